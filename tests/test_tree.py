@@ -66,6 +66,15 @@ NOT_VALUES = ("cli", "renderers")
 """What decides how an answer leaves stays in the process that writes it."""
 
 
+Trees = dict[Path, ast.Module]
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    """Parse every module of kcheck once."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted((ROOT / "kcheck").rglob("*.py"))}
+
+
 def modules() -> list[str]:
     """Return the names of all modules of kcheck."""
     found = pkgutil.walk_packages(kcheck.__path__, "kcheck.")
@@ -328,7 +337,7 @@ def test_what_an_uncounted_test_remembers_is_forgotten() -> None:
     assert 0 == java._zeros.cache_info().currsize
 
 
-def test_a_module_has_one_subject_and_a_function_fits_a_screen() -> None:
+def test_a_module_has_one_subject_and_a_function_fits_a_screen(trees: Trees) -> None:
     """In kcheck, its tests and the scripts that make the fixtures."""
     folders = (("kcheck", "**/*.py"), ("tests", "**/*.py"), ("fixtures", "*.py"))
     modules = [path for folder, names in folders for path in sorted((ROOT / folder).glob(names))]
@@ -340,7 +349,7 @@ def test_a_module_has_one_subject_and_a_function_fits_a_screen() -> None:
         (name, node)
         for name, text in texts.items()
         if lengths[name] > FUNCTION_LENGTH_MAX
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(trees.get(ROOT / name) or ast.parse(text))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     )
     assert [] == [
@@ -352,19 +361,19 @@ ANY_MAX = 58
 """Uses of `Any` in the renderers: rows of `dump` and of fleet runs are read as JSON is."""
 
 
-def test_renderers_know_the_types_of_what_they_write() -> None:
+def test_renderers_know_the_types_of_what_they_write(trees: Trees) -> None:
     """A layout that takes a typed answer needs no `Any`; the limit only falls."""
-    sources = (path.read_text("utf-8") for path in (ROOT / "kcheck" / "renderers").rglob("*.py"))
-    names = (node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))
+    of_renderers = (tree for path, tree in trees.items() if path.is_relative_to(ROOT / "kcheck" / "renderers"))
+    names = (node for tree in of_renderers for node in ast.walk(tree) if isinstance(node, ast.Name))
     assert ANY_MAX == sum(node.id == "Any" for node in names)
 
 
-def test_answers_make_reports_in_one_place() -> None:
+def test_answers_make_reports_in_one_place(trees: Trees) -> None:
     """But for the reports of a fleet, whose rows stream out of tables."""
     making = [
         str(path.relative_to(ROOT / "kcheck"))
-        for path in sorted((ROOT / "kcheck").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for path in trees
+        for node in ast.walk(trees[path])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Report"
     ]
     runs = [f"fleet/runs/{name}.py" for name in ("diff", "history", "iceberg", "prune", "report")]
@@ -387,12 +396,12 @@ def test_package_docstrings_name_every_module() -> None:
     assert {} == {package: names for package, names in missing.items() if names}
 
 
-def test_underscored_names_stay_in_their_package() -> None:
+def test_underscored_names_stay_in_their_package(trees: Trees) -> None:
     """No other package imports them."""
     crossing = []
-    for path in sorted((ROOT / "kcheck").rglob("*.py")):
+    for path in trees:
         package = path.relative_to(ROOT / "kcheck").parts[0]
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(trees[path]):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kcheck."):
                 names = [*(node.module or "").split("."), *(alias.name for alias in node.names)]
                 if names[1] != package and any(name.startswith("_") for name in names):
@@ -400,9 +409,9 @@ def test_underscored_names_stay_in_their_package() -> None:
     assert [] == crossing
 
 
-def named_types(source: Path) -> Iterator[str]:
+def named_types(tree: ast.Module) -> Iterator[str]:
     """Yield the names of a module's classes and type aliases, without the leading underscore."""
-    for node in ast.parse(source.read_text()).body:
+    for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield node.name.lstrip("_")
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -412,11 +421,11 @@ def named_types(source: Path) -> Iterator[str]:
                 yield name
 
 
-def test_the_name_of_a_type_has_one_meaning() -> None:
+def test_the_name_of_a_type_has_one_meaning(trees: Trees) -> None:
     """The words of the code are those of its documentation: a name that is defined twice means two things."""
     sources: dict[str, list[str]] = {}
-    for source in sorted((ROOT / "kcheck").rglob("*.py")):
-        for name in named_types(source):
+    for source, tree in trees.items():
+        for name in named_types(tree):
             sources.setdefault(name, []).append(str(source.relative_to(ROOT)))
     assert {name: paths for name, paths in sources.items() if len(paths) > 1} == {}
 
@@ -449,11 +458,11 @@ def references(text: str) -> Iterator[str]:
                 yield name
 
 
-def test_docstrings_and_pages_name_modules_that_exist() -> None:
+def test_docstrings_and_pages_name_modules_that_exist(trees: Trees) -> None:
     """A module that moves takes its name along."""
     texts = {path: path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")}
-    for path in (ROOT / "kcheck").rglob("*.py"):
-        constants = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant))
+    for path in trees:
+        constants = (node for node in ast.walk(trees[path]) if isinstance(node, ast.Constant))
         texts[path] = "\n".join(node.value for node in constants if isinstance(node.value, str))
     assert [] == [(str(path), name) for path, text in texts.items() for name in references(text)]
     assert ["scan.truncation.cost", "core.gone.cost"] == list(references("`scan.truncation.cost` `core.gone.cost`"))

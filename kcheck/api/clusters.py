@@ -13,7 +13,9 @@ from kcheck.model.report import PartitionFilter
 if TYPE_CHECKING:
     from kcheck.plans.progress import RecoveryProgress
     from kcheck.plans.recover import ClusterRecovery
+    from kcheck.plans.recover_metadata import MetadataRecovery
     from kcheck.plans.recover_quorum import QuorumRecovery
+    from kcheck.plans.recover_topic import TopicRecovery
     from kcheck.replicas.elect import ClusterElection, ElectionQuestion
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
@@ -93,6 +95,7 @@ def _question(
 def tiered(
     *replicas: Path,
     store: Path | None = None,
+    layout: str | None = None,
     price: float | None = None,
     metadata: Iterable[Path] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
@@ -100,7 +103,8 @@ def tiered(
 ) -> "Tiered":
     """Return what is in remote storage, and who can read it: `kcheck tiered`.
 
-    `store` is a folder, a URL or a listing of the store, `price` what a GB costs in a month, in USD.
+    `store` is a folder, a URL or a listing of the store, `price` what a GB costs in a month, in USD. `layout` is a
+    regular expression for the keys of another plugin, with the named groups offset, segment and suffix.
     """
     from kcheck.verbs.tiered import tiered as verb
 
@@ -108,7 +112,7 @@ def tiered(
     place = None if store is None else os.fspath(store)
 
     def answer(chosen: Release) -> "Tiered":
-        return verb(texts, wanted=partitions, release=chosen, store=place, price=price, metadata=named)
+        return verb(texts, wanted=partitions, release=chosen, store=place, layout=layout, price=price, metadata=named)
 
     return compared(kafka, texts, answer)
 
@@ -209,6 +213,65 @@ def recover_quorum(
     wanted = None if voter is None else new_voter(voter)
     question = QuorumQuestion(tuple(dead), wanted, None if way is None else Way(way), force)
     texts = texts_of(nodes)
+    answer = complete(lambda: verb(texts, question, release=release(kafka, paths=texts)))
+    return answer if out is None else answer.with_plan(os.fspath(out))
+
+
+def recover_metadata(
+    *nodes: Path,
+    answers: Path | None = None,
+    dead: Iterable[int] = (),
+    voter: str | None = None,
+    standalone: bool = False,
+    force: bool = False,
+    out: Path | None = None,
+    kafka: str | Release = AUTO,
+) -> "MetadataRecovery":
+    """Return metadata made again from the disks of brokers: `kcheck recover metadata`.
+
+    `nodes` are the log dirs of every broker and of a new, formatted controller, as texts `NODE=PATH`. `answers` is a
+    file with what only the user knows, `dead` are nodes that never come back, `voter` is the new controller, as NODE or
+    NODE@HOST:PORT. With `standalone` the cluster is one broker, for reading. `out` is a directory for the plan of each
+    node, the answers file and the runbook.
+    """
+    from kcheck.core.rescue.answers import NONE
+    from kcheck.plans.recover_metadata import MetadataQuestion, read_answers
+    from kcheck.plans.recover_metadata import recover_metadata as verb
+    from kcheck.plans.recover_quorum import new_voter
+
+    path = None if answers is None else os.fspath(answers)
+    question = MetadataQuestion(
+        dead=tuple(dead),
+        voter=None if voter is None else new_voter(voter),
+        answers=NONE if path is None else read_answers(path),
+        answers_path=path,
+        standalone=standalone,
+        force=force,
+    )
+    texts = texts_of(nodes)
+    answer = complete(lambda: verb(texts, question, release=release(kafka, paths=texts)))
+    return answer if out is None else answer.with_plan(os.fspath(out))
+
+
+def recover_topic(
+    topic: str,
+    *brokers: Path,
+    metadata: Iterable[Path] = (),
+    topic_id: str | None = None,
+    force: bool = False,
+    out: Path | None = None,
+    kafka: str | Release = AUTO,
+) -> "TopicRecovery":
+    """Return how old directories of a topic serve again: `kcheck recover topic`.
+
+    `brokers` are the log dirs of every broker, as texts `BROKER=PATH`, with `-delete` or `-stray` directories.
+    `topic_id` is the former id, where several topics had this name. `out` is a directory for the plans of each broker.
+    """
+    from kcheck.plans.recover_topic import TopicQuestion
+    from kcheck.plans.recover_topic import recover_topic as verb
+
+    texts = texts_of(brokers)
+    question = TopicQuestion(name=topic, metadata=tuple(texts_of(metadata)), topic_id=topic_id, force=force)
     answer = complete(lambda: verb(texts, question, release=release(kafka, paths=texts)))
     return answer if out is None else answer.with_plan(os.fspath(out))
 

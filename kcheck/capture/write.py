@@ -25,6 +25,7 @@ from kcheck.capture.pseudonyms import Pseudonyms
 from kcheck.capture.remote_segments import masked_segments
 from kcheck.capture.settings import kept_settings
 from kcheck.capture.tree import CapturedPath
+from kcheck.disk.bundle import BundleTree, SizesError
 from kcheck.disk.local import LOCAL
 from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
@@ -155,17 +156,16 @@ def capture(
             except KeyboardInterrupt:
                 interrupted = True
             entries += (reader.skipped(path, "capture was interrupted") for path in paths[len(entries) :])
-            complete = not any("missing" in entry for entry in entries)
-            manifest = {
+            manifest: dict[str, Any] = {
                 "format": FORMAT,
                 "kcheck": __version__,
-                "complete": complete,
+                "complete": not any("missing" in entry for entry in entries),
                 "pseudonyms": pseudonyms is not None,
                 "records_judged": decode,
                 "entries": entries,
                 **({"logs": log_rows} if logs else {}),
             }
-            size, digest = _write_zip(out, manifest, reader.spool, pseudonyms=pseudonyms is not None)
+            size, digest = _write_bundle(out, manifest, reader.spool, pseudonyms=pseudonyms is not None)
     except (OSError, _OutputError) as error:
         failed = error if isinstance(error, OSError) else error.__cause__
         assert isinstance(failed, OSError)
@@ -173,7 +173,7 @@ def capture(
     refused = tuple(
         f"{entry['path']}: {entry['error']['message']}" for entry in (*log_rows, *entries) if "error" in entry
     )
-    return Captured(manifest, size, digest, complete, interrupted, refused)
+    return Captured(manifest, size, digest, manifest["complete"], interrupted, refused)
 
 
 class _CaptureReader:
@@ -210,6 +210,8 @@ class _CaptureReader:
             return row
         if content.how is How.NAME:
             return row | self._digest_alone(path)
+        if path.size > INT_MAX:  # No broker writes or reads such a file; a sparse one could take hours.
+            return self.skipped(path, f"its {path.size} bytes are more than any file of a broker has")
         before = self.spool.size, len(self.spool.parts)
         member = "files/" + quote(row["path"].encode("utf-8", "surrogatepass"), safe="/._-")
         folder, name = os.path.split(path.path)
@@ -308,8 +310,26 @@ def _packed(reader: BatchRows, size: int) -> Iterator[bytes]:
     yield packer.index(size)
 
 
+def _write_bundle(out: str, manifest: dict[str, Any], spool: _Spool, *, pseudonyms: bool) -> tuple[int, str]:
+    """Write a bundle that kcheck reads, without the largest sparse files; return its size and SHA-256."""
+    while True:
+        try:
+            return _write_zip(out, manifest, spool, pseudonyms=pseudonyms)
+        except SizesError:
+            packed = {part.name: part.size for part in spool.parts}
+            rows = [row for row in manifest["entries"] if "member" in row]
+            row = max(rows, key=lambda row: row["size"] / (1 + packed[row["member"]]))
+            dropped = {row.pop("member"), row.pop("records", None)}
+            row["missing"] = f"its {row['size']} bytes are mostly holes: they could take any time to read"
+            spool.parts = [part for part in spool.parts if part.name not in dropped]
+            manifest["complete"] = False
+
+
 def _write_zip(out: str, manifest: dict[str, Any], spool: _Spool, *, pseudonyms: bool) -> tuple[int, str]:
-    """Write the zip under a temporary name, and give it its own; return its size and SHA-256."""
+    """Write the zip under a temporary name, and give it its own; return its size and SHA-256.
+
+    UsageError if kcheck would not read it.
+    """
     temporary = f"{out}.{os.urandom(8).hex()}.tmp"
     readme = _README.format(version=__version__, name=os.path.basename(out), topics=" (pseudonyms)" * pseudonyms)
     try:
@@ -328,6 +348,7 @@ def _write_zip(out: str, manifest: dict[str, Any], spool: _Spool, *, pseudonyms:
             digest, size = hashlib.sha256(), stream.seek(0, os.SEEK_END)
             for piece in _pieces(stream, 0, size):
                 digest.update(piece)
+        BundleTree(temporary).close()
         os.link(temporary, out)
     finally:
         if os.path.lexists(temporary):

@@ -27,6 +27,8 @@ One module a command, named after the command:
 - `repair`, `apply`, `undo`: Which edits repair a log dir, how are they made, and how are they taken back?
 - `end_offset`, `truncation`: What does a replica answer, and where do followers truncate?
 - `recover`: What to do with a cluster, step by step?
+- `recover_metadata`: How does lost metadata come back from the disks of brokers?
+- `recover_topic`: How do old directories of a topic serve again?
 - `recover_quorum`: How do controllers come back that lost their majority?
 - `elect`, `verify`: Who should lead, and does the cluster look as the plan expects?
 - `tiered`: What is in remote storage?

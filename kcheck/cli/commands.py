@@ -12,6 +12,8 @@ GROUPS: dict[str, dict[str, str]] = {
     "Decide": {
         "recover": "Recommend one course for an incident: the least loss.",
         "recover-quorum": "Bring back controllers that lost their majority.",
+        "recover-metadata": "Make lost metadata again from the disks of brokers.",
+        "recover-topic": "Let old directories of a topic serve again.",
         "elect": "Recommend a start order and leaders, with their cost.",
         "verify": "Compare brokers with the plan of elect.",
         "truncation": "Show where followers truncate under each leader.",
@@ -54,7 +56,7 @@ HIDDEN = {
 SENTENCES = {name: words for group in GROUPS.values() for name, words in group.items()} | HIDDEN
 """All commands, in the order of the help."""
 
-TWO_WORDS = {"recover-quorum": "recover quorum"}
+TWO_WORDS = {f"recover-{word}": f"recover {word}" for word in ("quorum", "metadata", "topic")}
 """Commands that are typed as two words, the first of which is a command too."""
 
 CHANGE_FILES = tuple(name for name in GROUPS["Fix"] if name != "repair")

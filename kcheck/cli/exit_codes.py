@@ -34,6 +34,8 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "truncation": ("no committed record lost", "the leader, or the best one, loses committed records"),
     "elect": ("no committed record lost", "some partition has no leader that loses nothing committed"),
     "recover": ("starting all loses nothing committed", "it loses committed records; with --next: stop"),
+    "recover-topic": ("there is a plan", "refused: something has to be brought first"),
+    "recover-metadata": ("there is a plan", "refused: something has to be brought first"),
     "recover-quorum": ("there is a plan", "refused: something has to be brought first"),
     "verify": ("as planned", "not as planned"),
     "repair": ("each finding has a step", "a finding at or above --fail-on has no step"),

@@ -130,7 +130,7 @@ def scan(
         with at_length(progress, nice=nice, quiet=common.output_options.quiet) as showing:
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
-                options=options, logs=tuple(logs or ()), min_coverage=min_coverage,
+                options=options, logs=tuple(logs or ()), min_coverage=min_coverage, since=since,
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]
@@ -219,6 +219,9 @@ def _remembering(
 
 
 def _scan(engine: str, master: str | None, roots: Sequence[str], scan_run: "ScanRun") -> "tuple[Report, bool]":
+    from kcheck.fleet.runs.recover import decision_columns
+
+    scan_run = scan_run._replace(decide=decision_columns)
     if engine == "local":
         from kcheck.cli.arrow import without_pandas
         from kcheck.fleet.scan.local_engine import scan as scan_here

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kcheck import api
-from kcheck.cli.elect import Aside, Dead, IncompleteOk
+from kcheck.cli.elect import Aside, ClusterOption, Dead, FromRun, IncompleteOk
 from kcheck.cli.options import BrokerArguments, Common, Metadata, with_common, within
 from kcheck.errors import UsageError
 from kcheck.model.finding import Severity, parse_severity
@@ -28,6 +28,8 @@ Next = Annotated[
 def recover(
     common: Common,
     brokers: BrokerArguments = None,
+    run: FromRun = None,
+    cluster: ClusterOption = None,
     dead: Dead = None,
     metadata: Metadata = None,
     incomplete_ok: IncompleteOk = False,
@@ -42,8 +44,21 @@ def recover(
         return
     for number in dead or ():
         within("--dead", number, 0, INT_MAX)
-    if not brokers:
-        raise UsageError("name the log dirs of each broker as BROKER=PATH")
+    if run is not None:
+        other = {"BROKER=PATH": brokers, "--metadata": metadata, "--aside": aside, "--output-dir": out}
+        name = next((name for name, value in other.items() if value), None)
+        if name is not None:
+            raise UsageError(f"{name} is not for --from: a run has tables; kcheck recover BROKER=PATH... reads disks")
+        from kcheck.fleet.runs.recover import recover_run
+        from kcheck.replicas.elect import ElectionQuestion
+
+        decision = recover_run(run, cluster, ElectionQuestion(dead=tuple(dead or ()), incomplete_ok=incomplete_ok))
+        common.write_answer(
+            decision.report(), failed=lambda: not decision.is_safe and fail_on.rank <= Severity.ERROR.rank
+        )
+        return
+    if not brokers or cluster is not None:
+        raise UsageError("name the log dirs of each broker as BROKER=PATH, or a run with --from RUN [--cluster NAME]")
     answer = api.recover(
         *brokers,
         dead=dead or (),

@@ -56,6 +56,10 @@ class ZipMember(NamedTuple):
     """Whether it is compressed."""
 
 
+class SizesError(UsageError):
+    """The files of a bundle are too large for its size: reading them could take any time."""
+
+
 class BundleTree(ContentTree):
     """An open bundle."""
 
@@ -73,6 +77,10 @@ class BundleTree(ContentTree):
         except BaseException:
             os.close(self._descriptor)
             raise
+
+    def close(self) -> None:
+        """Close the file; nothing can be read then."""
+        os.close(self._descriptor)
 
     def __reduce__(self) -> tuple[object, ...]:
         return bundle_of, (self.path,)
@@ -129,7 +137,7 @@ class BundleTree(ContentTree):
     def _check_sizes(self) -> None:
         total, small, named = 0, 0, set[str]()
         for name, entry in self._entries.items():
-            total += entry.size
+            total += 0 if entry.member is None else entry.size  # Without a member there are no bytes to read.
             for member in (entry.member, entry.records):
                 if member is None:
                     continue
@@ -142,7 +150,7 @@ class BundleTree(ContentTree):
                 raise UsageError(f"{self.path}: the member of {name} is larger than the file was")
         for size, free, ratio in ((total, _RATIO_FREE, _RATIO_MAX), (small, _SMALL_RATIO_FREE, _SMALL_RATIO_MAX)):
             if size > free + self._size * ratio:
-                raise UsageError(f"{self.path}: {self._size} bytes cannot stand for files of {size} bytes")
+                raise SizesError(f"{self.path}: {self._size} bytes cannot stand for files of {size} bytes")
 
     def _data_at(self, member: ZipMember) -> int:
         header = os.pread(self._descriptor, _LOCAL.size, member.at)

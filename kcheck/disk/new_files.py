@@ -3,7 +3,7 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -19,6 +19,22 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = ".kcheck-new"
 _FILE_MODE, _DIRECTORY_MODE = 0o600, 0o700
 """The files are for this user alone, whoever can read the log dir."""
+
+
+@contextlib.contextmanager
+def all_or_none(out: str) -> Iterator[None]:
+    """Remove what a block has published in a directory if it does not end: several `NewFiles` are one result."""
+    there = frozenset(os.listdir(out)) if os.path.isdir(out) else None
+    try:
+        yield
+    except BaseException:
+        for name in os.listdir(out) if os.path.isdir(out) else ():
+            if name not in (there or ()):
+                path = os.path.join(out, name)
+                shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
+        if there is None and os.path.isdir(out):
+            os.rmdir(out)
+        raise
 
 
 class NewFiles:

@@ -9,10 +9,12 @@ published tables. Field names are an interface for scripts, so they do not chang
 - `remote_log`: Which part of a partition is in remote storage?
 - `inspect`, `predict`, `explain`: Which rows does the answer of a command about one broker have?
 - `election_verdict`, `next_start`, `preflight`, `strays`, `unserved`: Which sentences say what `core` decides?
+- `decision`: What do starting everything now and a plan lose, in sentences?
 - `first_repairs`: What do repairs before an election change, in sentences and rows?
 - `premises`: Which rows does an answer about a start have for what it rests on?
 - `truncation`, `election`, `verification`, `cluster`: Which rows does the answer of a command about several have?
 - `recovery_quorum`: Which rows and sentences say what is left of the controllers?
+- `recovery_metadata`: Which rows and sentences say what comes back from disks alone?
 - `simulation`: Which rows does a simulated history have?
 - `table`: Which rows does an answer have if it is one table, for csv and parquet?
 - `blocks`: How do large numbers of rows become JSON text?

@@ -48,6 +48,7 @@ def quorum_row(standing: Quorum) -> Row:
         "voters": tuple(sorted(standing.voters)),
         "voter_set": tuple(voter._asdict() for voter in sorted(standing.newest.voter_set)),
         "committed_to": standing.committed_to,
+        "voters_here": standing.voters_here,
     }
 
 

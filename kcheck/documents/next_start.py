@@ -24,7 +24,7 @@ NEXT_STARTS = {
 """The outcome of a log dir or a broker in words."""
 
 LET_START = "Let the broker start: it rebuilds the leader epochs."
-_ELECT_FIRST = "The start rebuilds the leader epochs, but the log of another broker differs: run kcheck elect first."
+_ELECT_FIRST = "The start rebuilds the leader epochs, but the log of another broker differs: run kcheck recover first."
 _LOGS_DIFFER = ("KC401", "KC402")
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
 _REASON_COUNT = 2

@@ -17,8 +17,8 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         yield f"{len(loss.survivors)} of {counted(count, 'controller')} still {_have(loss)} the metadata."
     else:
         names = listed(lost)
-        which = f"{agree(count, 'The controller', 'controllers')}" if len(lost) == count else "controllers"
-        yield f"{len(lost)} of {count} {which} have lost the metadata ({names}): no leader can be elected."
+        which = f"of {counted(count, 'controller')} {agree(len(lost), 'has', 'have')}"
+        yield f"{len(lost)} {which} lost the metadata ({names}): no leader can be elected."
         yield "Do not start any controller yet."
     newest, copy = loss.newest, loss.copy
     yield f"The newest copy is that of node {newest.node_id}: epoch {copy.epoch}, up to offset {copy.end - 1}."

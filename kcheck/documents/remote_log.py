@@ -43,10 +43,10 @@ def remote_words(view: PartitionView) -> str | None:
     if not remote.is_known:
         return f"{words}, remote segments not known: __remote_log_metadata is {remote.state}"
     copied = within(offsets_of(remote.runs), view.log_start_offset or Offset(0), end)
-    both = offset_count(within(copied, local_start, end))
+    in_both = offset_count(within(copied, local_start, end))
     ranges = some_of([bare_range(*span) for span in copied], _MOST) or "none"
     segments = counted(sum(run.segments for run in remote.runs), "remote segment")
-    return f"{words}, {offset_count(copied)} in {segments} ({ranges}), {both} in both places"
+    return f"{words}, {offset_count(copied)} in {segments} ({ranges}), {in_both} in both places"
 
 
 def local_start_of(view: PartitionView) -> Offset | None:

@@ -6,7 +6,6 @@ from kcheck.model.cluster import NO_LEADER
 from kcheck.model.entries import EpochEntries
 from kcheck.model.report import Row
 from kcheck.simulation.decisions import Decision, rule_of
-from kcheck.simulation.event_text import names_of
 from kcheck.simulation.replay import HistoryStep, Replay
 from kcheck.simulation.search import SearchEnd
 from kcheck.simulation.state import (
@@ -23,6 +22,7 @@ from kcheck.simulation.state import (
     ReplicaMode,
     StopReplica,
     TruncationDue,
+    names_of,
 )
 from kcheck.simulation.verdict import Verdict
 

@@ -30,6 +30,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.targets import Target, TargetKind, replica_targets
+from kcheck.words import partition_name
 
 INTERNAL = (*COMPACTED, CLUSTER_METADATA, "__share_group_state", "__remote_log_metadata")
 """The topics that brokers and controllers write: of a log dir they are exported only where the filter names them."""
@@ -183,7 +184,7 @@ def _of_view(view: PartitionView, path: str, *, is_named: bool) -> ExportLog:
     names = [(log_name(segment.base_offset), segment.base_offset) for segment in view.segments]
     swaps = sorted(name for name in view.files if name.endswith(f".log{SWAP}"))
     return ExportLog(
-        f"{view.topic}-{view.partition}", view.topic, view.partition, view.state, path,
+        partition_name(view.topic, view.partition), view.topic, view.partition, view.state, path,
         tuple(SegmentFile(join(path, name), name, base, disk) for name, base in names),
         view.log_start_checkpoint, view.is_compacted, is_named,
         tuple(SegmentFile(join(path, name), name, parse_file(name).offset, disk) for name in swaps),
@@ -211,7 +212,7 @@ def _file(target: Target) -> ExportLog:
 
 
 def _log(directory: PartitionDirectory, path: str, segments: tuple[SegmentFile, ...]) -> ExportLog:
-    name = f"{directory.topic}-{directory.partition}"
+    name = partition_name(directory.topic, directory.partition)
     return ExportLog(name, directory.topic, directory.partition, directory.state, path, segments)
 
 

@@ -2,6 +2,7 @@
 
 import heapq
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -24,16 +25,19 @@ Kind = tuple[str, str]
 """Rule and severity."""
 
 
-def partitions_at_risk(run: FleetRun, counts: Mapping[Kind, int]) -> tuple[int, tuple[Row, ...]]:
-    """Return how many partitions are at risk, and the worst of them; `counts` says how many findings count."""
+def partitions_at_risk(run: FleetRun, counts: Mapping[Kind, int]) -> tuple[Counter[str | None], tuple[Row, ...]]:
+    """Return how many partitions of each cluster are at risk, and the worst of them all.
+
+    `counts` says how many findings count.
+    """
     kinds = {(rule, severity) for rule, severity in counts if Severity(severity) in _AT_RISK}
     shares = 1 + (sum(counts[kind] for kind in kinds) + run.rows("replica_sets")) // _HELD_COUNT
-    number, worst = 0, list[tuple[tuple[Any, ...], Partition, _Risk]]()
+    numbers, worst = Counter[str | None](), list[tuple[tuple[Any, ...], Partition, _Risk]]()
     for share in range(shares):
         is_in_share = partial(_is_in_share, share, shares)
         risks = _risks(run, kinds, is_in_share)
         _add_losses(run, risks, is_in_share)
-        number += len(risks)
+        numbers.update(cluster for cluster, *_ in risks)
         ranked = ((risk.order(), partition, risk) for partition, risk in risks.items())
         worst = heapq.nsmallest(
             PARTITION_COUNT,
@@ -41,7 +45,7 @@ def partitions_at_risk(run: FleetRun, counts: Mapping[Kind, int]) -> tuple[int, 
             key=lambda ranked_partition: (ranked_partition[0], _place_of(ranked_partition[1])),
         )
     replicas = _replicas(run, {partition for _, partition, _ in worst})
-    return number, tuple(_partition_row(partition, risk, replicas[partition]) for _, partition, risk in worst)
+    return numbers, tuple(_partition_row(partition, risk, replicas[partition]) for _, partition, risk in worst)
 
 
 class _PartitionLosses(NamedTuple):

@@ -61,9 +61,9 @@ class FleetRun(NamedTuple):
         for part in self.parts.get(table, ()):
             yield from part_batches(part, table, columns, wanted)
 
-    def values(self, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a table as values, these columns of it."""
-        for batch in self.batches(table, columns):
+    def values(self, table: str, columns: Sequence[str], cluster: str | None = None) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a table as values, these columns of it; see `batches`."""
+        for batch in self.batches(table, columns, cluster):
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 

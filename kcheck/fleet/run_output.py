@@ -143,6 +143,13 @@ class RunOutput:
         with writing():
             return self._tables[name].parts()
 
+    def rewrite(self, name: str, batch: "pa.RecordBatch") -> None:
+        """Write a table again, with these rows alone."""
+        with writing():
+            discard(self.folder(name))
+            self._tables[name] = TableOutput(self.working, run_tables()[name], self.about)
+            self._tables[name].write(batch)
+
     @property
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""

@@ -9,6 +9,7 @@ In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writ
 - `repair_steps`: Which commands repair brokers before any of them starts?
 - `aside_copies`: Which moved directories have records that no replica has?
 - `group_resets`: Which offsets of consumer groups have to be reset?
+- `metadata_steps`: What to do with metadata made again?
 - `quorum_steps`: Which steps bring controllers back that lost their majority?
 - `saved_plan`: What does the plan of an earlier `elect --output-dir` expect?
 - `shell_words`: How does a text become a word of a shell command?

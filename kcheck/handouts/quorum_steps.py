@@ -193,9 +193,11 @@ def given_up_words(voters: frozenset[int], dead: Iterable[int], arguments: Seque
     return f"{which}: no leader can be elected. Do not start any of them: {command}."
 
 
-def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep]) -> str:
+def runbook(
+    verdict: Sequence[str], steps: Sequence[QuorumStep], title: str = "Recovery of the controller quorum"
+) -> str:
     """Return recovery.md."""
-    parts = ["# Recovery of the controller quorum", *verdict]
+    parts = [f"# {title}", *verdict]
     for place, step in enumerate(steps, start=1):
         parts += (f"## {place}. {step.title}", *step.notes)
         if step.commands:

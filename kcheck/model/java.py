@@ -37,6 +37,16 @@ def wrapped(number: int, bits: int) -> int:
     return (number + half) % (2 * half) - half
 
 
+def unsigned_varint(number: int) -> bytes:
+    """Return an unsigned varint (ByteUtils.writeUnsignedVarint, and writeUnsignedVarlong)."""
+    data = bytearray()
+    while number > 0x7F:
+        data.append(number & 0x7F | 0x80)
+        number >>= 7
+    data.append(number)
+    return bytes(data)
+
+
 def java_hash(text: str) -> int:
     """Return String.hashCode of a text."""
     units = text.encode("utf-16-be", "surrogatepass")

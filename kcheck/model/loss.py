@@ -40,3 +40,25 @@ class LostRecords(NamedTuple):
     def is_known(self) -> bool:
         """Whether records are known to be lost; bytes after the last batch that name none may be of none."""
         return self.start is None or self.end is not None or self.at_least > 0
+
+
+class UnreadableRecords(NamedTuple):
+    """Offsets `[start, end)` of batches that a broker serves as they are, and that no consumer or follower accepts."""
+
+    start: Offset
+    """The first offset."""
+    end: Offset
+    """The offset after the last one."""
+    why: str
+    """The fault of the first batch."""
+
+
+class BatchFaults(NamedTuple):
+    """The faults of batches that readers of a log meet."""
+
+    unreadable: tuple[UnreadableRecords, ...] = ()
+    """Its corrupt batches."""
+    gaps: tuple[tuple[Offset, Offset], ...] = ()
+    """The offsets `[start, end)` that no batch has; none if a log cleaner may have removed their records."""
+    is_complete: bool = True
+    """Whether every batch was read."""

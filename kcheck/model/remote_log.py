@@ -135,6 +135,8 @@ class SegmentObjects(NamedTuple):
     """Their sizes in bytes, by suffix."""
     modified_ms: int | None = None
     """When the last of them was written; None if that is not known."""
+    topic_id: str | None = None
+    """The id of its topic; None if the names do not tell."""
 
 
 class StoredLog(NamedTuple):
@@ -150,6 +152,8 @@ class StoredLog(NamedTuple):
     """All objects of the store, by segment id."""
     now_ms: int
     """When the store was listed, in ms since 1970."""
+    suffixes: frozenset[str] | None = None
+    """The suffixes that a segment needs; None if the objects of a segment show it."""
 
 
 class Store(NamedTuple):
@@ -163,5 +167,7 @@ class Store(NamedTuple):
     """The ids of all segments in `__remote_log_metadata`."""
     is_complete: bool
     """Whether every partition of `__remote_log_metadata` was read, or is lost."""
+    topic_ids: frozenset[str]
+    """The ids of all topics that the clusters have, as far as their metadata is given."""
     now_ms: int
     """When it was listed, in ms since 1970."""

@@ -16,6 +16,10 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `operations`: Which operation does each path get, with which digests?
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
 - `recover`: What to do, step by step, with a cluster of which something is wrong?
+- `recover_metadata`: How does lost metadata come back from the disks of brokers?
+- `held_disks`: What do these disks hold?
+- `rebuild_files`: Which files does such a plan write?
+- `recover_topic`: How do old directories of a topic serve again?
 - `recover_quorum`: How do controllers come back that lost their majority?
 - `rescue_files`: Which files does that change on each node?
 - `agreed_advice`: What do findings advise where such steps decide about a replica?

@@ -16,6 +16,7 @@ _DEPENDS_ON_OTHERS = frozenset(
     }
 )  # fmt: skip
 """The rules whose advice names a leader, an order of starts or another replica."""
+_LEADS = "this replica leads"
 _PlacedReplica = tuple[int | None, str | None, int | None]
 
 
@@ -34,8 +35,9 @@ def _by_replica(answer: ClusterRecovery) -> dict[_PlacedReplica, str]:
     """Return what the plan does with replicas, as a clause; a step of its own says more than who leads."""
     advice: dict[_PlacedReplica, str] = {}
     rows = {partition_name(row.topic, row.partition): row for row in answer.election.of_cluster}
-    for row in filter(is_at_stake, rows.values()):
-        advice |= {(number, row.topic, row.partition): words for number, words in _led(row).items()}
+    for row in rows.values():
+        led = _led(row) if is_at_stake(row) else {} if row.planned is None else {row.planned: _LEADS}
+        advice |= {(number, row.topic, row.partition): words for number, words in led.items()}
     repairs = {repair.broker_id: repair.arguments for repair in answer.election.repairs}
     for at, step in enumerate(answer.steps, 1):
         for number in step.brokers:
@@ -56,4 +58,4 @@ def _led(row: PartitionElection) -> dict[int, str]:
     followers = (part.broker_id for part in leader.plan.followers if part.problem is None and gets_records(part))
     words = f"broker {leader.broker_id} leads, and this replica fetches what it lacks"
     led = {number: words for number in followers if number is not None and number not in leader.lacking}
-    return {**led, leader.broker_id: "this replica leads"}
+    return {**led, leader.broker_id: _LEADS}

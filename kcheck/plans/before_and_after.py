@@ -40,8 +40,19 @@ class StartComparison:
                 {partition.dir: partition for partition in starts[path].partitions} for starts in self._starts
             )
             names = first.keys() | second.keys() if self._alone else ()
-            self._found[path] = (first, second, sorted(name for name in names if first.get(name) != second.get(name)))
+            self._found[path] = (
+                first,
+                second,
+                sorted(name for name in names if _differ(first.get(name), second.get(name))),
+            )
         return self._found[path]
+
+
+def _differ(first: PartitionPrediction | None, second: PartitionPrediction | None) -> bool:
+    """Whether two starts make something else of a directory; batches are read only of logs that are loaded."""
+    if first is None or second is None:
+        return first != second
+    return first._replace(batches=None) != second._replace(batches=None)
 
 
 def _words(

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.core.election.first_repairs import FirstRepair, unrepaired
+from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.scenarios import Scenario, scenarios
 from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
@@ -35,6 +36,7 @@ from kcheck.views.targets import Target, replica_targets
 from kcheck.words import partition_name, record_count, some_of
 
 if TYPE_CHECKING:
+    from kcheck.plans.losses import PartitionLoss
     from kcheck.plans.repair import RepairPlan
 
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
@@ -126,11 +128,17 @@ def _by_name(rows: Iterable[Scenario]) -> dict[str, Scenario]:
 
 def _planned(now: ClusterElection) -> Iterator[_Planned]:
     """Yield the repairs that a broker needs first, and that lose nothing."""
-    for broker in _brokers(now):
+    brokers = tuple(_brokers(now))
+    for broker in brokers:
         dirs, failed = (*_troubled(broker), *_only_aside(broker.number, now)), _failed(broker.starts)
         # Where the partitions that fail do not explain it, the whole broker is looked at.
-        for only in (*([dirs] if dirs else []), *([()] if failed else [])):
-            planned = _repair_of(broker, PartitionFilter(partitions=only), now)
+        ways: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(dirs, ())] if dirs else []
+        ways += [((), ())] if failed else []
+        # Other replicas prove which directories can be moved aside so that the broker starts.
+        others = tuple(chain.from_iterable(other.arguments for other in brokers if other is not broker))
+        ways += [(dirs, others)] if failed and dirs and others else []
+        for only, against in ways:
+            planned = _repair_of(broker, PartitionFilter(partitions=only), now, against)
             if planned is not None:
                 yield planned
                 break
@@ -217,20 +225,32 @@ def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
         return True
 
 
-def _repair_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> _Planned | None:
-    """Return the repair of a broker; None if nothing can be repaired without loss, or if it would change nothing."""
-    planned = _plan_of(broker, wanted, now)
+def _repair_of(
+    broker: _Broker, wanted: PartitionFilter, now: ClusterElection, against: tuple[str, ...]
+) -> _Planned | None:
+    """Return the repair of a broker; None if nothing can be repaired without loss, or if it would change nothing.
+
+    `against` name the replicas of other brokers, as a proof of what is kept.
+    """
+    planned, accepts = _plan_of(broker, wanted, now, against), False
+    is_open = planned is None or any(row.plan_loses is not None for row in planned.losses)
+    if is_open and any(_is_losing(part) for part in now.of_cluster if wanted.partitions and _is_of(part, wanted)):
+        gentler = _plan_of(broker, wanted, now, against, accept_loss=True)
+        accepts = gentler is not None and (planned is None or _saved(gentler) > _saved(planned))
+        planned = gentler if accepts else planned
     if planned is None:
         return None
     few = _touched(planned.plan)
     if few and len(few) < len(wanted.partitions):
         narrow = wanted._replace(partitions=few)
-        again = _plan_of(broker, narrow, now)
+        again = _plan_of(broker, narrow, now, against, accept_loss=accepts)
         if again is not None and again.plan.operations == planned.plan.operations:
             planned, wanted = again, narrow
     said = now.release.evidence
     arguments = (
         *broker.arguments,
+        *chain.from_iterable(("--against", other) for other in against),
+        *(("--accept-loss",) if accepts else ()),
         *chain.from_iterable(("--topic", name) for name in wanted.topics),
         *chain.from_iterable(("--partition", name) for name in wanted.partitions),
         *chain.from_iterable(("--metadata", path) for path in now.question.metadata),
@@ -238,12 +258,23 @@ def _repair_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -
     )
     operations = planned.plan.operations
     size = sum(map(_written, operations))
-    repair = FirstRepair(broker.number, arguments, len(operations), size, _why(broker, now))
+    from kcheck.plans.losses import in_words  # a plan was made: it is imported already
+
+    discards = some_of([f"{in_words(row.plan_loses)} of {row.dir}" for row in planned.losses if row.plan_loses])
+    repair = FirstRepair(
+        broker.number, arguments, len(operations), size, _why(broker, now), discards if accepts else None
+    )
     return _as_planned(broker, planned.plan, repair)
 
 
-def _plan_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> "RepairPlan | None":
-    """Return what `kcheck repair` plans for a broker; None if it plans nothing, or nothing that helps the start."""
+def _plan_of(
+    broker: _Broker, wanted: PartitionFilter, now: ClusterElection, against: tuple[str, ...], *,
+    accept_loss: bool = False,
+) -> "RepairPlan | None":  # fmt: skip
+    """Return what `kcheck repair` plans for a broker; None if it plans nothing, or nothing that helps the start.
+
+    With `accept_loss` it may discard what the start discards as well, where the start discards more.
+    """
     from kcheck.plans.repair import repair  # the rules and all they need: only where a start is not clean
     from kcheck.views.broker_settings import settings_of
 
@@ -251,14 +282,36 @@ def _plan_of(broker: _Broker, wanted: PartitionFilter, now: ClusterElection) -> 
     settings = settings_of(arguments, None, (), now.release)
     options = StartOptions(None, settings, now.release, wanted, metadata=now.question.metadata)
     try:
-        planned = repair(arguments, [], options, accept_loss=False)
+        planned = repair(arguments, [*against], options, accept_loss=accept_loss)
     except (UsageError, PlanError):
+        return None
+    if accept_loss and not (_saved(planned) and all(map(_is_no_worse, planned.losses))):
         return None
     saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in planned.losses)
     is_better = saves or _failed(planned.starts) < _failed(broker.starts)
     is_better = is_better or len(_nameless(planned.starts)) < len(_nameless(broker.starts))
     brings_back = any(isinstance(operation, Rename) for operation in planned.plan.operations)
     return planned if planned.plan.operations and (is_better or brings_back) else None
+
+
+def _is_of(part: PartitionElection, wanted: PartitionFilter) -> bool:
+    return partition_name(part.topic, part.partition) in wanted.partitions
+
+
+def _is_losing(part: PartitionElection) -> bool:
+    """Whether a partition loses records or its leader by the steps without a repair."""
+    return part.best is None or part.lost_planned is None or part.lost_planned.records != 0
+
+
+def _saved(planned: "RepairPlan") -> int:
+    """Return how many records a plan saves from the start at least."""
+    return sum(row.saved for row in planned.losses)
+
+
+def _is_no_worse(row: "PartitionLoss") -> bool:
+    """Whether a partition loses no more by a plan than by the start as it is."""
+    start, plan = (0 if lost is None else lost.at_least for lost in (row.start_loses, row.plan_loses))
+    return row.plan_loses is None or plan < start
 
 
 def _touched(plan: Plan) -> tuple[str, ...]:

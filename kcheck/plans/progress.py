@@ -204,8 +204,8 @@ def next_step(
     progress = replace(progress, fails=tuple(_fails(progress, seen)))
     if progress.state is not PlanState.DONE:
         return progress
-    found = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
-    differing = tuple(row for row in found.steps if row.ok is False)
+    verification = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
+    differing = tuple(row for row in verification.steps if row.ok is False)
     return replace(
         progress,
         left=tuple(row for row in differing if row.kind is not StepKind.STRAY),

@@ -8,18 +8,21 @@ from typing import NamedTuple, Self
 
 from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, is_at_stake
 from kcheck.core.election.recovery_plan import LostLogDir, Recovery
-from kcheck.core.election.scenarios import START_ALL, Scenario, harm
+from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
+from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.unserved import Unserved, unserved
+from kcheck.disk.new_files import all_or_none
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
 from kcheck.documents.election import interrupted_row, is_least, partition_row, scenario_row
-from kcheck.documents.election_verdict import amount_lost, empty_words
-from kcheck.documents.first_repairs import repair_row
+from kcheck.documents.election_verdict import empty_words
+from kcheck.documents.first_repairs import discarded_words, repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.unserved import unserved_words
 from kcheck.handouts.election_files import files_of
@@ -40,8 +43,8 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_facts import settings_path
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import Target, replica_targets
-from kcheck.words import agree, counted, listed, partition_name
+from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets
+from kcheck.words import agree, listed, partition_name
 
 EVERY_PARTITION = PartitionFilter()
 FOLDER = "DIR"
@@ -49,14 +52,16 @@ FOLDER = "DIR"
 SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "recovery.json"
 
 
+_OF_QUORUM = frozenset({"P201", "P202", MAJORITY_STARTS})
+"""The premises without which the metadata are brought back before any broker starts."""
 UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"
 """What is not known of logs that no start reads whole."""
 
 
 def _has_unread(row: PartitionPrediction) -> bool:
     """Whether a log has batches that neither the start nor kcheck reads: LogLoader reads from the recovery point on."""
-    log = row.log
-    if log is None or log.log_end_offset <= log.log_start_offset:
+    log, is_read = row.replica_log, row.batches is not None and row.batches.is_complete
+    if log is None or is_read or log.log_end_offset <= log.log_start_offset:
         return False
     return not row.scan_bytes or len(log.bases) > 1
 
@@ -115,7 +120,7 @@ class ClusterRecovery(Answer):
             recovery=self.recovery,
             resets=resets_of(self.recovery),
             settings={number: path for number, path in settings.items() if path is not None},
-            log_dirs={number: tuple(target.log_dir for target in own) for number, own in targets.items()},
+            log_dirs={number: _kept(settings[number], own, self.election) for number, own in targets.items()},
             places=_places(self.election, targets),
             backup=join(self.folder, "aside"),
             saved=join(self.folder, SAVED) if self.election.saved else None,
@@ -132,62 +137,42 @@ class ClusterRecovery(Answer):
         """What starting all brokers here costs, and what the plan costs."""
         start = self.election.start_of_all
         is_safe = start.is_safe and not self.election.repairs and not any(self._removed())
-        return start._replace(scenario=self.scenario(START_ALL), is_safe=is_safe, sentences=self.sentences)
+        counted = frozenset(
+            partition_name(row.topic, row.partition)
+            for row in self.election.partitions
+            if row.race and None not in row.race and lost_by_all(row).records is not None
+        )
+        return start._replace(
+            scenario=self.scenario(START_ALL), is_safe=is_safe, sentences=self.sentences, counted=counted
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What starting everything now would lose, what the plan loses, and how far that is proven."""
         if not self.election.partitions:
             return (self.election.verdict,)
-        start, plan = self.scenario(START_ALL), self.scenario("plan")
-        if start.offline_partitions is None:
-            is_led = any(partition.best is not None for partition in self.election.partitions)
-            led = [f"Under the best leaders {amount_lost(self.scenario('best').lost)}."] if is_led else []
-            unknown = "Without metadata it is not known whom Kafka elects."
-            return unknown, *led, *self._uncounted(), *self._unled()
+        election = self.election
+        start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
+        unled = sum(partition.best is None for partition in election.partitions)
+        gone = [lost.path for lost in election.question.without]
         return (
-            f"Starting everything now: {_outcome(start)}.",
-            f"This plan: {_outcome(plan)}.",
-            *empty_words(self.election.partitions),
-            *self._uncounted(),
-            *self._unled(),
-            *self._proof(),
+            *decision_words(start, plan, best, is_led=unled < len(election.partitions)),
+            *(() if start.offline_partitions is None else empty_words(election.partitions)),
+            *uncounted_words(
+                election.gaps, election.uncounted, election.question.dead, without=gone, has_steps=bool(election.starts)
+            ),
+            *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
+            *(f"Not counted: broker {row.broker_id}: {unserved_words(row)}." for row in self._removed()),
+            *(() if election.without_quorum is None else (election.without_quorum,)),
+            *unled_words(unled),
+            *(() if start.offline_partitions is None else bound_words(plan, best)),
         )
-
-    def _uncounted(self) -> Iterator[str]:
-        """Yield whose records these figures do not count: no disk shows them, or no start serves them."""
-        for gap in self.election.gaps:
-            is_dead = gap.broker_id in self.election.question.dead
-            if gap.why is not None and not is_dead:
-                yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
-            what = "is lost, and not counted" if is_dead else "is not counted"
-            without = "" if is_dead or not self.election.starts else "; the steps are without it"
-            yield f"What only broker {gap.broker_id} holds {what}{without}."
-        for lost in self.election.question.without:
-            yield f"What only {lost.path} holds is lost, and not counted."
-        for premise in self.election.uncounted:
-            whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
-            yield f"Not counted: {whose}{premise.sentence}."
-        yield from (f"Not counted: broker {row.broker_id}: {unserved_words(row)}." for row in self._removed())
 
     def _removed(self) -> Iterator[Unserved]:
         """Yield the directories with records that brokers remove once they run."""
         image = self.election.image
         rows = unserved(self.election.predicted.values(), lambda _: image, None)
         return (row for row in rows if row.state is DirectoryState.DELETED)
-
-    def _unled(self) -> Iterator[str]:
-        if self.election.without_quorum is not None:
-            yield self.election.without_quorum
-        unled = sum(partition.best is None for partition in self.election.partitions)
-        if unled:
-            yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
-
-    def _proof(self) -> Iterator[str]:
-        plan, best = self.scenario("plan"), self.scenario("best")
-        if plan.lost.upper_records is None or plan.lost == best.lost:
-            return
-        yield f"No plan can do better than this: {_outcome(best)}."
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:
@@ -201,6 +186,9 @@ class ClusterRecovery(Answer):
         question, words = self.election.question, self.words
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *words])
+        if not self.election.starts and any(row.id in _OF_QUORUM for row in self.election.refuted):
+            given_up = (word for number in question.dead for word in ("--dead", str(number)))
+            return shell_line(["kcheck", "recover", "quorum", *self.election.arguments, *given_up])
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
         return f"{shell_line(['kcheck', 'recover', *words, *named])} --output-dir {FOLDER}"
@@ -220,7 +208,7 @@ class ClusterRecovery(Answer):
         rows = [
             f"what only broker {gap.broker_id} holds; name {gap.broker_id}=PATH"
             for gap in self.election.gaps
-            if gap.why is None
+            if gap.why is None and self.election.interrupted is None
         ]
         is_shown = (PremiseStatus.NOT_SEEN, False)
         unseen = [
@@ -259,6 +247,10 @@ class ClusterRecovery(Answer):
         """
         if self.election.interrupted is not None:
             return self  # Half an answer is no plan.
+        with all_or_none(out):
+            return self._planned(out)
+
+    def _planned(self, out: str) -> Self:
         planned = replace(self, folder=out)
         election = planned.election
         if any(step.cuts for step in planned.steps):
@@ -337,20 +329,20 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
     absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
     if absent and not question.incomplete_ok:
         dead = tuple(sorted(absent))
-        asked = replace(question, dead=(*question.dead, *dead))
+        if_lost = replace(question, dead=(*question.dead, *dead))
         whose = f"{agree(len(dead), 'broker', 'brokers')} {listed(dead)}"
         yield Case(
             f"the disks of {whose} are lost",
             f"the log dirs of {whose}",
-            elect(arguments, asked, wanted=EVERY_PARTITION, release=release),
+            elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release),
             dead,
         )
     lost = _lost_log_dirs(answer.election)
     if lost:
-        asked = replace(question, without=(*question.without, *lost))
+        if_lost = replace(question, without=(*question.without, *lost))
         disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
         words = f"the {disks} of {paths} {agree(len(lost), 'is', 'are')} lost"
-        yield Case(words, "the mounts of its host", elect(arguments, asked, wanted=EVERY_PARTITION, release=release))
+        yield Case(words, "the mounts of its host", elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release))
 
 
 def _lost_log_dirs(election: ClusterElection) -> tuple[LostLogDir, ...]:
@@ -385,6 +377,14 @@ def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
     return targets
 
 
+def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tuple[str, ...]:
+    """Return the log dirs of a broker without those that are given up, as its settings name them."""
+    lost = {row.path for row in election.question.without}
+    config = {} if path is None or not lost else {**read_properties(path), "metadata.log.dir": ""}
+    named = log_dirs_in(tree_of(path), path, config) if path is not None else ()
+    return tuple(place for place in named if place not in lost) or tuple(target.log_dir for target in own)
+
+
 def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:
     """Return where the directories of replicas are, by broker and name."""
     return {
@@ -394,16 +394,6 @@ def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> d
         if target.path in election.predicted
         for row in election.predicted[target.path].partitions
     }
-
-
-def _outcome(scenario: Scenario) -> str:
-    """Return what a way to go on costs, as a clause."""
-    lost = amount_lost(scenario.lost)
-    if not scenario.offline_partitions:
-        return lost
-    count = scenario.offline_partitions
-    led = "" if scenario.lost.records == 0 else f"; of the others {lost}"
-    return f"{counted(count, 'partition')} {agree(count, 'gets', 'get')} no leader{led}"
 
 
 def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:

@@ -29,7 +29,6 @@ from kcheck.model.report import Report, Row
 from kcheck.plans.rescue_files import NodePlan, node_plans
 from kcheck.views.rescue_nodes import rescue_nodes, rifts
 from kcheck.views.targets import paths_of, replica_targets
-from kcheck.words import counted
 
 FOLDER = "DIR"
 """Stands for the directory that the user has not named."""
@@ -109,13 +108,13 @@ class QuorumRecovery(Answer):
         if self.written:
             applied = (command for step in self.steps for command in step.commands)
             return next((command for command in applied if command.startswith("kcheck apply ")), None)
-        asked = self.question
-        words = [word for number in asked.dead for word in ("--dead", str(number))]
-        if asked.voter is not None:
-            place = "" if asked.voter.host is None else f"@{asked.voter.host}:{asked.voter.port}"
-            words += ["--voter", f"{asked.voter.node_id}{place}"]
-        words += [] if asked.way is None else ["--way", str(asked.way)]
-        words += ["--force"] if asked.force else []
+        question = self.question
+        words = [word for number in question.dead for word in ("--dead", str(number))]
+        if question.voter is not None:
+            place = "" if question.voter.host is None else f"@{question.voter.host}:{question.voter.port}"
+            words += ["--voter", f"{question.voter.node_id}{place}"]
+        words += [] if question.way is None else ["--way", str(question.way)]
+        words += ["--force"] if question.force else []
         return f"{shell_line(['kcheck', 'recover', 'quorum', *self.arguments, *words])} --output-dir {FOLDER}"
 
     def with_plan(self, out: str) -> "QuorumRecovery":
@@ -225,12 +224,7 @@ def _of_disks(nodes: Iterable[RescueNode], loss: QuorumLoss) -> Iterable[RescueR
 
 
 def _planned(answer: QuorumRecovery, loss: QuorumLoss, target: RescueNode) -> QuorumRecovery:
-    asked = answer.question
+    question = answer.question
     gentlest = next(choice.way for choice in answer.choices if choice.why_not is None)
-    way = rescue(loss, target, asked.way or gentlest, asked.voter, answer.release)
+    way = rescue(loss, target, question.way or gentlest, question.voter, answer.release)
     return replace(answer, rescue=way, plans=node_plans(LOCAL, way.edits, answer.release))
-
-
-def plan_words(plans: Iterable[NodePlan]) -> str:
-    """Return how much the plans change."""
-    return ", ".join(f"node {plan.node_id}: {counted(len(plan.plan.operations), 'file')}" for plan in plans)

@@ -15,8 +15,10 @@ def compare_histories(log_dirs: Iterable[EditedLogDir], others: Sequence[EditedL
         for partition in log_dir.partitions:
             replicas = tuple(_replicas(partition.view, others)) if partition.view.remote is not None else ()
             if replicas:
-                found = kc411.check(ReplicasView((partition.view, *replicas)), release)
-                partition.findings += tuple(row for row in found if row.where.log_dir == partition.view.where.log_dir)
+                findings = kc411.check(ReplicasView((partition.view, *replicas)), release)
+                partition.findings += tuple(
+                    row for row in findings if row.where.log_dir == partition.view.where.log_dir
+                )
 
 
 def _replicas(view: PartitionView, others: Sequence[EditedLogDir]) -> Iterable[PartitionView]:

@@ -21,10 +21,10 @@ from kcheck.model.names import (
 )
 from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, SetAside, Truncate, Why, Write, digest
 from kcheck.model.release import Release
-from kcheck.records.voters_batch import voters_batch
+from kcheck.records.raft_batch import voters_batch
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_paths import METADATA_DIRECTORY
-from kcheck.words import listed
+from kcheck.words import counted, listed
 
 
 class NodePlan(NamedTuple):
@@ -143,3 +143,8 @@ def _valid_size(tree: Tree, path: str) -> int:
         for _ in walk:
             pass
         return walk.position
+
+
+def plan_words(plans: Iterable[NodePlan]) -> str:
+    """Return how much the plans change."""
+    return ", ".join(f"node {plan.node_id}: {counted(len(plan.plan.operations), 'file')}" for plan in plans)

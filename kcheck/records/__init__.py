@@ -15,5 +15,5 @@ In: bytes. Out: headers, records and entries as values, up to the first unreadab
 - `metadata_features`: Which metadata.version is in the bytes of a KRaft log?
 - `json_reader`: What does Kafka's JSON parser read?
 - `new_entries`: Which bytes does a broker store for new records?
-- `voters_batch`: Which bytes name the voters of a KRaft quorum?
+- `raft_batch`: Which bytes does a KRaft node write to its log, and to a snapshot?
 """

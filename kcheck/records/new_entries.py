@@ -5,6 +5,7 @@ Kafka classes: DefaultRecordBatch and DefaultRecord for magic 2, LegacyRecord fo
 
 from collections.abc import Sequence
 
+from kcheck.model.java import unsigned_varint
 from kcheck.records.batch import HEADER, LEGACY, NO_SEQUENCE, OVERHEAD, TIMESTAMP, body_from, checksum
 
 NO_TIMESTAMP = -1
@@ -31,13 +32,7 @@ def _record(delta: int, value: bytes) -> bytes:
 
 def varint(number: int) -> bytes:
     """Return a zig-zag varint (ByteUtils.writeVarlong)."""
-    raw = number << 1 if number >= 0 else ~number << 1 | 1
-    data = bytearray()
-    while raw > 0x7F:
-        data.append(raw & 0x7F | 0x80)
-        raw >>= 7
-    data.append(raw)
-    return bytes(data)
+    return unsigned_varint(number << 1 if number >= 0 else ~number << 1 | 1)
 
 
 def _message(magic: int, offset: int, value: bytes) -> bytes:

@@ -19,7 +19,8 @@ Modules that they share:
   about one broker look as text?
 - `_text_dump`, `_text_records`: How do the rows of a file look, and how are thousands of records written fast?
 - `_text_tiered`: How does `kcheck tiered` look?
-- `_text_truncation`, `_text_election`, `_text_recovery`, `_text_recovery_quorum`, `_text_verification`,
+- `_text_truncation`, `_text_election`, `_text_recovery`, `_text_recovery_quorum`,
+  `_text_recovery_metadata`, `_text_recovery_topic`, `_text_rescue`, `_text_verification`,
   `_text_cluster`, `_text_end_offset`: How do answers about several look?
 - `_text_simulation`, `_text_fleet`: How do a history and the reports of a fleet look as text?
 - `_election_rows`, `_seats`: Which words and cells do text and HTML share for elections?

@@ -7,9 +7,8 @@ from kcheck.documents.simulation import message_words
 from kcheck.errors import UsageError
 from kcheck.model.report import Report
 from kcheck.renderers._text_simulation import UNCHANGED, cell
-from kcheck.simulation.event_text import names_of
 from kcheck.simulation.replay import HistoryStep, Replay
-from kcheck.simulation.state import Node
+from kcheck.simulation.state import Node, names_of
 from kcheck.verbs.simulate import Simulation
 from kcheck.words import bare_range
 

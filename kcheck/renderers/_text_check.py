@@ -67,7 +67,7 @@ def _predictions(answer: Overview, page: Page) -> None:
         verdict_on(start, page)
         worst_partitions(worst_first(start.partitions), start.reasons, page)
     unserved_lines(answer.prediction.unserved, page)
-    premise_lines(answer.prediction.premises, page)
+    premise_lines(answer.premises, page)
     if answer.prediction.severity.rank >= Severity.WARNING.rank:
         page.next(f"kcheck predict {shlex.join(answer.paths)}")
 

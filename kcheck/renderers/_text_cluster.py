@@ -27,7 +27,7 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.screen.page import Page, cell, known, moment
 from kcheck.verbs.cluster import ClusterReport
-from kcheck.words import counted, offset_range, partition_name, some_of
+from kcheck.words import agree, counted, offset_range, partition_name, some_of
 
 _SHOWN = 20
 """How many partitions that need a look are listed without `--all`."""
@@ -91,6 +91,8 @@ def cluster(report: Report, page: Page) -> None:
     _brokers(broker_states(image), page)
     page.line()
     if answer.quorum is not None:
+        if answer.quorum.can_elect is False:
+            _minority(answer.quorum, page)
         _controllers(answer.quorum, answer.known.uncommitted, page)
     else:
         assert answer.known.zookeeper is not None
@@ -204,6 +206,15 @@ def _state(broker: BrokerRegistration) -> str:
         state = "stopping" if broker.in_controlled_shutdown else "active"
     more = ["cordoned"] * bool(broker.cordoned_log_dirs) + ["migrating"] * broker.migrating
     return ", ".join([state, *more])
+
+
+def _minority(quorum: Quorum, page: Page) -> None:
+    """Write that the copies are those of too few controllers to say that a leader can be elected."""
+    here = quorum.voters_here
+    text = f"not known: whether a leader can be elected. {len(here)} of {len(quorum.voters)} controllers"
+    which = f" ({_ids(here)})" if here else ""
+    page.wrapped(f"{text} {agree(len(here), 'is', 'are')} here{which}.", style="yellow", hanging="  ")
+    page.wrapped("If a majority has lost its disks: kcheck recover quorum.", indent="  ")
 
 
 def _controllers(quorum: Quorum, tail: MetadataTail | None, page: Page) -> None:

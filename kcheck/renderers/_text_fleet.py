@@ -1,5 +1,6 @@
 """The layouts of `fleet report` and `fleet diff`."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from kcheck.documents.next_start import NEXT_STARTS
@@ -33,8 +34,11 @@ def fleet_report(report: Report, page: Page) -> None:
     page.wrapped(", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
     if not body["finished"]:
         page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
+    if (body["log_dirs_reached"] or 0) < (body["log_dirs_expected"] or 0):
+        page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
     _actions(page, body["actions"])
-    _table(page, "clusters", body["clusters"], ("cluster", "risk", "verdict", *_SEVERITIES))
+    _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", "verdict", *_SEVERITIES))
+    _decisions(page, body["clusters"])
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
     names = ("cluster", "topic", "partition", "verdict", "damaged", "lost", "at_risk")
@@ -51,6 +55,18 @@ def _actions(page: Page, actions: Any) -> None:
     for number, row in enumerate(actions, start=1):
         page.wrapped(f"{number}. {row['what']}", hanging="   ")
         page.wrapped(row["command"], indent="   ", hanging="     ")
+
+
+def _decisions(page: Page, clusters: Iterable[Row]) -> None:
+    """Write what starting everything now loses in each cluster, and what the plan of recover loses."""
+    rows = [
+        {"cluster": row["cluster"], "lost": row["start_all_lost"], "committed": row["start_all_committed"],
+         "no leader": row["start_all_offline"], "plan loses": row["plan_lost"], "not led": row["plan_offline"]}
+        for row in clusters if row["decision"] is not None
+    ]  # fmt: skip
+    _table(
+        page, "if everything starts now", rows, ("cluster", "lost", "committed", "no leader", "plan loses", "not led")
+    )
 
 
 def _starts(page: Page, body: Any) -> None:
@@ -98,6 +114,10 @@ def fleet_diff(report: Report, page: Page) -> None:
         page.wrapped(f"{row['change']}: {_said(row)} in {place_of(row)}", indent="  ", hanging="    ")
         if row["before"] is not None:
             page.wrapped(f"before: {_said({**row, **row['before']})}", indent="    ", hanging="      ")
+    for row in body["lost"]:
+        page.line()
+        lost_place = f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}"
+        page.wrapped(f"lost: {lost_place}: {_lost_words(row)}", hanging="  ")
     counts = {row["change"]: row["findings"] for row in body["counts"]}
     page.line()
     new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
@@ -107,6 +127,10 @@ def fleet_diff(report: Report, page: Page) -> None:
         f"{counts['new']} new{said}, {counts['gone']} gone{unknown}, {counts['changed']} changed,"
         f" {counts['same']} unchanged"
     )
+
+
+def _lost_words(row: Row) -> str:
+    return row["message"] if row["log_dir"] is None else f"{row['log_dir']}: {row['message']}"  # type: ignore[return-value]
 
 
 def fleet_history(report: Report, page: Page) -> None:

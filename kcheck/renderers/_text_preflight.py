@@ -2,12 +2,14 @@
 
 import shlex
 
+from kcheck.core.start.preflight import ReasonKind
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.report import Report
 from kcheck.renderers._text_predict import unserved_lines
 from kcheck.screen.page import Page
 from kcheck.verbs.preflight import Preflight
 
+_OTHERS = "kcheck recover with the log dirs of all brokers shows whether another one has the records."
 _ANSWERS = {True: "may start", False: "should not start", None: "not known"}
 
 
@@ -30,6 +32,8 @@ def preflight(report: Report, page: Page) -> None:
         if premise.status is PremiseStatus.NOT_SEEN and premise.provide is None:
             page.wrapped(f"note {premise.id} {premise.sentence}", indent="  ", hanging="    ")
     unserved_lines(answer.unserved, page)
+    if good is False and any(reason.kind is ReasonKind.LOSS for reason in answer.reasons):
+        page.wrapped(_OTHERS, indent="  ", hanging="    ")
     if good is not True:
         page.next(f"kcheck predict {shlex.quote(report.checked[-1])}")
     if answer.unresolved:

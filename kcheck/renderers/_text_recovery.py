@@ -119,3 +119,28 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     if len(rows) > len(shown):
         page.line(f"{counted(len(rows) - len(shown), 'more partition')} can lose records; --all lists them.")
+
+
+def recover_run(report: Report, page: Page) -> None:
+    """Write what tables decide for each cluster, and what reads its disks."""
+    from kcheck.fleet.runs.recover import RunRecovery  # only for a run
+
+    answer = report.answer
+    assert isinstance(answer, RunRecovery)
+    page.line(f"recovery of {counted(len(answer.clusters), 'cluster')}, by {cell(answer.run.path)}", "bold")
+    for decision in answer.clusters:
+        page.line()
+        page.line(f"cluster {cell(decision.cluster)}, Kafka {decision.kafka}", "bold")
+        for sentence in decision.sentences:
+            page.wrapped(sentence, indent="  ")
+        for number, step in enumerate(decision.steps, start=1):
+            page.wrapped(f"{number}. {step.title}.", indent="  ", hanging="     ")
+            for command in step.commands:
+                page.line(f"       {command}")
+        left = decision.step_count - len(decision.steps)
+        if left:
+            page.wrapped(f"{counted(left, 'more step')} in the plan.", indent="  ")
+        for text in decision.not_known:
+            page.wrapped(f"Not known: {text}.", indent="  ", hanging="    ", style="yellow")
+        page.line("  Read the disks with:")
+        page.line(f"    {decision.command}")

@@ -3,8 +3,10 @@
 from kcheck.core.rescue.quorum_loss import QuorumLoss, is_usable
 from kcheck.documents.recovery_quorum import gap_of, lacking_words, role
 from kcheck.model.report import Report
-from kcheck.plans.recover_quorum import QuorumRecovery, plan_words
-from kcheck.screen.page import Page, cell
+from kcheck.plans.recover_quorum import QuorumRecovery
+from kcheck.plans.rescue_files import plan_words
+from kcheck.renderers._text_rescue import refused, stepwise, written_and_next
+from kcheck.screen.page import Page
 
 _TITLES = ("node", "role", "epoch", "end", "snapshot", "lacks")
 
@@ -17,22 +19,14 @@ def recovery_quorum(report: Report, page: Page) -> None:
         page.wrapped(sentence, style="bold")
     if answer.loss is not None:
         _copies(answer.loss, page)
-    for refusal in answer.warnings:
+    refused(answer.warnings, answer.refusals, page)
+    if answer.rescue is not None:
         page.line()
-        page.wrapped(f"Overruled: {refusal.why}", hanging="  ", style="yellow")
-    for refusal in answer.refusals:
-        page.line()
-        page.wrapped(f"Refused: {refusal.why}", hanging="  ", style="red")
-        forced = " Or pass over it with --force." if refusal.forced else ""
-        page.wrapped(f"{refusal.bring}{forced}", indent="  ")
-    _steps(answer, page)
-    if answer.written:
-        page.line()
-        page.wrapped(f"Written: {', '.join(map(cell, answer.written))}.", hanging="  ")
-    if answer.next_command is not None:
-        page.line()
-        page.line("Next:")
-        page.line(f"  {answer.next_command}")
+        page.wrapped(f"Way back: {answer.rescue.way}, with controller {answer.rescue.target.node_id}.", style="bold")
+        if answer.plans:
+            page.wrapped(f"Changes: {plan_words(answer.plans)}.")
+        stepwise(answer.steps, page)
+    written_and_next(answer.written, answer.next_command, page)
 
 
 def _copies(loss: QuorumLoss, page: Page) -> None:
@@ -44,19 +38,3 @@ def _copies(loss: QuorumLoss, page: Page) -> None:
         damage = "" if copy is None or is_usable(node) else "damaged; "
         rows.append((node.node_id, role(loss, node), *place, f"{damage}{lacking_words(gap_of(loss, node))}"))
     page.table(_TITLES, rows)
-
-
-def _steps(answer: QuorumRecovery, page: Page) -> None:
-    if answer.rescue is None:
-        return
-    page.line()
-    page.wrapped(f"Way back: {answer.rescue.way}, with controller {answer.rescue.target.node_id}.", style="bold")
-    if answer.plans:
-        page.wrapped(f"Changes: {plan_words(answer.plans)}.")
-    width = len(str(len(answer.steps)))
-    for place, step in enumerate(answer.steps, start=1):
-        page.wrapped(f"{place:>{width}}. {step.title}.", hanging=" " * (width + 2))
-        for command in step.commands:
-            page.line(f"{' ' * (width + 4)}{command}")
-        for note in step.notes:
-            page.wrapped(note, indent=" " * (width + 2))

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from kcheck.model.report import Report
 from kcheck.screen.page import Page
-from kcheck.simulation.event_text import names_of
 from kcheck.simulation.promises import PROMISES
 from kcheck.simulation.replay import HistoryStep, Replay
-from kcheck.simulation.state import Node
+from kcheck.simulation.state import Node, names_of
 from kcheck.simulation.verdict import Verdict
 from kcheck.verbs.simulate import HistoryList, ReleasesCompared, Searched, SearchesCompared, Simulation
 from kcheck.words import counted, offset_range

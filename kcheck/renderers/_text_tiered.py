@@ -3,10 +3,11 @@
 from kcheck.model.remote_log import Spans
 from kcheck.model.report import Report
 from kcheck.screen.page import Page, cell, known, size
-from kcheck.verbs.tiered import Tiered, TieredReplica
+from kcheck.verbs.tiered import Tiered, TieredReplica, TopicStorage
 from kcheck.words import bare_range, counted, partition_name, some_of
 
 _HEADER = ("partition", "broker", "log start", "local", "log end", "remote", "size", "if it leads", "not readable")
+_TOPICS = ("topic", "segments", "remote", "in the store", "USD a month", "to copy", "in both places")
 _MOST = 3
 
 
@@ -17,6 +18,8 @@ def tiered(report: Report, page: Page) -> None:
     page.line(f"remote storage by the rules of Kafka {report.kafka}", "bold")
     if answer.replicas:
         page.table(_HEADER, [_cells(replica) for replica in answer.replicas])
+        page.line()
+        page.table(_TOPICS, [_topic_cells(row, answer) for row in answer.topics])
     else:
         page.line("no partition in remote storage")
     if answer.store is None:
@@ -28,7 +31,7 @@ def tiered(report: Report, page: Page) -> None:
 
 
 def _cells(replica: TieredReplica) -> tuple[object, ...]:
-    view, report = replica
+    view, report, _ = replica
     remote = view.remote
     assert remote is not None
     runs = remote.runs
@@ -37,8 +40,16 @@ def _cells(replica: TieredReplica) -> tuple[object, ...]:
     hidden = (*report.gaps, *report.unreadable, *report.without_metadata)
     return (
         partition_name(view.topic, view.partition), known(view.where.broker_id), cell(view.log_start_offset),
-        view.segments[0].base_offset, cell(view.log_end_offset), spans, size(sum(run.size for run in runs)), leads,
-        _spans(hidden),
+        view.segments[0].base_offset, cell(view.log_end_offset), spans, size(sum(run.size for run in runs)),
+        leads, _spans(hidden),
+    )  # fmt: skip
+
+
+def _topic_cells(row: TopicStorage, answer: Tiered) -> tuple[object, ...]:
+    cost = answer.cost_of(row.stored)
+    return (
+        row.topic, cell(row.segments), size(row.size), "-" if row.stored is None else size(row.stored),
+        "-" if cost is None else f"{cost:.2f}", size(row.to_copy), size(row.duplicated),
     )  # fmt: skip
 
 

@@ -41,6 +41,9 @@ _ADVANTAGES = {
     Advantage.NONE: "no other leader costs less",
 }
 """Why a leader is best."""
+_ALONE = (
+    "Best is for each partition alone, as the logs are now. kcheck recover also weighs repairs and the order of starts."
+)
 _PROBLEMS = {
     Status.NEVER_COMPLETES: "Truncation never completes: the follower repeats the same requests forever.",
     Status.UNFINISHED: "kcheck stopped after {steps} requests.",
@@ -129,6 +132,8 @@ def _candidates(partitions: Sequence[Sequence[TruncationPlan]], page: Page) -> N
                 best_of[plan.leader, _advantage(plan)].append(_name(plan))
     for (leader, why), names in best_of.items():
         page.wrapped(f"* broker {cell(leader)} is the best leader of {some_of(names)}: {why}", hanging="  ")
+    if best_of:
+        page.wrapped(_ALONE, hanging="  ")
     for plan in plans:
         for follower in plan.followers:
             if follower.problem:

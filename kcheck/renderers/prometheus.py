@@ -11,6 +11,7 @@ from kcheck.renderers._html.parts import VERDICTS
 from kcheck.screen.options import Options
 from kcheck.screen.printable import printable
 
+_COVERAGE, _RANGE = ("expected", "reached"), ("kafka", "lowest", "highest")
 Sample = tuple[Mapping[str, object], float]
 """Labels and value."""
 
@@ -19,7 +20,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write every metric with its samples; leave out metrics without any."""
     del options
     body: Any = report.body
-    brokers = body["brokers"]
+    brokers, clusters = body["brokers"], body["clusters"]
     about = {"run": body["run"], "kcheck": __version__, "kafka": report.kafka, "depth": body["depth"]}
     metrics: Sequence[tuple[str, str, Sequence[Sample]]] = (
         ("findings", "Number of findings by rule.", [(_labels(row), row["findings"]) for row in body["counts"]]),
@@ -31,7 +32,22 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         ("partition_dirs", "Number of partition directories.", [(_place(row), row["partitions"]) for row in brokers]),
         (
             "partitions_at_risk", "Number of partitions with errors, or that can lose committed records.",
-            [({}, body["partitions_at_risk"])],
+            [({"cluster": row["cluster"]}, row["partitions_at_risk"]) for row in clusters],
+        ),
+        *(
+            (f"log_dirs_{name}", f"Number of log dirs that the scan has {name}.",
+             [({}, body[f"log_dirs_{name}"])] if body[f"log_dirs_{name}"] is not None else [])
+            for name in _COVERAGE
+        ),
+        *(
+            (f"brokers_{name}", f"Number of brokers that the scan has {name}.",
+             [({"cluster": row["cluster"]}, row[f"brokers_{name}"]) for row in clusters])
+            for name in _COVERAGE
+        ),
+        (
+            "brokers_by_release", "Number of brokers by modelled release and by the range of their files.",
+            [({"cluster": row["cluster"], **{name: known[name] for name in _RANGE}}, known["brokers"])
+             for row in clusters for known in row["releases"]],
         ),
         *_starts(body["broker_starts"]),
         ("run_info", "Always 1; the labels describe the run.", [(about, 1)]),

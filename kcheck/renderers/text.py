@@ -74,7 +74,7 @@ def _count(name: str, count: int) -> str:
 
 
 _MODULES = {
-    "elect": "election", "recovery-next": "recovery", "rules": "explain",
+    "elect": "election", "recovery-next": "recovery", "recover-run": "recovery", "rules": "explain",
     "simulate": "simulation", "verify": "verification",
 }  # fmt: skip
 """The modules of layouts that are not named like their verbs."""

@@ -35,7 +35,7 @@ WITHOUT = {
     "KC313": "no file states the high watermarks, and a broker writes both files again",
     "KC314": "the broker fetches the indexes again once the directory is removed",
     "KC401": "the files do not show which of the two replicas changed",
-    "KC402": "the choice of the leader decides which replica is right: run kcheck truncation",
+    "KC402": "the choice of the leader decides which replica is right: run kcheck recover on all brokers",
     "KC403": "the replica fetches the missing records from the leader",
     "KC404": "only the cluster knows the id of the topic",
     "KC405": "the other replicas learn the log start from the leader",

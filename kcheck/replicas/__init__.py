@@ -18,6 +18,7 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `loss`: How many records and bytes are in a range of offsets?
 - `elect`: Who should lead each partition, and in which order should the brokers start?
 - `broker_gaps`: Which brokers have replicas that no election counts?
+- `uncounted`: Which premises cost records that no election counts?
 - `partition_directories`: Which partition directories and brokers does the command have, after they have started?
 - `aside`: Which partition directories were moved aside, and may hold the best log?
 - `candidates`: What would each candidate of a partition cost as leader?

@@ -78,7 +78,7 @@ class BrokerHere(NamedTuple):
     is_complete: bool
     """Whether all of its log dirs are here and come online, as far as its files tell."""
     has_new_log_dir: bool = False
-    """Whether the cluster does not know a log dir that is here: a new disk took the place of another."""
+    """Whether the cluster does not know a log dir that is here, or log.dirs lost one: its replicas are made again."""
     offline: Mapping[str, str] = {}
     """Why log dirs go offline, by path."""
 

@@ -5,7 +5,8 @@ and the header says what they hold. Where batches differ, their records are comp
 """
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from kcheck.records.batch import CONTROL, is_modern
 from kcheck.records.record import Record, read_records
 from kcheck.replicas.loss import logs_from
 from kcheck.replicas.replica import LogFile
-from kcheck.segments.batches import Walk
+from kcheck.segments.batches import Walk, batch_crc
 
 _BODY_SIZE_MAX = 32 << 20
 _RECORD_COUNT_MAX = 500_000
@@ -109,6 +110,12 @@ class _Head:
             self.is_readable = records is not None
             self._records = [(self.batch.base_offset, self.digest)] if records is None else records
         return self._records
+
+    @cached_property
+    def is_corrupt(self) -> bool:
+        """Whether the CRC of the batch does not match."""
+        batch = self.batch
+        return batch_crc(self._source, batch.position, batch.size, batch.magic) not in (None, batch.crc)
 
     @property
     def digest(self) -> bytes:
@@ -221,6 +228,7 @@ class _Sweep:
 
     def _take_records(self, near: list[tuple[_Stream, _Head]], until: Offset) -> None:
         """Count the records below `until` one by one."""
+        near = [*self._readable(near)]
         epochs = Counter(head.batch.epoch for _, head in near)
         keys = [
             (stream, head, _within(stream, head, until, is_alone=epochs[head.batch.epoch] == 1))
@@ -239,6 +247,18 @@ class _Sweep:
                 self._bytes += head.batch.size
                 self._counted.add(head.identity)
         self._is_known = self._is_known and all(head.is_readable for _, head in near)
+
+    @staticmethod
+    def _readable(near: list[tuple[_Stream, _Head]]) -> Iterator[tuple[_Stream, _Head]]:
+        """Yield the batches without the corrupt ones of which another replica has the offsets.
+
+        What these held is what the other has, if the epoch is the same or not known.
+        """
+        corrupt = [head for stream, head in near if stream.is_lost and head.is_corrupt]
+        others = {head.batch.epoch for _, head in near if head not in corrupt}
+        for stream, head in near:
+            if head not in corrupt or not others or head.batch.epoch not in (None, *others):
+                yield stream, head
 
 
 def _within(stream: _Stream, head: _Head, until: Offset, *, is_alone: bool) -> list[_Key]:

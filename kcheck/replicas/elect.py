@@ -23,9 +23,7 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.age import DISK_NOT_OLDER
-from kcheck.core.premises.presence import ENDS_THERE, HOLES
-from kcheck.core.premises.table import UNCOUNTED, WRONG_METADATA, why_not_started
+from kcheck.core.premises.table import WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
@@ -33,20 +31,21 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, 
 from kcheck.documents.election import controller_row, election_body, interrupted_row
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
-from kcheck.documents.premises import loses, may_lack, premise_rows
+from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.quorum_steps import given_up_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
-from kcheck.model.premises import JudgedPremise
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.replicas.broker_gaps import failing_of, gaps_of, replicas_of
+from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
 from kcheck.replicas.saved_records import SavedRecords, save_lost
+from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
@@ -54,7 +53,7 @@ from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
-from kcheck.words import counted, partition_name
+from kcheck.words import agree, counted, listed, partition_name
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
 
@@ -172,9 +171,14 @@ class ClusterElection(BrokerAnswer):
         return not is_open and is_safe(self.partitions)
 
     @property
+    def refuted(self) -> tuple[JudgedPremise, ...]:
+        """The premises of the next starts that do not hold."""
+        return tuple(row for row in self.premises if row.status is PremiseStatus.REFUTED)
+
+    @property
     def uncounted(self) -> tuple[JudgedPremise, ...]:
         """The refuted premises whose losses no election counts."""
-        return _uncounted(self.premises, self.partitions)
+        return uncounted_premises(self.premises, self.partitions)
 
     def broker_of(self, target: Target) -> int | None:
         """Return the broker that starts on a log dir; None for what no broker starts on, as a directory moved aside."""
@@ -231,6 +235,8 @@ class ClusterElection(BrokerAnswer):
 
         UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
         """
+        if self.interrupted is not None:
+            return self
         return replace(self, saved=tuple(self._saved(out)), saved_in=out)
 
     def _saved(self, out: str) -> Iterator[SavedReplica]:
@@ -336,6 +342,9 @@ def elect(
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
     elections, interrupted = _elections(directories, image, cluster)
+    if directories.unread:
+        whose = f"{agree(len(directories.unread), 'broker', 'brokers')} {listed(directories.unread)}"
+        interrupted = f"the log dirs of {whose} not read"
     controllers = quorum(directories.copies) if directories.copies else None
     choose = partial(_chosen, cluster.starts, release, controllers)
     elections, order, course = choose(elections)
@@ -344,7 +353,9 @@ def elect(
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
-        uncounted=[row.id for row in _uncounted(directories.premises, elections) if row.id not in WRONG_METADATA],
+        uncounted=[
+            row.id for row in uncounted_premises(directories.premises, elections) if row.id not in WRONG_METADATA
+        ],
     )  # fmt: skip
     without_quorum = None if controllers is None else given_up_words(controllers.voters, question.dead, arguments)
     return ClusterElection(
@@ -404,30 +415,6 @@ def _chosen(
     return ElectionChoice(planned(elections, starts, order.brokers, course.means), order, course)
 
 
-def _uncounted(premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]) -> tuple[JudgedPremise, ...]:
-    """Return the premises without which a broker loses, or may lack, what no election counts.
-
-    A disk that is older than the cluster costs what was written since: where another replica is here, it has that. A
-    preferred replica that lacks segments costs them once somebody elects it, which the controller does not by itself.
-    """
-    premises, elections = tuple(row for row in premises if loses(row) or may_lack(row)), tuple(elections)
-    old = {row.broker_id for row in premises if row.id == DISK_NOT_OLDER}
-    logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
-    ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
-    preferred = {
-        (partition_name(part.topic, part.partition), next(iter(replicas_of(part)), None))
-        for part in elections
-        if not part.rules.balances and part.lost_planned is not None and part.lost_planned.records == 0
-    }
-    return tuple(
-        row
-        for row in premises
-        if row.id in ids
-        or (row.id == ENDS_THERE and not loses(row))
-        or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
-    )
-
-
 def _cluster_here(
     directories: PartitionDirectories, image: ClusterImage | None, question: ElectionQuestion, release: Release
 ) -> ClusterHere:
@@ -435,9 +422,14 @@ def _cluster_here(
     present = sorted(directories.brokers.keys() & set(question.dead))
     if present:
         raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
+    # The broker makes the replicas of a log dir that log.dirs names no more again, empty, as with a new disk.
+    remade = {lost.broker_id for lost in question.without}
     return ClusterHere(
         image=image,
-        brokers=directories.brokers,
+        brokers={
+            number: broker._replace(has_new_log_dir=True) if number in remade else broker
+            for number, broker in directories.brokers.items()
+        },
         dead=frozenset(question.dead),
         kraft=directories.kraft,
         release=release,

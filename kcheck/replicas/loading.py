@@ -24,6 +24,7 @@ from kcheck.model.views import CheckpointOffsets, LogDir, LogDirView, PartitionV
 from kcheck.replicas.replica import ReplicaState, after_start
 from kcheck.startup.inputs import Context, load_inputs
 from kcheck.survey.rule_runner import check_file, check_partition
+from kcheck.verbs.batch_reads import ReadBudget, with_faults
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.remote_logs import remote_logs
@@ -114,11 +115,14 @@ def _settled(findings: Iterable[Finding], view: PartitionView, release: Release)
             yield finding
 
 
-def started(files: ReplicaFiles, release: Release) -> ReplicaState:
-    """Return a replica as it is after the next start of its broker."""
+def started(files: ReplicaFiles, release: Release, *, reads: bool = False) -> ReplicaState:
+    """Return a replica after the next start of its broker, with the faults of its batches if `reads`."""
     view, start = files.view, None
     if view.segments or view.log_end_offset is None:  # Otherwise only the values from the user are known.
         start = _start_of(view, release)
+        if reads:
+            assert view.disk is not None
+            start = with_faults(view.disk, start, ReadBudget())
     return after_start(view, files.log_dir, start, release)
 
 

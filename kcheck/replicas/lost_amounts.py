@@ -43,9 +43,10 @@ def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *
 def _nowhere(last: ReplicaState, states: Sequence[ReplicaState]) -> Amounts:
     """Return the records of segments that somebody removed from the log of the last leader, and that no replica has."""
     others = [
-        (state.log_start_offset, state.log_end_offset)
+        (part.start, part.end)
         for state in states
         if state is not last and state.problem is None and state.log_end_offset is not None
+        for part in _parts_of(state, state.log_start_offset, state.log_end_offset, None)
     ]
     count = 0
     for start, end in removed(last):
@@ -73,10 +74,16 @@ def lacks(plan: TruncationPlan, follower: FollowerPlan, states: ReplicasByBroker
 
 
 def removed(state: ReplicaState) -> tuple[OffsetRange, ...]:
-    """Return the offsets of segments that somebody removed from a log."""
+    """Return the offsets of segments and batches that somebody removed from a log, and those of corrupt batches."""
     head = () if state.lost_head is None else (OffsetRange(*state.lost_head),)
+    if state.batches is not None:
+        head = (*head, *(OffsetRange(one.start, one.end) for one in state.batches.unreadable))
+    if state.is_compacted or state.has_every_segment:
+        return head
+    if state.batches is not None and state.batches.is_complete:
+        return (*head, *(OffsetRange(*gap) for gap in state.batches.gaps))
     try:
-        return (*head, *(() if state.is_compacted or state.has_every_segment else holes(state.logs)))
+        return (*head, *holes(state.logs))
     except UnreadableError:
         return head
 
@@ -102,13 +109,24 @@ def _kept(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, heir: Fo
     assert leader.log_end_offset is not None
     mark, start = marks[plan.leader], leader.log_start_offset
     if heir is None:
-        return [LostRange(leader.logs, start, leader.log_end_offset, mark=mark)]
+        return [*_parts_of(leader, start, leader.log_end_offset, mark)]
     own = states[heir.broker_id]
     after = Offset(max(start, heir.log_end_offset_after or 0))
     return [
-        LostRange(own.logs, Offset(max(start, own.log_start_offset)), after, mark=marks[heir.broker_id]),
-        LostRange(leader.logs, after, Offset(max(after, leader.log_end_offset)), mark=mark),
+        *_parts_of(own, Offset(max(start, own.log_start_offset)), after, marks[heir.broker_id]),
+        *_parts_of(leader, after, Offset(max(after, leader.log_end_offset)), mark),
     ]
+
+
+def _parts_of(state: ReplicaState, start: Offset, end: Offset, mark: Offset | None) -> Iterator[LostRange]:
+    """Yield the parts of a log that consumers can read."""
+    at = start
+    for gone in sorted(removed(state)):
+        if at < gone.start and gone.start < end:
+            yield LostRange(state.logs, at, gone.start, mark=mark)
+        at = Offset(max(at, gone.end))
+    if at < end or start == end:
+        yield LostRange(state.logs, at, end, mark=mark)
 
 
 class _LostOffsets(NamedTuple):

@@ -52,11 +52,8 @@ class PartitionDirectories:
         options = with_copies(targets, options, self._log_dirs)
         self.copies = tuple(chain.from_iterable(options.copies.values()))
         self._files: dict[tuple[str, int], list[tuple[str, ReplicaFiles]]] = {}
-        starts = []
-        for target in targets:
-            for files in self._read(target, options.wanted):
-                self._files.setdefault(files.key, []).append((target.path, files))
-            starts.append(start_of(target, options, collected, self._log_dirs))
+        starts, self.unread = self._started(targets, options, collected)
+        targets, self._targets = (targets[: len(starts)],) * 2
         judged, self.premises = judged_starts(targets, starts, options, self._log_dirs, collected, one_cluster=True)
         predicted = list(judged)
         self.starts = {target.path: start for target, start in zip(targets, predicted, strict=True)}
@@ -77,6 +74,31 @@ class PartitionDirectories:
             aside_near(targets, self._log_dirs, search),
         ):
             self._aside.setdefault(files.key, {}).setdefault(files.tree.real(files.path), files)
+
+    def _started(
+        self, targets: tuple[Target, ...], options: StartOptions, collected: list[Finding]
+    ) -> tuple[list[LogDirPrediction], tuple[int, ...]]:
+        """Return the next starts of log dirs, and the brokers whose log dirs were not all read: those of the rest.
+
+        KeyboardInterrupt before all log dirs of a broker were read.
+        """
+        starts: list[LogDirPrediction] = []
+        try:
+            for target in targets:
+                for files in self._read(target, options.wanted):
+                    self._files.setdefault(files.key, []).append((target.path, files))
+                starts.append(start_of(target, options, collected, self._log_dirs))
+        except KeyboardInterrupt:
+            brokers = [self._broker_of(target) for target in targets]
+            unread = {number for number in brokers[len(starts) :] if number is not None}
+            read = next((at for at, number in enumerate(brokers) if number in unread), len(starts))
+            if not read:
+                raise
+            kept = {target.path for target in targets[:read]}
+            rows = ((key, [place for place in places if place[0] in kept]) for key, places in self._files.items())
+            self._files = {key: places for key, places in rows if places}
+            return starts[:read], tuple(sorted({number for number in brokers[read:] if number is not None}))
+        return starts, ()
 
     @property
     def partitions(self) -> Iterable[tuple[str, int]]:

@@ -11,7 +11,7 @@ from kcheck.core.start.segments import loaded_high_watermark, log_start_offset, 
 from kcheck.core.start.startup import Outcome, refusal_of, unreadable_checkpoint
 from kcheck.disk.paths import folder_of, join
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, EpochEntries, Offset
-from kcheck.model.loss import LostRecords
+from kcheck.model.loss import BatchFaults, LostRecords
 from kcheck.model.names import OFFSET_CHECKPOINTS, REPLICATION_OFFSET, log_name, metadata_snapshots
 from kcheck.model.release import Release
 from kcheck.model.remote_log import RemoteLog
@@ -48,7 +48,7 @@ class ReplicaState(NamedTuple):
     `checkpointed` is the high watermark in the checkpoint, which may lie above the log end; None without an entry.
     `lost_head` are the offsets of segments that somebody removed from its start. `is_compacted`: the log cleaner takes
     records out of it. `has_every_segment`: its batches were read, and each segment begins where the one before it ends.
-    `remote` is its part in remote storage.
+    `remote` is its part in remote storage. `batches` are the faults of its batches, None if they were not read.
     """
 
     broker_id: int | None
@@ -73,6 +73,7 @@ class ReplicaState(NamedTuple):
     is_compacted: bool = False
     remote: RemoteLog | None = None
     has_every_segment: bool = False
+    batches: BatchFaults | None = None
 
     @property
     def known_high_watermark(self) -> Offset | None:
@@ -139,7 +140,7 @@ def after_start(
         first_segment=Offset(log.bases[0]), logs=_left_logs(view, start) if reads else (), lost=start.lost,
         logs_before=logs_of(view) if reads and start.lost else (),
         high_watermark=start.high_watermark if _knows_high_watermark(view) else None,
-        first_unstable=log.first_unstable,
+        first_unstable=log.first_unstable, batches=start.batches,
     )  # fmt: skip
 
 

@@ -46,6 +46,8 @@ class Truncation(BrokerAnswer):
     losing: list[tuple[str | None, int | None]] = field(default_factory=list)
     """The partitions that lose records below a high watermark, under the best leader where every one is tried.
 
+    One whose leader does not start is among them.
+
     It is complete once the plans have been read.
     """
 
@@ -83,9 +85,9 @@ class Truncation(BrokerAnswer):
         )
 
     def watched(self) -> Iterator[TruncationPlan]:
-        """Yield the plans, and note those that lose committed records."""
+        """Yield the plans, and note those that lose committed records, or whose leader cannot lead."""
         for plan in self.plans:
-            if plan.loses_committed and plan.is_best is not False:
+            if plan.problem is not None or (plan.loses_committed and plan.is_best is not False):
                 self.losing.append((plan.topic, plan.partition))
             yield plan
 
@@ -115,7 +117,7 @@ def truncation(
             raise UsageError(f"{files.path}: no broker id; write BROKER={files.path}")
         if files.bare and files.view.log_end_offset is None:
             raise UsageError(f"{files.path}: no log end offset; write {files.path},leo=N")
-        state = live(files.view, files.log_dir, release) if election.live else started(files, release)
+        state = live(files.view, files.log_dir, release) if election.live else started(files, release, reads=True)
         problem = None if after_starts is None else after_starts.problem(files)
         by_partition.setdefault(files.key, []).append(
             state if problem is None or state.problem is not None else state._replace(problem=problem)
@@ -187,7 +189,10 @@ def _plans(
     with Refusals() as refused:
         for states in partitions:
             placed = None if in_cluster is None else partial(in_cluster.placed, states=states)
-            yield from plans_of(states, election, release, in_cluster=placed)
+            plans = [*plans_of(states, election, release, in_cluster=placed)]
+            # Where no replica can lead, that is the plan: the first one's problem says why.
+            alone = replace(election, leader=str(states[0].broker_id))
+            yield from plans or plans_of(states, alone, release, in_cluster=placed)
     collected.extend(refused_findings(refused, collected))
 
 

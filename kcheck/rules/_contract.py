@@ -15,7 +15,7 @@ class Scope(StrEnum):
 
     A FileView; a SegmentView; a SegmentView again, for a rule about damage; a PartitionView; a PartitionView whose
     segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView; a Quorum; a Coordinated;
-    a StoredLog; a Store.
+    a StoredLog; a Store; a Lost.
     """
 
     FILE = "file"
@@ -30,6 +30,7 @@ class Scope(StrEnum):
     COORDINATORS = "coordinators"
     STORED_LOG = "stored log"
     STORE = "store"
+    RUN = "run"
 
 
 SERIES = {
@@ -45,6 +46,7 @@ SERIES = {
     Scope.COORDINATORS: ("KC6",),
     Scope.STORED_LOG: ("KC24",),
     Scope.STORE: ("KC24",),
+    Scope.RUN: ("KC5",),
 }
 """How the ids of the rules of each scope begin: what nobody asks for is not imported."""
 

@@ -1,16 +1,15 @@
 """The first leader epoch starts below the start of the log.
 
-What is wrong: after a kill, nothing that does harm. Retention or DeleteRecords removed the records at that offset, and
-the broker was killed before it wrote the leader-epoch-checkpoint. Or the replica follows a log in remote storage, and
-copied all of its epochs. After a clean stop, with no line in log-start-offset-checkpoint, it is an error: somebody
-removed the first segments.
+What is wrong: somebody removed the first segments, or raised the log start in log-start-offset-checkpoint. Where Kafka
+moves the log start, it moves the first epoch there first. Nothing is wrong where the replica follows a log in remote
+storage: it has copied all of its epochs.
 
 What the broker does: up to 2.8 it raises the first epoch to the log start when it loads the log. From 3.0 on it
 raises it only to the value in log-start-offset-checkpoint, and keeps an epoch below the first segment until it next
 removes records. If it leads a log without its first segments, the other replicas delete what is below its log start.
 
-What to do: nothing after a kill. Where the first segments are missing, do not let the replica lead while another one
-has them: set its directory aside, and it fetches all of them again.
+What to do: do not let the replica lead while another one has the records below: set its directory aside, and it fetches
+all of them again. Where the segments are there, remove the line of the partition from log-start-offset-checkpoint.
 """
 
 from collections.abc import Iterable
@@ -40,10 +39,12 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     head = lost_head_of(view, release)
     if head is not None:
         does += "; as leader it makes the other replicas delete what is below it"
+    removed = "" if head is None else f": the segments with {offset_span(*head)} were removed"
+    if head is not None and view.log_start_checkpoint is not None:
+        removed = ": no broker has put this log start into log-start-offset-checkpoint"
     yield RULE.finding(
         view.epochs.where,
-        f"{entry_words(entries[0])}, below the log start {start}"
-        + ("" if head is None else f": the segments with {offset_span(*head)} were removed"),
+        f"{entry_words(entries[0])}, below the log start {start}{removed}",
         effect=f"{kafka(release)} {does}.",
         advice="Nothing." if head is None else "Do not let this replica lead while another one has these segments.",
         severity=Severity.INFO if head is None else Severity.ERROR,

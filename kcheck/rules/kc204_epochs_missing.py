@@ -14,7 +14,7 @@ What the broker does, in every release that has the file (0.11 and later):
   right, so logs that differ stay different without any error.
 
 What to do: if the finding says that the start rebuilds the epochs, let the broker start, unless KC402 names the same
-partition: then run `kcheck elect` first. Otherwise do not let this replica lead while another one is in sync. Best:
+partition: then run `kcheck recover` first. Otherwise do not let this replica lead while another one is in sync. Best:
 stop the broker, move this partition directory out of the log dir, and let the broker re-replicate it. If this is the
 only replica, rebuild the file from the batch headers of all segments. Never invent epochs. For a log in remote storage
 see KC240.

@@ -20,7 +20,8 @@ What to do: if the directory was copied here, remove it. If the topic was delete
 needs the records: let the broker set the directory aside. If you may need them, copy it out of the log dir before the
 start. If the topic was deleted by mistake, or ZooKeeper was lost, the records can come back: create the topic with the
 same partitions, then plan `kcheck repair --adopt` for each broker that has a copy, before any of them starts. It gives
-the directory the id that the topic has now.
+the directory the id that the topic has now. For directories that end in `-delete` or `-stray`, and for leader epochs
+above those of the new topic, `kcheck recover topic` plans all of it.
 
 See: operations/deleted-topic.md
 """

@@ -18,7 +18,8 @@ Where the finding is a warning, the broker may see other metadata when it starts
 not committed.
 
 What to do: nothing, if the topic was deleted or moved on purpose. Otherwise copy the directory out of the log dir
-before you start the broker. A renamed directory is never deleted by itself: remove it once nobody needs it.
+before you start the broker. A renamed directory is never deleted by itself: remove it once nobody needs it. If its
+records should be served again, create the topic again and use `kcheck recover topic`.
 
 If ZooKeeper lost its data, create the topics again with the same numbers of partitions and the same replicas, and with
 their former configuration. Up to 2.7 the brokers then adopt the directories. From 2.8 on the new topic has another id:

@@ -50,7 +50,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             f"broker {broker_id} is in the ELR, but {why}, according to {source_of(replica)}",
             effect=f"{kafka(release)} removes broker {broker_id} from the ELR when it registers. "
             + _left(registration, broker_id, is_last=is_last),
-            advice="Compare the replicas with kcheck truncation before the controller elects a leader."
+            advice="Before the controller elects a leader, ask kcheck recover with the log dirs of all brokers."
             if is_last
             else "Start the other members of ISR and ELR first.",
             severity=_severity(replica, registration, is_last=is_last),

@@ -1,8 +1,8 @@
 """A remote segment lacks objects in the store.
 
 What is wrong: according to __remote_log_metadata the segment is copied completely, but the store lacks an object of it:
-the `.log`, an index, or the leader epochs. A lifecycle rule of the bucket, or an operator, removed it. Only `kcheck
-tiered --store` looks.
+the `.log`, an index, or the leader epochs. Or its `.log` has another size than the segment (LocalTieredStorage alone).
+A lifecycle rule of the bucket, or an operator, removed it. Only `kcheck tiered --store` looks.
 
 What the broker does, in every release with remote storage (3.6 and later): a consumer that reaches the segment gets
 UNKNOWN_SERVER_ERROR, again and again. In 3.9 a consumer with read_committed can fail in older segments already, because
@@ -14,7 +14,7 @@ the object is lost, move consumers to the offset after the segment.
 
 from collections.abc import Iterable
 
-from kcheck.core.tiered.store import missing_objects
+from kcheck.core.tiered.store import MissingObjects, missing_objects
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
 from kcheck.model.remote_log import StoredLog
@@ -29,10 +29,7 @@ def check(view: StoredLog, release: Release) -> Iterable[Finding]:
     """Compare the finished segments with the objects."""
     missing = list(missing_objects(view))
     if missing:
-        rows = [
-            f"{bare_range(row.segment.start_offset or 0, row.segment.end_offset or 0)} lacks {some_of(row.suffixes)}"
-            for row in missing[:_MOST]
-        ]
+        rows = [_words(row) for row in missing[:_MOST]]
         yield RULE.finding(
             Location(topic=view.topic, partition=view.partition),
             f"{partition_name(view.topic, view.partition)}: {some_of(rows, _MOST, len(missing))}",
@@ -46,12 +43,21 @@ def check(view: StoredLog, release: Release) -> Iterable[Finding]:
                         "from": row.segment.start_offset,
                         "to_exclusive": row.segment.end_offset,
                         "lacks": row.suffixes,
+                        "size": row.size,
                     }
                     for row in missing[:_MOST]
                 ),
                 "count": len(missing),
             },
         )
+
+
+def _words(row: MissingObjects) -> str:
+    segment = row.segment
+    offsets = bare_range(segment.start_offset or 0, segment.end_offset or 0)
+    if row.suffixes:
+        return f"{offsets} lacks {some_of(row.suffixes)}"
+    return f"{offsets} has {row.size} instead of {counted(segment.size or 0, 'byte')}"
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.STORED_LOG, check=check)

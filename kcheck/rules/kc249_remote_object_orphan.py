@@ -7,13 +7,14 @@ if every partition of __remote_log_metadata is in the given log dirs, or lost.
 What the broker does, in every release with remote storage (3.6 and later): nothing. It never reads or deletes them, not
 even when the topic is deleted.
 
-What to do: if the metadata was lost, keep the objects, and restore the directories of __remote_log_metadata. Otherwise
-delete the objects in the store.
+What to do: keep the objects of topics that exist, and restore the directories of __remote_log_metadata. They may be the
+only copy of their records. Objects of topics that the cluster does not have can go, unless another cluster uses the
+store: `kcheck tiered --store PLACE --orphans FILE` writes their keys for the store's own tool.
 """
 
 from collections.abc import Iterable
 
-from kcheck.core.tiered.store import orphaned_objects, stored_bytes
+from kcheck.core.tiered.store import of_no_topic, orphaned_objects, stored_bytes
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Store
@@ -21,18 +22,23 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 from kcheck.words import counted
 
+_KEEP = "Keep those of topics that exist: they may be the only copy of records whose metadata is lost."
+_DELETE = "Delete them if no other cluster uses this store: kcheck tiered --orphans FILE writes their keys."
+
 
 def check(view: Store, release: Release) -> Iterable[Finding]:
     """Look for objects of segments without metadata."""
-    orphans = orphaned_objects(view)
+    orphans, gone = orphaned_objects(view), of_no_topic(view)
     if orphans:
-        size = stored_bytes(orphans)
+        size = stored_bytes(orphans.values())
+        deleted = f"; {len(gone)} of them of topics that the cluster does not have" if gone else ""
         yield RULE.finding(
             Location(),
-            f"{view.place}: no metadata names {counted(len(orphans), 'remote segment')}, {counted(size, 'byte')}",
+            f"{view.place}: no metadata names {counted(len(orphans), 'remote segment')}, "
+            f"{counted(size, 'byte')}{deleted}",
             effect=f"{kafka(release)} neither reads nor deletes them.",
-            advice="Keep them if the metadata was lost. Otherwise delete the objects in the store.",
-            data={"segments": len(orphans), "bytes": size},
+            advice=_KEEP if len(gone) < len(orphans) else _DELETE,
+            data={"segments": len(orphans), "bytes": size, "of_no_topic": len(gone)},
         )
 
 

@@ -27,7 +27,7 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import has_data, offsets_held
 from kcheck.rules._words import kafka
-from kcheck.words import counted
+from kcheck.words import counted, partition_name
 
 _STATES = (DirectoryState.DELETED, DirectoryState.STRAY)
 
@@ -50,7 +50,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         why, does = "an earlier start set the replica aside", "does not serve the directory, and never removes it"
         advice = (
             "If no other broker has the partition, rename the directory to"
-            f" {view.topic}-{view.partition} while the broker is stopped."
+            f" {partition_name(view.topic, view.partition)} while the broker is stopped."
         )
     start, end = view.log_start_offset, view.log_end_offset
     yield RULE.finding(

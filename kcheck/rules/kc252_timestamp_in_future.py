@@ -27,7 +27,7 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
 from kcheck.rules._words import kafka
-from kcheck.words import counted, date_words
+from kcheck.words import counted, date_words, partition_name
 
 SLACK_MS = 24 * 3600 * 1000
 """A timestamp that is no more than this later than now is no finding: clocks differ, and it harms for so long only."""
@@ -55,8 +55,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"a record of {date_words(latest)} in the segment of offset {first.base_offset} holds back {which},"
         f" {counted(size, 'byte')}",
         effect=f"{kafka(release)} deletes none of them by retention.ms until then.",
-        advice=f"Delete the records below offset {below} of {view.topic}-{view.partition} (kafka-delete-records.sh), or"
-        " set retention.bytes. From 3.6 on message.timestamp.after.max.ms makes brokers refuse the next such record.",
+        advice=f"Delete the records below offset {below} of {partition_name(view.topic, view.partition)}"
+        " (kafka-delete-records.sh), or set retention.bytes. From 3.6 on message.timestamp.after.max.ms makes brokers"
+        " refuse the next such record.",
         data={
             "timestamp": latest, "segments": count, "size": size, "base_offset": first.base_offset,
             "delete_below": below,

@@ -26,6 +26,7 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._cluster import has_metadata, source_of
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
+from kcheck.words import partition_name
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -36,7 +37,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     leader, epoch, offset, before, _ = replica.unclean
     starts = [entry.start_offset for entry in view.leader_epochs if entry.epoch >= epoch]
     at = f"in transaction {offset:#x}" if replica.of_zookeeper else f"at metadata offset {offset}"
-    name = f"{view.topic}-{view.partition}"
+    name = partition_name(view.topic, view.partition)
     cut = f" cut {name} at {starts[0]}" if starts else f" is not known to this replica of {name} yet"
     does = f"{kafka(release)} truncates this replica where the log of broker {leader} diverges, once it follows it."
     yield RULE.finding(

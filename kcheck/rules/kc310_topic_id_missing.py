@@ -12,7 +12,10 @@ What a KRaft broker does:
 - 3.0 to 3.2: it fails to publish the cluster metadata.
 
 What to do: before you start the broker, copy partition.metadata from another partition of the same topic, on this
-broker or another: all partitions of a topic have the same id. Never invent an id.
+broker or another: all partitions of a topic have the same id. Never invent an id. If the cluster lost its metadata, or
+its ZooKeeper, and no partition has the file, `kcheck recover metadata` gives the topic an id everywhere.
+
+See: operations/lost-zookeeper.md
 """
 
 from collections.abc import Iterable

@@ -8,6 +8,9 @@ What the broker does: with KRaft, from 3.0 on, neither a broker nor a controller
 
 What to do: if the log in the same directory is the KRaft metadata log (`kcheck dump` decodes its records), remove the
 file: the next start writes it again. Otherwise the metadata log is somewhere else: find it before you start anything.
+If no node has it, the metadata is lost.
+
+See: operations/lost-metadata.md
 """
 
 from collections.abc import Iterable

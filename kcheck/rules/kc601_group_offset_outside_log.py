@@ -27,7 +27,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import DATA_MAX, escaped, kafka
-from kcheck.words import agree, counted, some_of
+from kcheck.words import agree, counted, partition_name, some_of
 
 _PLAIN = re.compile(r"[\w.-]+", re.ASCII)
 """The name of a group that a command can hold as it is."""
@@ -75,7 +75,7 @@ def _outside(
 
 def _finding(outside: _Outside, release: Release) -> Finding:
     log, edge, groups = outside.log, outside.edge, outside.groups
-    name = f"{log.topic}-{log.partition}"
+    name = partition_name(log.topic, log.partition)
     names = [f"{escaped(group)}{agree(len(groups), ' is', '')} at {offset}" for group, offset in groups[:DATA_MAX]]
     shown, noun = some_of(names, count=len(groups)), agree(len(groups), "group", "groups")
     one = groups[0][0] if len(groups) == 1 and _PLAIN.fullmatch(groups[0][0]) else "GROUP"

@@ -19,6 +19,8 @@ Which module answers which question:
         `batches`: `tail_start`, `last_batch`
     Is a segment missing between two others?
         `gaps`, at their ends alone
+    What do consumers and followers not get from a log: which batches are corrupt, which offsets are missing?
+        `batch_faults`
     Does its time index date a segment before its records, or show that the broker closed it?
         `index_dates`
     Do valid batches follow the damage, or only zeros?

@@ -6,11 +6,10 @@ No module has a clock, a file or chance, so the same events lead to the same sta
 In: the text of a history. Out: every step with its replicas, and a verdict.
 
 - `history`: Which title and end does a history have that kcheck ships?
-- `script`: Which events and expectations does the text contain?
+- `script`: Which events and expectations does the text contain, and how is an event written?
 - `topic_line`: Which settings does the topic have?
 - `words`: Which words does a line have, and which word cannot be understood?
 - `json_script`: How does a history look as JSON?
-- `event_text`: How does an event look as a line?
 - `replay`: Does a history end as it expects under a release?
 - `state`: In which state are brokers, controller and network?
 - `world`: What changes while one event happens?

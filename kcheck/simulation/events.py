@@ -55,6 +55,17 @@ class EventKind(StrEnum):
     TELL = "tell"
 
 
+ONE_BROKER = frozenset(
+    {
+        EventKind.CHECKPOINT, EventKind.FLUSH, EventKind.CRASH, EventKind.STOP, EventKind.START, EventKind.FENCE,
+        EventKind.SHRINK, EventKind.EXPAND,
+    }
+)  # fmt: skip
+"""Written with a broker and nothing else: `crash A`."""
+LINKS = frozenset({EventKind.DELAY, EventKind.DELIVER, EventKind.DROP, EventKind.OVERTAKE})
+"""Written with a link: `drop A->B`."""
+
+
 class Event(NamedTuple):
     """Something that happens. Which fields count depends on the kind."""
 

@@ -10,11 +10,10 @@ from kcheck.model.release import Release
 from kcheck.simulation import controllers
 from kcheck.simulation.decisions import Decision
 from kcheck.simulation.deliveries import deliver_all
-from kcheck.simulation.event_text import names_of
 from kcheck.simulation.events import Event, EventOutcome, apply
 from kcheck.simulation.mutants import without
 from kcheck.simulation.script import ANYWHERE, Expected, Script, ScriptLine
-from kcheck.simulation.state import ClusterState, Controller, NetworkMessage, Node, ReplicaMode, Rules
+from kcheck.simulation.state import ClusterState, Controller, NetworkMessage, Node, ReplicaMode, Rules, names_of
 from kcheck.simulation.verdict import Verdict, judge
 from kcheck.simulation.world import World
 

@@ -1,16 +1,19 @@
-"""A history as text: one event a line, `expect` lines, comments. Errors name line, column and what was expected."""
+"""A history as text: one event a line, `expect` lines, comments. Errors name line, column and what was expected.
+
+`event_text` writes the line of an event that `parse` reads.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.core.releases.releases import release as release_of
 from kcheck.errors import UsageError
-from kcheck.simulation.events import Event, EventKind
+from kcheck.simulation.events import LINKS, ONE_BROKER, Event, EventKind
 from kcheck.simulation.json_script import json_lines, text_lines
-from kcheck.simulation.state import CONTROLLER
+from kcheck.simulation.state import CONTROLLER, Acks, names_of
 from kcheck.simulation.topic_line import ACKS, TopicSettings, with_setting
 from kcheck.simulation.words import Words
 
@@ -21,17 +24,9 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,20}")
 _TIME = re.compile(r"([0-9]{1,12})(ms|s|m|h|)")
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 _RESERVED = ("controller", "all", "nothing", "lost", "withdrawn", "diverged", "stuck", "leader", "isr", "elr", "none")
-_ONE_BROKER = {
-    kind.value: kind
-    for kind in (
-        EventKind.CHECKPOINT, EventKind.FLUSH, EventKind.CRASH, EventKind.STOP, EventKind.START, EventKind.FENCE,
-        EventKind.SHRINK, EventKind.EXPAND,
-    )
-}  # fmt: skip
 _SYNONYMS = {"kill": "crash", "produce": "append", "shutdown": "stop", "powerloss": "power-loss"}
 ANYWHERE = -1
 """Where two replicas diverge, if a line does not say it."""
-_LINKS = {kind.value: kind for kind in (EventKind.DELAY, EventKind.DELIVER, EventKind.DROP, EventKind.OVERTAKE)}
 
 
 class Expected(NamedTuple):
@@ -203,12 +198,12 @@ class _Parser:
         return self._names.index(name)
 
     def _action(self, verb: str, words: Words) -> Event | Expected:
-        if verb in _ONE_BROKER:
-            return Event(_ONE_BROKER[verb], self._broker(words))
-        if verb in _LINKS:
-            return self._link(_LINKS[verb], words)
+        if verb in ONE_BROKER:
+            return Event(EventKind(verb), self._broker(words))
+        if verb in LINKS:
+            return self._link(EventKind(verb), words)
         if verb not in _ACTIONS:
-            known = sorted((*_ONE_BROKER, *_LINKS, *_ACTIONS))
+            known = sorted((*ONE_BROKER, *LINKS, *_ACTIONS))
             near = get_close_matches(verb, known, 1)
             words.fail(f"{near[0]!r}, or another event" if near else f"an event: {', '.join(known)}")
         return _ACTIONS[verb](self, words)
@@ -370,3 +365,23 @@ _ACTIONS: dict[str, Callable[[_Parser, Words], Event | Expected]] = {
     "trim": _Parser.trim,
     "expect": _Parser.expect,
 }
+
+
+def event_text(event: Event, names: Sequence[str]) -> str:
+    """Return the line of an event, as `parse` reads it."""
+    broker = names_of([event.broker], names)[0] if event.broker >= CONTROLLER else ""
+    match event.kind:
+        case EventKind.APPEND:
+            acks = "all" if event.acks is Acks.ALL else str(int(event.acks))
+            return f"append {event.amount} acks={acks}" + (f" to {broker}" if event.broker >= 0 else "")
+        case EventKind.FETCH:
+            return f"fetch {broker}" + (f" x{event.amount}" if event.amount > 1 else "")
+        case EventKind.POWER_LOSS:
+            lost = "" if event.offset is None else f" from {event.offset}"
+            return f"power-loss {broker}{lost}" + (" torn" if event.torn else "")
+        case kind if kind in LINKS:
+            return f"{event.kind} {broker}->{names_of([event.target], names)[0]}"
+        case EventKind.ELECT:
+            return f"elect {broker}" + (" unclean" if event.unclean else "")
+        case _:
+            return f"{event.kind} {broker}"

@@ -1,5 +1,6 @@
 """The state of a simulated partition. Brokers are numbered in the order of the assignment; every value hashes."""
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -339,3 +340,8 @@ class Rules(NamedTuple):
     """The conditions that Kafka keeps."""
     mutant: str | None = None
     """What `--mutant` switched off: one of the conditions, or a behaviour of the release."""
+
+
+def names_of(numbers: Sequence[int], names: Sequence[str]) -> list[str]:
+    """Return the names of brokers; the controller's for its number."""
+    return ["controller" if number == CONTROLLER else names[number] for number in numbers]

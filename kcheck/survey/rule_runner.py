@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcheck.model.coordinators import Coordinated
 from kcheck.model.finding import Finding
+from kcheck.model.lost import Lost
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Store, StoredLog
@@ -124,6 +125,11 @@ def check_store(view: Store, logs: Iterable[StoredLog], release: Release) -> Ite
     for log in logs:
         yield from _check(Scope.STORED_LOG, log, release)
     yield from _check(Scope.STORE, view, release)
+
+
+def check_run(view: Lost, release: Release) -> Iterator[Finding]:
+    """Run the rules about what a run of a fleet lacks."""
+    return _check(Scope.RUN, view, release)
 
 
 def _about_one_topic(finding: Finding, topics: Mapping[int | None, str | None]) -> bool:

@@ -3,25 +3,41 @@
 from kcheck.model.report import Column
 from kcheck.tables._contract import PLACE, ScanStep, Table
 
+METADATA = (
+    Column("cluster_id", "string", "The cluster id."),
+    Column("path", "string", "The newest copy of the metadata."),
+    Column("end_offset", "int64", "The offset where that copy ends."),
+    Column("time", "int64", "The time of its last record, in ms since 1970."),
+    Column("leader", "int64", "The controller that led last."),
+    Column("epoch", "int64", "The controller epoch."),
+    Column("voters", "json", "The controllers that elect."),
+    Column("committed_to", "int64", "The offset below which the copies prove every record committed."),
+    Column("copies", "int64", "Number of complete copies in the scan."),
+    Column("brokers", "int64", "Number of registered brokers."),
+    Column("topics", "int64", "Number of topics."),
+    Column("partitions", "int64", "Number of partitions."),
+    Column("features", "json", "The finalized level of each feature."),
+    Column("configs", "json", "The configurations that change a decision: kind, name, config."),
+)
+"""The columns that the metadata fills in."""
+DECISION = (
+    Column("decision", "string", "What starting everything now loses, and what the plan of kcheck recover loses."),
+    Column("safe", "bool", "Whether starting everything now loses no committed record and leads every partition."),
+    Column("start_all_lost", "int64", "Records that starting everything now loses at most; null if not known."),
+    Column("start_all_committed", "int64", "Committed ones among them, at most."),
+    Column("start_all_offline", "int64", "Partitions that get no leader then."),
+    Column("plan_lost", "int64", "Records that the plan loses at most; null if not known."),
+    Column("plan_committed", "int64", "Committed ones among them, at most."),
+    Column("plan_offline", "int64", "Partitions that get no leader by the plan."),
+    Column("first_steps", "json", "The first steps of the plan: step, title, commands."),
+    Column("not_known", "json", "What only the disks show."),
+    Column("recover", "string", "The command that reads the disks and writes the whole plan."),
+)
+"""The columns of what `kcheck recover --from` says, once all tables are there."""
 TABLE = Table(
     "clusters",
     "A cluster whose metadata the scan has read. The broker is the one that holds the newest copy.",
-    (
-        Column("cluster_id", "string", "The cluster id."),
-        Column("path", "string", "The newest copy of the metadata."),
-        Column("end_offset", "int64", "The offset where that copy ends."),
-        Column("time", "int64", "The time of its last record, in ms since 1970."),
-        Column("leader", "int64", "The controller that led last."),
-        Column("epoch", "int64", "The controller epoch."),
-        Column("voters", "json", "The controllers that elect."),
-        Column("committed_to", "int64", "The offset below which the copies prove every record committed."),
-        Column("copies", "int64", "Number of complete copies in the scan."),
-        Column("brokers", "int64", "Number of registered brokers."),
-        Column("topics", "int64", "Number of topics."),
-        Column("partitions", "int64", "Number of partitions."),
-        Column("features", "json", "The finalized level of each feature."),
-        Column("configs", "json", "The configurations that change a decision: kind, name, config."),
-    ),
+    (*METADATA, *DECISION),
     in_run=PLACE,
     steps=(ScanStep.CLUSTER,),
 )

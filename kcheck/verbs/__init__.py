@@ -10,6 +10,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `predict`: Does the broker start, and which records does it lose then?
 - `premises`: Which premises of the next starts hold?
 - `log_facts`: Which logs lack segments, or look older than they are?
+- `batch_reads`: Can consumers and followers read what a start does not?
 - `next_starts`: Which predictions are the findings compared with?
 - `preflight`: May the broker start?
 - `tiered`: What is in remote storage, and what is missing there?

@@ -4,7 +4,7 @@ Somebody removed segments at its start, in the middle or at its end; its time in
 its leader epochs are not those of its batches.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from itertools import pairwise
 
@@ -20,6 +20,7 @@ from kcheck.disk.tree import Tree
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Epoch, EpochEntries, Offset
+from kcheck.model.loss import BatchFaults
 from kcheck.model.names import (
     COMPACTED,
     LEADER_EPOCHS,
@@ -28,6 +29,7 @@ from kcheck.model.names import (
     FileKind,
     TopicPartition,
     parse_file,
+    segment_prefix,
 )
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
@@ -40,6 +42,7 @@ from kcheck.views.remote_logs import RemoteLogs
 _FEW = 4
 """Segments of a log whose directory is not worth opening."""
 _INDEXES = (FileKind.INDEX, FileKind.TIME_INDEX)
+_CHECKPOINTS = (REPLICATION_OFFSET, RECOVERY_POINT)
 
 
 def looks_into_segments(tree: Tree) -> bool:
@@ -65,7 +68,7 @@ def log_facts(
         return None
     is_served = row.outcome not in (Outcome.STRAY, Outcome.DELETED)
     on_disk = _epochs_on_disk(files) if LEADER_EPOCHS in row.changes.changed else None
-    missing, misdated = [*_at_end(row, log, offsets, clean=clean)], list[MisdatedRecords]()
+    missing, misdated = [*_at_end(files, row, log, offsets, clean=clean)], list[MisdatedRecords]()
     between = looks_between(directory.topic, offsets, image) and len(log.bases) > 1 and looks
     dates = is_served and expires(image, directory.topic) and looks
     # A recovery point below the log end shows that no stop ended.
@@ -86,6 +89,9 @@ def log_facts(
                 closed = ends and is_closed(folder, Offset(log.bases[-1]), log.log_end_offset)
         except UnreadableError:
             pass  # It is a finding of its own.
+    if row.batches is not None and looks_between(directory.topic, offsets, image):
+        known = {(one.start, one.end) for one in missing}
+        missing += (MissingRecords(*gap) for gap in row.batches.gaps if gap not in known)
     return LogFacts(
         partition=TopicPartition(directory.topic, directory.partition),
         log_dir=log_dir,
@@ -98,6 +104,7 @@ def log_facts(
         unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served and looks else None,
         is_closed=closed,
         start=log.log_start_offset,
+        batches=row.batches if is_served else BatchFaults(),
     )
 
 
@@ -168,7 +175,7 @@ def _in_middle(files: Files, log: LoadedLog) -> Iterator[MissingRecords]:
 
 
 def _at_end(
-    row: PartitionPrediction, log: LoadedLog, checkpoints: CheckpointOffsets, *, clean: bool
+    files: Files, row: PartitionPrediction, log: LoadedLog, checkpoints: CheckpointOffsets, *, clean: bool
 ) -> Iterator[MissingRecords]:
     """Yield the offsets above the log end that another file knows, unless the start is said to lose them."""
     if row.lost is not None:
@@ -182,8 +189,22 @@ def _at_end(
             # The index of a segment without .log: the segment held at least its base offset.
             known.append((file.offset + (file.kind in _INDEXES), name))
     until, by = max(known)
-    if until > log.log_end_offset:
+    if until > log.log_end_offset and not (by in _CHECKPOINTS and clean and _is_alone(files, known, log)):
         yield MissingRecords(log.log_end_offset, Offset(until), by)
+
+
+def _is_alone(files: Files, known: Iterable[tuple[int, str]], log: LoadedLog) -> bool:
+    """Whether one checkpoint alone has more than the log, and all else of a clean stop agrees with the log end.
+
+    The other checkpoint ends there, and so does the snapshot that the stop took (ProducerStateManager.takeSnapshot).
+    """
+    end, above = log.log_end_offset, [name for offset, name in known if offset > log.log_end_offset]
+    if len(above) > 1 or end in log.bases or not any(offset == end for offset, _ in known):
+        return False
+    try:
+        return f"{segment_prefix(end)}.{FileKind.PRODUCER_SNAPSHOT}" in files.entries().sizes
+    except UnreadableError:
+        return False
 
 
 def _misdated(files: Files, row: PartitionPrediction, log: LoadedLog) -> Iterator[MisdatedRecords]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 from kcheck.core.election.scenarios import Scenario
+from kcheck.core.premises.elections import FOLLOWED
+from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.predict import log_dir_row, partition_row
@@ -12,6 +14,7 @@ from kcheck.documents.truncation import amounts_row
 from kcheck.documents.unserved import unserved_row
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Severity
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.startup.log_manager import StartOptions
@@ -35,6 +38,8 @@ class StartOfAll(NamedTuple):
 
     sentences: tuple[str, ...] = ()
     """What it costs, and what the plan of `kcheck recover` costs."""
+    counted: frozenset[str] = frozenset()
+    """The partitions of which it is known exactly how many records are lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +69,18 @@ class Overview(Answer):
         """How bad the starts are: each of them, and all together."""
         is_bad = self.start_of_all is not None and not self.start_of_all.is_safe
         return max(self.prediction.severity, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
+
+    @property
+    def premises(self) -> tuple[JudgedPremise, ...]:
+        """What the starts rest on, without what the disks of all brokers show: `start_of_all` counts it."""
+        if self.start_of_all is None:
+            return self.prediction.premises
+        counted = self.start_of_all.counted
+        return tuple(
+            row
+            for row in self.prediction.premises
+            if not ((row.id == FOLLOWED and row.partition in counted) or (row.provide or "").startswith(EVERY_DISK))
+        )
 
     @property
     def recover_command(self) -> str:
@@ -125,7 +142,7 @@ def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, wat
     prediction = prediction_of(targets, options, log_dirs)
     starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
     starts.know(prediction.log_dirs, prediction.premises)
-    found = check(
+    check_result = check(
         arguments,
         depth=Depth.HEADERS,
         as_kind=None,
@@ -136,7 +153,7 @@ def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, wat
         watch=watch,
     )
     # What hides a start from kcheck and not its files, such as a directory in the place of one.
-    known = {(finding.where.log_dir, finding.where.dir) for finding in found.collected}
+    known = {(finding.where.log_dir, finding.where.dir) for finding in check_result.collected}
     unseen = (finding for finding in prediction.collected if (finding.where.log_dir, finding.where.dir) not in known)
-    found.collected.extend(unseen)
-    return Overview(paths=tuple(arguments), metadata=options.metadata, check=found, prediction=prediction)
+    check_result.collected.extend(unseen)
+    return Overview(paths=tuple(arguments), metadata=options.metadata, check=check_result, prediction=prediction)

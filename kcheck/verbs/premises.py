@@ -7,6 +7,7 @@ from itertools import chain
 from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
 from kcheck.core.premises.facts import KeylessLog, LogFacts
+from kcheck.core.premises.metadata import with_refetched
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
@@ -21,6 +22,7 @@ from kcheck.rules import kc315_premise_refuted
 from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import StartOptions, combined_starts
 from kcheck.survey.recheck import has_left
+from kcheck.verbs.batch_reads import with_batches
 from kcheck.verbs.log_facts import log_facts, looks_into_segments, with_remote
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
@@ -66,6 +68,9 @@ def judge(
     reads_keys: bool = False,
 ) -> tuple[tuple[LogDirPrediction, ...], tuple[JudgedPremise, ...]]:
     """Return combined starts as the premises let them be, and the premises."""
+    targets = tuple(targets)
+    known = [() if row.view is None else options.copies.get(row.view.cluster_id or "", ()) for row in combined]
+    combined = with_batches(targets, [*map(with_refetched, combined, known)])
     by_broker = start_premises(targets, options, log_dirs, combined, one_cluster=one_cluster, reads_keys=reads_keys)
     return as_judged(combined, by_broker), tuple(chain.from_iterable(by_broker.values()))
 

@@ -18,11 +18,10 @@ from kcheck.jobs.workers import SharedWork
 from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.simulation.directories import files_after
-from kcheck.simulation.event_text import event_text
 from kcheck.simulation.history import ShippedHistory, parse_history
 from kcheck.simulation.promises import PROMISES, WATCHED
 from kcheck.simulation.replay import Replay, replay, rules_of
-from kcheck.simulation.script import Script, parse
+from kcheck.simulation.script import Script, event_text, parse
 from kcheck.simulation.search import DEPTH_MAX, STATES_MAX, Budget, Search, SearchEnd, SearchPart, silent
 from kcheck.simulation.search import search as find
 from kcheck.words import near, some_of
@@ -214,13 +213,13 @@ def search(
         promises=tuple(promise for promise in PROMISES if promise in bounds.promises),
     )
     with SharedWork(bounds.jobs, lambda: SearchPart(task)) as parts:
-        found = find(task, parts, progress)
+        result = find(task, parts, progress)
     scenario = None
-    if found.violation is not None:
-        events = [event_text(event, script.names) for event in found.violation.events]
-        title = f"# {PROMISES[found.violation.promise]}: Kafka {chosen}"
+    if result.violation is not None:
+        events = [event_text(event, script.names) for event in result.violation.events]
+        title = f"# {PROMISES[result.violation.promise]}: Kafka {chosen}"
         scenario = "\n".join([title, *beginning.rstrip().splitlines(), *events]) + "\n"
-    return Searched(kafka=chosen, kraft=begun.rules.election.kraft, found=found, scenario=scenario)
+    return Searched(kafka=chosen, kraft=begun.rules.election.kraft, found=result, scenario=scenario)
 
 
 def search_all(

@@ -1,19 +1,30 @@
 """`kcheck tiered`: what is in remote storage, who can read it, and what is missing in the store."""
 
+import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 from kcheck.core.start.unserved import ImageOf
+from kcheck.core.tiered.copy_lag import CopyLag, copy_lag
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, remote_report
-from kcheck.core.tiered.store import objects_by_segment, stored_bytes
+from kcheck.core.tiered.store import (
+    layout_of,
+    objects_by_segment,
+    of_no_topic,
+    segment_id_of,
+    stored_bytes,
+    usual_suffixes,
+)
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.remote_log import local_start_of, remote_row, span_rows
+from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
-from kcheck.model.remote_log import MetadataState, Store, StoredLog
+from kcheck.model.remote_log import MetadataState, RemoteLog, Store, StoredLog
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.model.views import PartitionView
 from kcheck.survey.rule_runner import check_store
@@ -33,6 +44,25 @@ class TieredReplica(NamedTuple):
     """The replica."""
     report: RemoteReport
     """What becomes of the remote part if it leads."""
+    lag: CopyLag | None
+    """What it would copy as leader, and what is in both places; None if that is not known."""
+
+
+class TopicStorage(NamedTuple):
+    """What a topic has in remote storage."""
+
+    topic: str
+    """The topic."""
+    segments: int | None
+    """How many finished segments; None if they are not known."""
+    size: int | None
+    """The size of their `.log` files in bytes, by `__remote_log_metadata`; None if they are not known."""
+    stored: int | None
+    """The size of all their objects in the store in bytes; None if nobody looked at it."""
+    to_copy: int | None
+    """The bytes of closed segments that are not copied yet; None if the remote segments are not known."""
+    duplicated: int | None
+    """The bytes on a replica's disk that are in remote storage too; None if the remote segments are not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +73,12 @@ class Tiered(BrokerAnswer):
     """The replicas, by partition and broker."""
     store: Store | None
     """The store; None if nobody looked."""
+    topics: tuple[TopicStorage, ...]
+    """What each topic has in remote storage, by name."""
     price: float | None
     """USD for a GB and month; None if no price is known."""
+    layout: str | None = None
+    """How the keys of the store are built; None for LocalTieredStorage and the Aiven plugin."""
 
     @property
     def stored(self) -> int | None:
@@ -54,7 +88,29 @@ class Tiered(BrokerAnswer):
     @property
     def cost(self) -> float | None:
         """What they cost in USD a month; None if that is not known."""
-        return None if self.price is None or self.stored is None else self.stored / _GB * self.price
+        return self.cost_of(self.stored)
+
+    def cost_of(self, size: int | None) -> float | None:
+        """Return what bytes in the store cost in USD a month; None if that is not known."""
+        return None if self.price is None or size is None else size / _GB * self.price
+
+    def orphan_keys(self) -> Iterator[str]:
+        """Yield the keys of the objects of topics that the cluster does not have; the store is listed once more.
+
+        UsageError if nobody looked at the store, or if a part of `__remote_log_metadata` is not given.
+        """
+        if self.store is None:
+            raise UsageError("--orphans needs --store PLACE")
+        if not self.store.is_complete:
+            raise UsageError(
+                "--orphans: not every partition of __remote_log_metadata was read, so an object without a record "
+                "may be in use; name the log dirs of all brokers"
+            )
+        orphans = of_no_topic(self.store)
+        layout = None if self.layout is None else _pattern(self.layout)
+        for key, _, _ in store_objects(self.store.place):
+            if segment_id_of(key, layout) in orphans:
+                yield key
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -68,13 +124,17 @@ class Tiered(BrokerAnswer):
             }
         return self.document(
             "tiered",
-            body={"store": store, "replicas": tuple(map(_row, self.replicas))},
-            kinds={"replicas": "replica"},
+            body={
+                "store": store,
+                "topics": tuple({**row._asdict(), "usd_a_month": self.cost_of(row.stored)} for row in self.topics),
+                "replicas": tuple(map(_row, self.replicas)),
+            },
+            kinds={"topics": "topic", "replicas": "replica"},
         )
 
 
 def _row(replica: TieredReplica) -> Row:
-    view, report = replica
+    view, report, lag = replica
     return {
         "topic": view.topic,
         "partition": view.partition,
@@ -86,16 +146,17 @@ def _row(replica: TieredReplica) -> Row:
         "gaps": span_rows(report.gaps),
         "unreadable": span_rows(report.unreadable),
         "without_metadata": span_rows(report.without_metadata),
+        "copy_lag": None if lag is None else lag._asdict(),
     }
 
 
 class _StoreWatch:
     """Keeps the replicas in remote storage, and looks into the store after the last of them."""
 
-    def __init__(self, place: str | None, log_dirs: LogDirs) -> None:
+    def __init__(self, place: str | None, layout: re.Pattern[str] | None, log_dirs: LogDirs) -> None:
         self.replicas: list[TieredReplica] = []
         self.store: Store | None = None
-        self._place, self._log_dirs = place, log_dirs
+        self._place, self._layout, self._log_dirs = place, layout, log_dirs
         self._clusters: set[str | None] = set()
 
     def take(self, cluster_id: str | None, view: PartitionView) -> None:
@@ -104,37 +165,71 @@ class _StoreWatch:
         start, local_start = view.log_start_offset, local_start_of(view)
         if view.remote is not None and start is not None and local_start is not None:
             replica = RemoteReplica(start, local_start, view.leader_epochs)
+            lag = copy_lag(view.remote, view.segments, view.leader_epochs)
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None, read=None)
-            self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica)))
+            self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica), lag))
 
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
         """Yield what is wrong in the store."""
-        del images
         if self._place is None:
             return
-        objects, named, is_complete = objects_by_segment(store_objects(self._place)), set[str](), True
+        objects = objects_by_segment(store_objects(self._place), self._layout)
+        suffixes = None if self._layout is None else usual_suffixes(objects)
+        named, states = set[str](), set[MetadataState]()
         for cluster_id in self._clusters:
-            states, ids = self._metadata(cluster_id)
-            named |= ids
-            is_complete = is_complete and states <= {MetadataState.READ, MetadataState.MISSING}
+            named |= self._metadata(cluster_id, states)
+        is_complete = states <= {MetadataState.READ, MetadataState.MISSING}
         now_ms = int(time.time() * 1000)
-        self.store = Store(self._place, objects, frozenset(named), is_complete, now_ms)
+        known = [image for image in map(images, self._clusters) if image is not None]
+        topic_ids = frozenset(topic.topic_id for image in known for topic in image.topics.values() if topic.topic_id)
+        self.store = Store(self._place, objects, frozenset(named), is_complete, topic_ids, now_ms)
         logs = {
-            (view.topic, view.partition): StoredLog(view.topic, view.partition, view.remote, objects, now_ms)
-            for view, _ in self.replicas
+            (view.topic, view.partition): StoredLog(view.topic, view.partition, view.remote, objects, now_ms, suffixes)
+            for view, _, _ in self.replicas
             if view.remote is not None
         }
         yield from check_store(self.store, logs.values(), release)
 
-    def _metadata(self, cluster_id: str | None) -> tuple[set[MetadataState], set[str]]:
-        """Return how much of the metadata of a cluster is known, and the segments that it names."""
+    def topics(self) -> tuple[TopicStorage, ...]:
+        """Return what each topic has in remote storage; every partition counts once."""
+        by_topic = groupby(sorted(self.replicas, key=_place), key=lambda row: row.view.topic)
+        return tuple(self._topic(topic, list(rows)) for topic, rows in by_topic)
+
+    def _topic(self, topic: str, replicas: list[TieredReplica]) -> TopicStorage:
+        remote = {row.view.partition: row.view.remote for row in replicas}
+        logs = [log for log in remote.values() if log is not None]
+        runs = [run for log in logs for run in log.runs]
+        lags = [[row.lag for row in replicas if row.view.partition == number] for number in remote]
+        is_known = all(log.is_known for log in logs)
+        return TopicStorage(
+            topic,
+            sum(run.segments for run in runs) if is_known else None,
+            sum(run.size for run in runs) if is_known else None,
+            None if self.store is None else sum(map(self._stored, logs)),
+            _sum_of_largest([lag and lag.size for lag in same] for same in lags),
+            _sum_of_largest([lag and lag.duplicated for lag in same] for same in lags),
+        )
+
+    def _stored(self, log: RemoteLog) -> int:
+        """Return the size of the objects of all segments of a partition, whatever their state."""
+        if self.store is None:
+            return 0
+        objects = self.store.objects
+        return stored_bytes(objects[row.segment_id] for row in log.segments if row.segment_id in objects)
+
+    def _metadata(self, cluster_id: str | None, states: set[MetadataState]) -> set[str]:
+        """Add how much of the metadata of a cluster is known, and return the segments that it names."""
         remote = self._log_dirs.remote
         folded = () if remote is None else remote.all_metadata(cluster_id)
-        states, ids = set[MetadataState](), set[str]()
-        for part in folded:
-            states.add(part.state)
-            ids.update(segment.segment_id for segments in part.logs.values() for segment in segments)
-        return states or {MetadataState.NOT_GIVEN}, ids
+        states.update([part.state for part in folded] or [MetadataState.NOT_GIVEN])
+        rows = (row for part in folded for segments in part.logs.values() for row in segments)
+        return {row.segment_id for row in rows}
+
+
+def _sum_of_largest(partitions: Iterable[list[int | None]]) -> int | None:
+    """Return the sum of the largest value of each partition; None if one is not known."""
+    largest = [None if None in same else max(row or 0 for row in same) for same in partitions]
+    return None if None in largest else sum(row or 0 for row in largest)
 
 
 def tiered(
@@ -143,15 +238,18 @@ def tiered(
     wanted: PartitionFilter,
     release: Release,
     store: str | None = None,
+    layout: str | None = None,
     price: float | None = None,
     metadata: tuple[str, ...] = (),
 ) -> Tiered:
     """Return the remote part of every replica, and what is wrong with it.
 
-    `store` is a folder, a URL or a listing of the store. UsageError: a path that does not exist.
+    `store` is a folder, a URL or a listing of the store, `layout` a pattern of its keys. UsageError: a path that does
+    not exist, or a pattern without its groups.
     """
     log_dirs = LogDirs(release)
-    watch = _StoreWatch(store, log_dirs)
+    pattern = None if layout is None else _pattern(layout)
+    watch = _StoreWatch(store, pattern, log_dirs)
     checked = check(
         arguments, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release, log_dirs=log_dirs,
         metadata=metadata, watch=watch,
@@ -163,8 +261,17 @@ def tiered(
         checked=checked.checked,
         replicas=tuple(sorted(watch.replicas, key=_place)),
         store=watch.store,
+        topics=watch.topics(),
         price=price,
+        layout=layout,
     )
+
+
+def _pattern(layout: str) -> re.Pattern[str]:
+    try:
+        return layout_of(layout)
+    except ValueError as error:
+        raise UsageError(f"--layout {layout!r}: {error}") from error
 
 
 def _place(replica: TieredReplica) -> tuple[str, int, int]:

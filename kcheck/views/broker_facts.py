@@ -87,6 +87,7 @@ def broker_facts(
         image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
+        stopped=frozenset(_of_another_disk(controllers)),
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
@@ -98,6 +99,14 @@ def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Itera
         voters = ids_of_voters(said.get(_VOTERS, ""))
         if voters:
             yield VoterList(number, path, voters)
+
+
+def _of_another_disk(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[int]:
+    """Yield the controllers whose settings lead to the disk of another node: they do not start."""
+    for number, (_, said) in settings.items():
+        named = java_int(said.get("node.id", "").strip())
+        if named not in (None, number):
+            yield named
 
 
 def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int, tuple[str, Mapping[str, str]]]:

@@ -62,7 +62,8 @@ def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
     if not paths:
         named = ", ".join(dict.fromkeys(target.path for target in targets))
         where = f"a KRaft node keeps them in {METADATA_DIRECTORY}, ZooKeeper in its data directory (version-2)"
-        raise UsageError(f"no cluster metadata in {named}: {where}")
+        lost = "; if every node has lost them: kcheck recover metadata"
+        raise UsageError(f"no cluster metadata in {named}: {where}{lost}")
     clusters = {path.cluster_id: path.path for path in paths if path.cluster_id is not None}
     if len(clusters) > 1:
         (one, path), (other, other_path) = [*clusters.items()][:2]

@@ -134,9 +134,9 @@ def rifts(tree: Tree, newest: RescueNode, nodes: Iterable[RescueNode]) -> Iterat
     for node in nodes:
         if node is newest or node.copy is None:
             continue
-        found = first_rift(_marks(tree, newest.copy), _marks(tree, node.copy))
-        if found is not None:
-            yield Rift(found.base, found.epoch, newest.log_dir, node.log_dir)
+        rift = first_rift(_marks(tree, newest.copy), _marks(tree, node.copy))
+        if rift is not None:
+            yield Rift(rift.base, rift.epoch, newest.log_dir, node.log_dir)
 
 
 def _marks(tree: Tree, copy: MetadataCopy) -> Iterator[BatchMark]:

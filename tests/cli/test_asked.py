@@ -238,8 +238,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     "hanging-transaction": (
         row("broker-1", 0, "info KC602 payments-0: transaction of producer 4000"),
         row(f"elect {SETTINGS} --metadata controller", 0, "nothing is lost"),
-        row(f"recover {SETTINGS} --metadata controller", 0, "Starting everything now: nothing is lost.",
-            "Not known: whether all batches are intact"),
+        row(f"recover {SETTINGS} --metadata controller", 0, "Starting everything now: nothing is lost."),
     ),
     "keyless-records-compacted": (
         row("broker-1", 1, KEYLESS),

@@ -250,7 +250,8 @@ def formats_in_help(*command: str) -> set[str]:
 VERBS = {
     "inspect": "inspect", "check": "check", "cluster": "cluster", "dump": "dump", "rules": "rules",
     "explain": "explain", "predict": "predict", "preflight": "preflight", "end-offset": "end-offset",
-    "truncation": "truncation", "recover": "recovery", "recover-quorum": "recovery-quorum", "elect": "elect",
+    "truncation": "truncation", "recover": "recovery", "recover-quorum": "recovery-quorum",
+    "recover-metadata": "recovery-metadata", "recover-topic": "recovery-topic", "elect": "elect",
     "verify": "verify", "repair": "plan", "apply": "plan", "undo": "plan",
     "tiered": "tiered",
     "simulate run": "simulate", "simulate write": "simulate", "overview": "check", "fleet diff": "fleet-diff",

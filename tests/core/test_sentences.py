@@ -13,6 +13,7 @@ SPEAKING = {
         f"premises/{name}.py": "a premise is a sentence, and so is what refutes it"
         for name in (
             "age",
+            "batches",
             "compaction",
             "elections",
             "identity",

@@ -4,16 +4,18 @@ Every command runs from the root of the repository on a terminal of 80 columns, 
 The commands of a page about an incident run one after the other in a folder of `tests/docs/incidents.py`.
 """
 
+import contextlib
 import functools
 import os
 import re
 import shlex
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
+from tests.cli.command import kcheck, shell
 from tests.docs.incidents import INCIDENTS, after_the_plan
 
 ROOT = Path(__file__).parents[2]
@@ -23,9 +25,6 @@ GENERATED = (
     "docs/tables.md",
 )  # fmt: skip
 """Pages that are written whole."""
-
-START = "import sys; sys.argv[0] = 'kcheck'; from kcheck.cli.app import main; main()"
-"""What the script `kcheck` does, wherever it is installed."""
 
 OUT = "/tmp/fleet"
 """What the examples of a block are told to write to: a folder of its own stands for it when they run."""
@@ -106,15 +105,12 @@ def run(command: str, folder: str, where: Path) -> str:
     unseen = words[-2:] == [">", "/dev/null"]
     unwanted = {"FORCE_COLOR", "TTY_COMPATIBLE", "KCHECK_DEBUG"}
     kept = {name: value for name, value in os.environ.items() if name not in unwanted}
-    done = subprocess.run(
-        [sys.executable, "-c", START, *(word.replace(OUT, folder) for word in words[1 : -2 if unseen else None])],
-        cwd=where,
-        env={**kept, "COLUMNS": "80", "NO_COLOR": "1", "KCHECK_CONFIG": "", "PYTHONUTF8": "1", "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+    arguments = [word.replace(OUT, folder) for word in words[1 : -2 if unseen else None]]
+    with contextlib.chdir(where), mock.patch.dict(os.environ, {**kept, "NO_COLOR": "1"}, clear=True):
+        done = (shell if arguments[0] == "export" else kcheck)(*arguments)  # records are written as bytes
     unfinished = (3,) if where != ROOT else ()
-    assert done.returncode in (0, 1, *unfinished), f"$ {command}\nexit {done.returncode}\n{done.stderr}"
-    return "" if unseen else done.stdout
+    assert done.code in (0, 1, *unfinished), f"$ {command}\nexit {done.code}\n{done.err}"
+    return "" if unseen else done.out
 
 
 def with_current_output(page: str) -> str:

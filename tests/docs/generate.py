@@ -26,6 +26,7 @@ from kcheck.model.behaviours import BEHAVIOURS
 from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
 from kcheck.tables import PLACE, Table
+from tests.cli.command import kcheck as in_process
 from tests.docs import premises, queries, test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 from tests.docs.histories import history_pages
@@ -143,7 +144,7 @@ def cli_page() -> str:
     parts = ["# Commands\n", f"{NOTICE} from the help of each command: change that, not this. -->\n"]
     for arguments in ("", *commands()):
         name = f"kcheck {arguments}".strip()
-        parts.append(f"## {name}\n\n```text\n{printed(f'{_typed(name)} --help')}```\n")
+        parts.append(f"## {name}\n\n```text\n{in_process(*_typed(name).split()[1:], '--help').out}```\n")
     return "\n".join(parts)
 
 

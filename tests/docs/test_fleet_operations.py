@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.cli.command import kcheck
 from tests.docs.examples import ROOT
 from tests.docs.test_before_a_start import Strict
-from tests.fleets import LOSS, PARTITION, START, finding, forged
+from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
 
 FOLDER = ROOT / "docs" / "operations" / "fleet"
 PAGE = (ROOT / "docs" / "operations" / "fleet.md").read_text("utf-8")
@@ -44,7 +44,11 @@ CONTAINER = {"name", "image", "command", "resources", "securityContext", "volume
 def exposition(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, str]]]:
     """Return the labels of the samples of each metric, as kcheck writes them."""
     folder = tmp_path_factory.mktemp("metrics")
-    run = forged(folder, findings=[finding()], partitions=[PARTITION], predictions=[START, LOSS])
+    run = forged(
+        folder, findings=[finding()], partitions=[PARTITION], predictions=[START, LOSS],
+        log_dirs=[{**LOG_DIR, "directories": 1, "kafka": "4.3"}],
+        runs=[{"log_dirs_expected": 2, "log_dirs_reached": 1}],
+    )  # fmt: skip
     kcheck("fleet", "report", run, "--html", folder / "x.html", "--prometheus", folder / "x.prom", "--quiet")
     families = text_string_to_metric_families((folder / "x.prom").read_text())
     return {family.name: [sample.labels for sample in family.samples] for family in families}
@@ -202,7 +206,7 @@ def commands() -> Iterator[list[str]]:
 def test_a_command_runs(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a real broker: it ends as it would there, and writes where it is told to."""
     brokers = tmp_path / "brokers" / "c"
-    for number in (1, 2):
+    for number in (1, 2, 3):
         shutil.copytree(ROOT / f"fixtures/brokers/4.3.1/stopped/broker-{number}", brokers / str(number))
     out = tmp_path / "out"
     out.mkdir()

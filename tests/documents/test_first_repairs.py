@@ -5,7 +5,7 @@ import pytest
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.scenarios import Scenario
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.documents.first_repairs import repair_row, repair_words, why_first
+from kcheck.documents.first_repairs import discarded_words, repair_row, repair_words, why_first
 
 THREE = FirstRepair(3, ("3=d3",), 1, 14, "it does not start: orders-0 cannot be read")
 ONE, TWO = (FirstRepair(number, (f"{number}=d",), 1, 0, "it does not start") for number in (1, 2))
@@ -64,8 +64,17 @@ def test_one_repair() -> None:
     """As a row, and as the sentence that the answer begins with."""
     assert repair_row(THREE) == {
         "broker_id": 3, "arguments": ("3=d3",), "operations": 1, "bytes": 14,
-        "why": "it does not start: orders-0 cannot be read",
+        "why": "it does not start: orders-0 cannot be read", "discards": None,
     }  # fmt: skip
     assert why_first(THREE) == (
         "broker 3 is to be repaired first: without that it does not start: orders-0 cannot be read"
+    )
+
+
+def test_what_a_repair_discards_is_said() -> None:
+    """It is what the start would discard too."""
+    repair = THREE._replace(discards="20 records of orders-0")
+    assert why_first(repair) == f"{why_first(THREE)}; {discarded_words(repair)}"
+    assert discarded_words(repair) == (
+        "the repair of broker 3 discards 20 records of orders-0, which its start would discard too"
     )

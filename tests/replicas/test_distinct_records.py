@@ -142,7 +142,6 @@ def test_old_messages(logs: Logs, magic: int) -> None:
     [
         batch(0, 3, payload=b"\xff" * 9).data,
         batch(0, 3, magic=3).data,
-        wrapper(2, b"")[:-2] + b"xx",
     ],
 )
 def test_a_batch_that_cannot_be_decoded(logs: Logs, damaged: bytes) -> None:
@@ -198,3 +197,19 @@ def test_replicas_of_a_broker_that_diverged(release: str) -> None:
     whole, total = (distinct(ranges, [], None).records for ranges in ([one], [one, other]))
     assert all(alone)
     assert total == (whole or 0) + (alone[1] or 0)
+
+
+def flipped(*batches: Made) -> bytes:
+    """Return a log whose last byte is not what the CRC says."""
+    data = log([*batches])
+    return data[:-1] + bytes((data[-1] ^ 1,))
+
+
+def test_what_a_corrupt_batch_held_another_replica_has(logs: Logs) -> None:
+    """Of another epoch it held other records; what no replica has may be lost."""
+    kept, cut = logs([rows(0, *ABC)]), logs(flipped(rows(0, *ABC)))
+    assert distinct([logs(wrapper(2, b"")[:-2] + b"xx")], [kept], Offset(2)) == Distinct(0, 0, 0)
+    assert distinct([cut], [kept], Offset(3)) == Distinct(0, 0, 0)
+    other = logs(flipped(rows(0, *ABC, epoch=1)))
+    assert distinct([other], [kept], Offset(3)).records == len(ABC)
+    assert distinct([cut], [], Offset(3)).records != 0

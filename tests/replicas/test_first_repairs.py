@@ -250,3 +250,40 @@ def test_what_only_an_unloaded_replica_may_have_is_not_said_to_be_gone(
     words = "Broker 3 has 50 records of solo-1 that no replica here that loads has"
     assert words in text
     assert words in (tmp_path / "plan" / "plan.md").read_text("utf-8")
+
+
+def _broken(tmp_path: Path, change: Callable[[bytes], bytes]) -> Path:
+    """Return the disks of brokers that stopped cleanly, with a change in the last batch of plain-0 on broker 1."""
+    shutil.copytree(FIXTURES / "brokers" / "4.3.1" / "stopped", tmp_path / "disks")
+    log = tmp_path / "disks" / "broker-1" / "data2" / "plain-0" / f"{0:020}.log"
+    log.write_bytes(change(log.read_bytes()))
+    return tmp_path / "disks"
+
+
+def test_another_replica_proves_what_may_move_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Broker 1 does not start for one corrupt replica, of which broker 2 has every record."""
+    monkeypatch.chdir(_broken(tmp_path, lambda data: data[:723] + bytes(100) + data[823:]))
+    answer = kcheck.recover(*BROKERS)
+    (repair,) = answer.election.repairs
+    others = ("--against", "2=broker-2", "--against", "3=broker-3")
+    assert repair.arguments == ("1=broker-1", *others, "--partition", "plain-0")
+    assert (repair.discards, answer.sentences[1]) == (None, "This plan: nothing is lost.")
+    assert command(*shlex.split(answer.texts[0].commands[0])[1:]).code == 0
+    assert Path("broker-1.json").exists()
+
+
+def test_a_repair_that_discards_less_than_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log without its last byte would end at 0; the other replicas have it, and without them it is cut before."""
+    monkeypatch.chdir(_broken(tmp_path, lambda data: data[:-1]))
+    assert not any(repair.discards for repair in kcheck.recover(*BROKERS).election.repairs)
+    shutil.rmtree("broker-2/data1/plain-0", ignore_errors=True)
+    for path in [*Path().glob("broker-[23]/data*/plain-0")]:
+        shutil.rmtree(path)
+    answer = kcheck.recover(*BROKERS)
+    (repair,) = answer.election.repairs
+    assert repair.arguments == ("1=broker-1", "--accept-loss", "--partition", "plain-0")
+    assert repair.discards == "6 records (offsets 34 to 39), 165 bytes, 6 below the high watermark of plain-0"
+    assert f"Not counted: the repair of broker 1 discards {repair.discards}, which its start would discard too." in (
+        answer.sentences
+    )
+    assert not answer.start_of_all.is_safe

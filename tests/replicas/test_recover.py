@@ -16,10 +16,11 @@ import pytest
 import kcheck
 import kcheck.plans.recover as recover_module
 import kcheck.replicas.elect as elect_module
+import kcheck.replicas.partition_directories as directories_module
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.errors import UsageError
 from kcheck.plans import first_repairs
-from kcheck.plans.recover import UNREAD, ClusterRecovery
+from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
 from tests.oracle.scenes import FIXTURES, unpacked
 from tests.replicas.incident_plans import PACKED
@@ -44,10 +45,18 @@ def _recovered(*arguments: str, **how: Any) -> ClusterRecovery:
     return kcheck.recover(*(arguments or BROKERS), metadata=["controller"], **how)
 
 
-@pytest.mark.usefixtures("_power_loss")
-def test_a_course_that_loses_nothing() -> None:
+@pytest.fixture(scope="module")
+def planned(disks: Path) -> tuple[ClusterRecovery, Path]:
+    """Return the answer for these disks, and its files, which no test changes."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(disks)
+        out = disks.with_name("plan")
+        return _recovered(out=out), out
+
+
+def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> None:
     """Starting all leaves 14 partitions without leader; a repair, and brokers that are alone, lose nothing."""
-    answer = _recovered()
+    answer, _ = planned
     assert answer.sentences == (
         "Starting everything now: 14 partitions get no leader.", "This plan: nothing is lost.",
     )  # fmt: skip
@@ -62,14 +71,14 @@ def test_a_course_that_loses_nothing() -> None:
         ("start", (3,), 0),
     ]
     assert not answer.start_of_all.is_safe
-    assert answer.not_known == (UNREAD,)
+    assert answer.not_known == ()
     assert answer.texts[1].needs.endswith("; no producer writes before the last step")
 
 
 @pytest.mark.usefixtures("_power_loss")
-def test_a_plan_for_each_case_that_differs(tmp_path: Path) -> None:
+def test_a_plan_for_each_case_that_differs(planned: tuple[ClusterRecovery, Path], tmp_path: Path) -> None:
     """The settings of the controllers are not here: where they allow unclean elections, nobody may be stopped."""
-    (case,) = _recovered().cases
+    (case,) = planned[0].cases
     assert (case.condition, case.decided_by, case.dead) == (
         "unclean.leader.election.enable is true on a controller", "the server.properties of the controllers", (),
     )  # fmt: skip
@@ -80,11 +89,11 @@ def test_a_plan_for_each_case_that_differs(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_power_loss")
-def test_a_filter_shows_less_and_decides_nothing() -> None:
+def test_a_filter_shows_less_and_decides_nothing(planned: tuple[ClusterRecovery, Path]) -> None:
     """One partition does not turn round what holds for the cluster."""
     part = _recovered(partitions=kcheck.PartitionFilter(partitions=("orders-1",)))
     assert [(row.topic, row.partition) for row in part.at_stake] == [("orders", 1)]
-    assert part.sentences == _recovered().sentences
+    assert part.sentences == planned[0].sentences
     with pytest.raises(UsageError, match="no-such"):
         _recovered(partitions=kcheck.PartitionFilter(topics=("no-such",)))
 
@@ -102,10 +111,9 @@ def test_elect_of_one_partition_has_the_plan_of_the_cluster() -> None:
 
 
 @pytest.mark.usefixtures("_power_loss")
-def test_every_command_can_be_typed(tmp_path: Path) -> None:
+def test_every_command_can_be_typed(planned: tuple[ClusterRecovery, Path]) -> None:
     """With the paths of the user, the address of a broker that runs by then, and the files that are written."""
-    out = tmp_path / "plan"
-    answer = _recovered(out=out)
+    answer, out = planned
     assert {path.name for path in out.iterdir()} == {
         "election-before-2.json", "election-before-3.json", "election-plan.json", "plan.json", "recovery.json",
         "recovery.md", "start-order.txt",
@@ -127,12 +135,13 @@ def test_every_command_can_be_typed(tmp_path: Path) -> None:
         _recovered(out=out)
 
 
-def test_what_to_do_after_each_step(disks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_to_do_after_each_step(
+    disks: Path, planned: tuple[ClusterRecovery, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The repair is done once no repair would help any more; a start, once the metadata have a later registration."""
     shutil.copytree(disks, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    out = str(tmp_path / "plan")
-    _recovered(out=out)
+    out = str(shutil.copytree(planned[1], tmp_path / "plan"))
     first = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
     assert (str(first.state), first.at) == ("next", 0)
     for line in first.steps[0].commands:
@@ -145,10 +154,9 @@ def test_what_to_do_after_each_step(disks: Path, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("_power_loss")
-def test_the_metadata_decide_how_far_a_plan_is(tmp_path: Path) -> None:
+def test_the_metadata_decide_how_far_a_plan_is(planned: tuple[ClusterRecovery, Path], tmp_path: Path) -> None:
     """The epochs of the plan are made older: then every broker has registered since, and leads what it led before."""
-    out = tmp_path / "plan"
-    _recovered(out=out)
+    out = shutil.copytree(planned[1], tmp_path / "plan")
     _edited(out / "election-plan.json", broker_epochs=[])
     answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
     assert (str(answer.state), answer.at) == ("wait", None)
@@ -185,12 +193,19 @@ def test_an_interrupt_leaves_a_part_of_the_answer(disks: Path, tmp_path: Path, m
         ("elect", 5, elect_module, "election_of", "12 partitions of 17 not looked at"),
         ("recover", 0, first_repairs, "_repair_of", "the repairs that come first not looked for"),
         ("recover", 0, recover_module, "_if_unclean", "the plans for other cases not made"),
+        ("recover", 3, directories_module, "start_of", "the log dirs of brokers 2 and 3 not read"),
+        ("elect", 4, directories_module, "start_of", "the log dirs of broker 3 not read"),
     ):
         with monkeypatch.context() as patched:
             stop_after(patched, count, module, name)
             shown = command(verb, *BROKERS, *METADATA, "--output-dir", str(tmp_path / "plan"))
         assert f"this is a part of the answer, {words}." in " ".join(shown.out.split())
         assert (shown.code, (tmp_path / "plan").exists()) == (130, False)
+    for count, module, name in ((1, directories_module, "start_of"), (0, recover_module, "write_texts")):
+        with monkeypatch.context() as patched:
+            stop_after(patched, count, module, name)
+            shown = command("recover", *BROKERS, *METADATA, "--output-dir", str(tmp_path / "plan"))
+        assert (shown.code, shown.out.count("\n"), (tmp_path / "plan").exists()) == (130, 0, False)
 
 
 def test_zookeeper_forgets_a_broker_that_the_plan_has_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,9 +237,10 @@ def _edited(path: Path, **values: Any) -> None:
     ],
 )
 @pytest.mark.usefixtures("_power_loss")
-def test_a_plan_that_somebody_edited(tmp_path: Path, name: str, values: dict[str, Any], words: str) -> None:
-    out = tmp_path / "plan"
-    _recovered(out=out)
+def test_a_plan_that_somebody_edited(
+    planned: tuple[ClusterRecovery, Path], tmp_path: Path, name: str, values: dict[str, Any], words: str
+) -> None:
+    out = shutil.copytree(planned[1], tmp_path / "plan")
     _edited(out / name, **values)
     with pytest.raises(UsageError, match=re.escape(words)):
         kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
@@ -277,3 +293,20 @@ def test_without_metadata(tmp_path: Path) -> None:
         shutil.rmtree(metadata)
     answer = kcheck.recover(*(f"{number}={copy}/broker-{number}" for number in (1, 2)))
     assert answer.sentences[0] == "Without metadata it is not known whom Kafka elects."
+
+
+def test_log_dirs_keep_their_names_in_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not those of the command line: a broker starts elsewhere. It makes the replicas again, empty, and may lead."""
+    with tarfile.open(PACKED["disk-gone"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path)
+    settings = Path("broker-2/server.properties")
+    settings.write_text(settings.read_text().replace("=broker-2/data", f"={tmp_path}/broker-2/data").replace(
+        ",broker-2/data1", f",{tmp_path}/broker-2/data1"))  # fmt: skip
+    (case,) = _recovered().cases
+    recovery = ClusterRecovery(election=case.election)
+    assert recovery.texts[0].commands == (
+        f"sed -i.before 's|^log\\.dirs *[=:].*|log.dirs={tmp_path}/broker-2/data|' broker-2/server.properties",
+    )
+    assert [str(step.kind) for step in recovery.steps] == ["log-dirs", "start", "elect", "start", "start"]
+    assert recovery.scenario("plan").lost.records == 0

@@ -20,7 +20,7 @@ from kcheck.errors import UsageError
 from kcheck.model.cluster import Voter
 from kcheck.model.names import log_name
 from kcheck.plans.recover_quorum import QuorumRecovery
-from kcheck.records.voters_batch import voters_batch
+from kcheck.records.raft_batch import voters_batch
 from kcheck.views.metadata_copy import read_copy
 from tests.cli.command import kcheck as command
 from tests.disk.plans import state

@@ -5,10 +5,9 @@ import json
 import pytest
 
 from kcheck.errors import UsageError
-from kcheck.simulation.event_text import event_text
 from kcheck.simulation.events import Event, EventKind
 from kcheck.simulation.replay import replay
-from kcheck.simulation.script import Expected, parse
+from kcheck.simulation.script import Expected, event_text, parse
 from kcheck.simulation.state import CONTROLLER, Acks
 
 HEAD = "brokers A B C\nA leads\n"

@@ -55,7 +55,7 @@ def _with_new_rule(monkeypatch: pytest.MonkeyPatch, rule: Rule) -> None:
     rule_runner._checks_of_kind.cache_clear()
 
 
-@pytest.mark.parametrize("scope", [scope for scope in Scope if scope not in (Scope.STORED_LOG, Scope.STORE)])
+@pytest.mark.parametrize("scope", [scope for scope in Scope if scope not in (Scope.STORED_LOG, Scope.STORE, Scope.RUN)])
 def test_a_new_rule_is_shown_what_no_other_rule_objects_to(scope: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
     """No summary of what the known rules look for can keep a view from it."""
     known = _run_all()

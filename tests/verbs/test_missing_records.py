@@ -140,3 +140,16 @@ def test_a_disk_that_came_back_from_an_old_copy(tmp_path: Path) -> None:
     for path in folder.glob("broker-2/data1/*/leader-epoch-checkpoint"):
         path.unlink()
     assert unseen(2) == []
+
+
+def test_a_checkpoint_that_alone_has_more(disk: Path) -> None:
+    """After a clean stop the other checkpoint and a snapshot are at the log end: nothing was after it."""
+    for name in ("replication-offset-checkpoint", "recovery-point-offset-checkpoint"):
+        checkpoint = disk / name
+        text = checkpoint.read_text()
+        checkpoint.write_text(text.replace("segments 0 129", "segments 0 900"))
+        assert told(disk) == {}
+        (disk / "segments-0" / f"{129:020}.snapshot").rename(disk / "aside")
+        assert "shows records up to offset 899" in told(disk)["P306"]
+        (disk / "aside").rename(disk / "segments-0" / f"{129:020}.snapshot")
+        checkpoint.write_text(text)

@@ -1,10 +1,13 @@
 """`kcheck tiered`: what is in remote storage, and what is missing there."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 import kcheck
+from kcheck.errors import UsageError
+from kcheck.model.report import PartitionFilter
 from tests.cli.command import kcheck as command
 from tests.tiered_states import EMPTY, LOST, OBJECTS, OLD_LEADER, brokers, state
 
@@ -37,7 +40,8 @@ def test_objects_that_no_metadata_names(tmp_path: Path) -> None:
     of = state(LOST, "2-started", tmp_path)
     said = kcheck.tiered(of / "broker-1", store=of / "store").to_dict()
     (found,) = said["findings"]
-    assert (found["id"], found["data"]) == ("KC249", {"segments": 8, "bytes": 4352})
+    assert (found["id"], found["data"]) == ("KC249", {"segments": 8, "bytes": 4352, "of_no_topic": 0})
+    assert found["advice"].startswith("Keep those of topics that exist")
     before = kcheck.tiered(tmp_path / "1b-dirs-removed" / "broker-1").to_dict()
     assert [row["without_metadata"] for row in before["replicas"]] == [[{"from": 0, "to_exclusive": 20}]] * 2
     assert command("tiered", str(tmp_path / "1b-dirs-removed" / "broker-1")).code == 1
@@ -50,6 +54,62 @@ def test_what_each_replica_deletes(tmp_path: Path) -> None:
     assert "deletes 0-39" in shown.out
     rows = kcheck.tiered(*brokers(of)).to_dict()["replicas"]
     assert [(row["topic"], row["broker_id"]) for row in rows if row["deletes_if_leading"]] == [("uncl", 1)]
+
+
+def test_keys_of_objects_of_a_deleted_topic(tmp_path: Path) -> None:
+    """Topic n is deleted, m lives without its metadata. Without all metadata or the store nothing is known."""
+    of, keys = state(LOST, "4-topic-n-deleted", tmp_path), tmp_path / "keys"
+    asked = ("tiered", str(of / "broker-1"), "--orphans", str(keys))
+    assert command(*asked).code == 2
+    shown = command(*asked, "--store", str(of / "store"))
+    assert (shown.code, "4 of them of topics that the cluster does not have" in " ".join(shown.out.split())) == (
+        0,
+        True,
+    )
+    assert sorted({Path(key).parent.name[:2] for key in keys.read_text().splitlines()}) == ["n-"]
+    assert len(keys.read_text().splitlines()) == 20
+    inside = command(*asked[:3], str(of / "broker-1" / "keys"), "--store", str(of / "store"))
+    assert (inside.code, "is inside" in inside.err) == (2, True)
+
+
+def test_keys_without_all_metadata(tmp_path: Path) -> None:
+    """Another broker has it, so an object without a record may be in use."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    for folder in (of / "broker-1").glob("__remote_log_metadata-*"):
+        shutil.rmtree(folder)
+    place = str(of / "store")
+    alone = command("tiered", f"1={of}/broker-1", "--store", place, "--orphans", str(tmp_path / "keys"))
+    assert (alone.code, "not every partition" in alone.err) == (2, True)
+
+
+def test_layout_of_keys(tmp_path: Path) -> None:
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    layout = r"(?P<offset>\d{20})-(?P<segment>[\w-]{22})\.(?P<suffix>\w+)$"
+    said = kcheck.tiered(of / "broker-1", store=of / "store", layout=layout).to_dict()
+    assert [row["message"] for row in said["findings"]] == ["missing-0: 5-9 lacks .log, 10-14 lacks .index"]
+    with pytest.raises(UsageError, match="named groups"):
+        kcheck.tiered(of / "broker-1", store=of / "store", layout="x")
+
+
+def test_a_short_object(tmp_path: Path) -> None:
+    """The `.log` of a segment in the store is the segment byte for byte."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    log = next((of / "store").rglob("basic-0-*/*.log"))
+    log.write_bytes(log.read_bytes()[:-1])
+    said = kcheck.tiered(of / "broker-1", store=of / "store").to_dict()
+    (basic, _) = said["findings"]
+    assert "instead of" in basic["message"]
+    assert [(row["topic"], row["segments"], row["stored"]) for row in said["topics"]] == [
+        ("basic", 4, 2175),
+        ("missing", 4, 1744),
+    ]
+
+
+def test_what_waits_to_be_copied(tmp_path: Path) -> None:
+    """Nothing: every closed segment is in the store, and local.retention.bytes=1 leaves none on disk."""
+    of = state(OLD_LEADER, "1-before", tmp_path)
+    rows = kcheck.tiered(*brokers(of), partitions=PartitionFilter(topics=("uncl",))).to_dict()["topics"]
+    assert [(row["topic"], row["to_copy"], row["duplicated"], row["stored"]) for row in rows] == [("uncl", 0, 0, None)]
 
 
 def test_nothing_in_remote_storage(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 
 _NO_COPY = (-1, -1)
+_SEVERAL = 2
 
 
 class CopyStanding(NamedTuple):
@@ -52,6 +53,16 @@ class Quorum(NamedTuple):
     """Every copy, in the order given."""
     nodes: tuple[NodeDirectory, ...] = ()
     """The log dirs of its nodes at hand."""
+
+    @property
+    def voters_here(self) -> tuple[int, ...]:
+        """The controllers that elect and whose copies are here."""
+        return tuple(sorted(self.voters & {row.copy.node_id for row in self.copies}))
+
+    @property
+    def can_elect(self) -> bool | None:
+        """Whether a majority of the controllers is here; None for one controller, which elects itself."""
+        return None if len(self.voters) < _SEVERAL else 2 * len(self.voters_here) > len(self.voters)
 
 
 def quorum(copies: Sequence[MetadataCopy], nodes: Iterable[NodeDirectory] = ()) -> Quorum:

@@ -20,6 +20,8 @@ class FirstRepair(NamedTuple):
     """How many bytes it writes."""
     why: str
     """What the start of the broker does without it, as a clause."""
+    discards: str | None = None
+    """The records that it discards, and that the start would discard too; None without any."""
 
 
 def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElection]) -> Iterator[PartitionElection]:

@@ -7,6 +7,7 @@
 - `clusters`: which cluster are brokers of, whose disks name different ones?
 - `metadata`: has the metadata log been lost, or is it in the wrong log dir?
 - `presence`: are all log dirs and a copy of the metadata there?
+- `batches`: can everything that the broker serves be read?
 - `rights`: may the broker's user use all files?
 - `resources`: are the mounts, the bytes and the maps there that a start needs?
 - `limits`: which values of settings does each release refuse?

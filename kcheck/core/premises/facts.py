@@ -9,6 +9,7 @@ from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
+from kcheck.model.loss import BatchFaults
 from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartition
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
@@ -75,6 +76,8 @@ class LogFacts(NamedTuple):
     """What becomes of that part if the replica leads after the start."""
     start: Offset = Offset(0)
     """Its log start offset."""
+    batches: BatchFaults | None = None
+    """The faults of its batches; None if they were not read."""
 
 
 class KeylessLog(NamedTuple):
@@ -184,7 +187,7 @@ class BrokerFacts(NamedTuple):
     logs: tuple[LogFacts, ...] = ()
     """The logs of its replicas that the start loads; none if their start was not predicted."""
     stopped: frozenset[int] = frozenset()
-    """The nodes given beside it that do not start."""
+    """The nodes given next to it that do not start, or controllers whose settings lead to the disk of another node."""
     keyless_logs: tuple[KeylessLog, ...] | None = None
     """The logs with records that the cleaner deletes at its first run; None if nobody looked for them."""
     elected: QuorumState | None = None

@@ -1,16 +1,17 @@
 """Premises about the copy of the metadata that decides, and about the log dir that contains it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from kcheck.core.cluster.copies import newest_copy
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.cluster.quorum import kept_to
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
-from kcheck.core.start.startup import Mode
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import agree
+from kcheck.words import agree, counted
 
 MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
@@ -82,6 +83,23 @@ def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
         yield not_seen(premise, facts, sentence, provide, *evidence)
 
 
+def with_refetched(start: LogDirPrediction, copies: Iterable[MetadataCopy]) -> LogDirPrediction:
+    """Return a start that loses no metadata which another controller has: the node fetches it again.
+
+    KafkaRaftClient 3.3 to 4.3.1: a leader with a longer log sends what the node lacks.
+    """
+    own = start.broker_id
+    others = (copy for copy in copies if copy.node_id != own and copy.node_id in copy.voters and copy.decides)
+    end = max((copy.end for copy in others), default=0)
+    rows = (
+        row._replace(lost=None, outcome=Outcome.REPAIRED, reason=f"{row.reason}; the controllers have these records")
+        if row.directory.topic == CLUSTER_METADATA and row.lost is not None and (row.lost.end or end) <= end
+        else row
+        for row in start.partitions
+    )
+    return start._replace(partitions=tuple(rows)) if end else start
+
+
 def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the broker's copy of the metadata with those of the voters: an observer never has more than they have.
 
@@ -106,6 +124,10 @@ def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             " agree at most before offset"
             f" {common}"
         )
+        strays = [log for log in facts.logs if log.partition.topic not in newest.image.topics]
+        if strays and copy.node_id == facts.broker_id:
+            records, logs = sum(log.end - log.start for log in strays), counted(len(strays), "partition")
+            sentence += f"; up to {counted(records, 'record')} of {logs} would become stray"
         yield refuted(premise, facts, sentence, *evidence)
 
 

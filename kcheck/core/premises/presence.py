@@ -19,10 +19,10 @@ from kcheck.words import counted, partition_name, some_of
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
+ELSEWHERE = "whether another replica leads is not known"
+"""Ends a sentence about a fault that does no harm where another replica leads."""
 HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
 """The premises that the start, the middle and the end of every log is there."""
-HOLES = frozenset({HEADS_THERE, MIDDLES_THERE})
-"""Those without which a follower lacks what it does not fetch from its leader."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -111,7 +111,7 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         yield proven(premise, facts, evidence)
         return
     leading = [partition for partition in absent if _may_lead(partition, facts)]
-    alone = [partition for partition in absent if _is_alone(partition, facts)]
+    alone = [partition for partition in absent if is_alone(partition, facts)]
     if alone:
         sentence = f"{_named(alone)} would start empty: no directory is here, and no other broker has a replica"
         yield refuted(premise, facts, sentence, evidence)
@@ -159,7 +159,7 @@ def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, Bro
     return place, BrokerStart(facts.broker_id, clean)
 
 
-def _only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: bool) -> bool:
+def only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: bool) -> bool:
     """Whether the broker follows another replica after its start, and goes on to; False without metadata of it.
 
     What a follower lacks at its end it fetches; it keeps what else it lacks, so who leads `in_the_end` counts: the
@@ -202,29 +202,39 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 
 
 def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs of which somebody removed the first segments: as leader, it has the other replicas follow suit."""
+    """Look for logs that somebody let begin later: as leader, such a one has the other replicas follow suit."""
     for partition, log_dir, head in ((log.partition, log.log_dir, log.lost_head) for log in facts.logs):
         if head is None:
             continue
         name, (start, end) = partition_name(*partition), head
         sentence = f"{name} begins at {end} here, its epochs at {start}"
-        evidence = PremiseEvidence(f"{log_dir}/{name}", f"no segment below {end}, and no log start in a checkpoint")
-        if _only_follows(partition, facts, in_the_end=True):
-            yield _kept(premise, facts, sentence, evidence)
+        evidence = PremiseEvidence(f"{log_dir}/{name}", f"its first leader epoch begins at {start}")
+        if only_follows(partition, facts, in_the_end=True):
+            yield kept(premise, facts, sentence, evidence)
             continue
         then = "as leader it makes the other replicas delete what is below"
-        if _is_alone(partition, facts):
+        if is_alone(partition, facts):
             then = "no other broker has a replica with what is below"
         yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
 
 
-def _kept(premise: Premise, facts: BrokerFacts, sentence: str, evidence: PremiseEvidence) -> JudgedPremise:
+def kept(premise: Premise, facts: BrokerFacts, sentence: str, evidence: PremiseEvidence) -> JudgedPremise:
     """Return that a follower lacks what its leader may have: its start loses nothing, but the gap stays."""
     then = "it is not elected now, so the start loses nothing; a follower keeps the gap"
     return not_seen(premise, facts, f"{sentence}: {then}", None, evidence)
 
 
-def _is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
+def another_may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
+    """Whether another replica of the ISR can lead, and the broker is not the one that gets the lead in the end."""
+    topic = None if facts.image is None else facts.image.topics.get(partition.topic)
+    registration = None if topic is None else topic.partitions.get(partition.partition)
+    if registration is None or facts.broker_id is None:
+        return False
+    in_sync = (*registration.isr, *registration.elr)
+    return registration.replicas[:1] != (facts.broker_id,) and any(number != facts.broker_id for number in in_sync)
+
+
+def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Whether the broker has the only replica of a partition, by the metadata."""
     topic = None if facts.image is None else facts.image.topics.get(partition.topic)
     registration = None if topic is None else topic.partitions.get(partition.partition)
@@ -242,8 +252,11 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
             name = partition_name(*partition)
             sentence = f"{name} has no segment with offsets {start}-{end - 1}"
             evidence = PremiseEvidence(f"{log_dir}/{name}", f"a segment ends at {start}, the next one begins at {end}")
-            if _only_follows(partition, facts, in_the_end=True):
-                yield _kept(premise, facts, sentence, evidence)
+            if only_follows(partition, facts, in_the_end=True):
+                yield kept(premise, facts, sentence, evidence)
+                continue
+            if another_may_lead(partition, facts):
+                yield not_seen(premise, facts, f"{sentence}: {ELSEWHERE}", EVERY_DISK, evidence)
                 continue
             sentence = f"{sentence}: where it leads, consumers skip them"
             yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
@@ -257,12 +270,12 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             name = partition_name(*partition)
             sentence = f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}"
             evidence = PremiseEvidence(f"{log_dir}/{name}", f"its log ends at {start}")
-            if _only_follows(partition, facts, in_the_end=False):
+            if only_follows(partition, facts, in_the_end=False):
                 then = "it is not elected now, and fetches them from the leader"
                 yield not_seen(premise, facts, f"{sentence}: {then}", None, evidence)
                 continue
             then = "as leader it makes the other replicas delete theirs"
-            if _is_alone(partition, facts):
+            if is_alone(partition, facts):
                 then = "no other broker has a replica with them"
             yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
 
@@ -276,7 +289,7 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
     closed = [log for log in facts.logs if log.is_closed]
     counts = Counter(log.log_dir for log in closed)
     for log in closed:
-        if counts[log.log_dir] == 1 and not _only_follows(log.partition, facts, in_the_end=False):
+        if counts[log.log_dir] == 1 and not only_follows(log.partition, facts, in_the_end=False):
             name, end = partition_name(*log.partition), log.end
             cut = f"the time index of the segment that ends at {end} is cut"
             sentence = (
@@ -343,9 +356,9 @@ TABLE = (
     ),
     Premise(
         HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
-        "After a clean stop the first epoch of a log begins with its first segment, or a checkpoint has its start.",
-        "Epochs that begin below the first segment, and no log start in a checkpoint. Of a replica that is not elected:"
-        " not seen.",
+        "The first epoch of a log does not begin below its first segment, nor below its log start in a checkpoint.",
+        "Epochs that begin below: Kafka moves the first one with the log start. Of a replica that is not elected: not"
+        " seen.",
         "As leader it makes the other replicas delete what is below its log start.",
         "Restore the first segments, or let another replica lead: kcheck recover.",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,

@@ -9,6 +9,8 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
 _ROOT = 0
+_ROOM_MIN = 1 << 20
+"""With less the first records, or the metadata log, fill the disk within minutes."""
 _MAPS_PER_SEGMENT = 2
 """A broker maps the offset index and the time index of a segment."""
 
@@ -59,7 +61,11 @@ def has_room(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         if free[place] < size:
             sentence = f"{free[place]:,} bytes are free in {place}, the start writes at least {size:,}"
             yield refuted(premise, facts, sentence, PremiseEvidence(place, f"{free[place]} bytes free"))
-    if needed and all(free[place] >= size for place, size in needed.items()):
+        elif free[place] < _ROOM_MIN:
+            sentence = f"only {free[place]:,} bytes are free in {place}: the broker goes on to write after the start"
+            provide = f"a disk with more room; or --allow {premise.id} if that is enough"
+            yield not_seen(premise, facts, sentence, provide, PremiseEvidence(place, f"{free[place]} bytes free"))
+    if needed and all(free[place] >= max(size, _ROOM_MIN) for place, size in needed.items()):
         yield proven(
             premise, facts, *(PremiseEvidence(place, f"room for {size} bytes") for place, size in needed.items())
         )
@@ -93,7 +99,7 @@ TABLE = (
     Premise(
         "P403", PremiseKind.RESOURCES, "There is room for what the start writes.",
         "The file system of each log dir has at least the bytes that recovery and the checkpoints take.",
-        "Fewer bytes are free than the start writes.",
+        "Fewer bytes are free than the start writes. Less than 1 MiB: not seen.",
         "No space left on device: the log dir goes offline.",
         "Make room: docs/operations/disk-full.md.",
         "CheckpointFile.write, LogSegment.recover", has_room,

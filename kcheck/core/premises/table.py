@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from kcheck.core.premises import (
     age,
+    batches,
     compaction,
     elections,
     identity,
@@ -15,6 +16,7 @@ from kcheck.core.premises import (
     rights,
     settings,
 )
+from kcheck.core.premises.batches import READABLE
 from kcheck.core.premises.elections import FOLLOWED
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import TOPIC_IDS
@@ -25,20 +27,22 @@ from kcheck.core.premises.retention import DATED
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *rights.TABLE, *resources.TABLE, *settings.TABLE,
-    *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-1], *batches.TABLE, *presence.TABLE[-1:],
+    *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
     *remote.TABLE,
 )  # fmt: skip
 """In the order of their ids."""
 BY_ID = {premise.id: premise for premise in PREMISES}
 NAMED_BY_RULES = frozenset(
     {
-        HEADS_THERE, MIDDLES_THERE, ENDS_THERE, TOPIC_IDS, FOLLOWED, DATED, REMOTE_KEPT, REMOTE_READABLE,
+        HEADS_THERE, MIDDLES_THERE, ENDS_THERE, READABLE, TOPIC_IDS, FOLLOWED, DATED, REMOTE_KEPT, REMOTE_READABLE,
         REMOTE_METADATA,
     }
 )  # fmt: skip
-"""The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, KC212 with KC213, KC235,
-KC254, KC155 with KC161, KC240 with KC411, KC241 with KC242, and KC245."""
+"""The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, KC212 with KC213, KC141 with
+KC142, KC235, KC254, KC155 with KC161, KC240 with KC411, KC241 with KC242, and KC245."""
+HOLES = frozenset({HEADS_THERE, MIDDLES_THERE, READABLE})
+"""The premises without which a follower lacks what it does not fetch from its leader."""
 UNCOUNTED = frozenset({TOPIC_IDS, DATED, REMOTE_METADATA})
 """The premises without which a broker loses what no election counts."""
 
@@ -81,7 +85,9 @@ def judged_together(
     ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
     stopped = frozenset(own.broker_id for broker, own in facts.items() if broker in ended and own.broker_id is not None)
     return {
-        broker: rows if broker in ended else (*rows, *_in_quorum(facts[broker]._replace(stopped=stopped)))
+        broker: rows
+        if broker in ended
+        else (*rows, *_in_quorum(facts[broker]._replace(stopped=stopped | facts[broker].stopped)))
         for broker, rows in alone.items()
     }
 

@@ -7,5 +7,11 @@ to bring. Each way was played on real clusters (`tests/oracle/clusters/test_lost
 - `lacking`: What does another copy lack, by name?
 - `rifts`: Are two copies one history?
 - `refusals`: Why is there no way back from these disks, and what has to be brought?
+- `held`: What do the disks of brokers hold of a cluster without metadata?
+- `answers`: What does only the user know?
+- `rebuild`: Which metadata do disks and answers give?
+- `rebuild_refusals`: Why do they give none, and what has to be brought?
+- `made_ids`: Which id gets what has none?
+- `old_directories`: Which directories of another time take the place of which?
 - `ways`: Which way is the gentlest, and which files does it change?
 """

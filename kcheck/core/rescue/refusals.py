@@ -69,7 +69,8 @@ def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Ite
 NO_COPY = RescueRefusal(
     "no-metadata",
     "No log dir here has a copy of the metadata.",
-    "Name the log dirs of every controller and broker: each has a copy in __cluster_metadata-0.",
+    "Name the log dirs of every controller and broker: each has a copy in __cluster_metadata-0. If all of them lost it,"
+    " kcheck recover metadata makes it again from the disks of the brokers.",
 )
 """The refusal where no copy is at hand."""
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEntries, Offset
-from kcheck.model.loss import LostRecords
+from kcheck.model.loss import BatchFaults, LostRecords
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, PartitionDirectory
 from kcheck.model.unreadable import Unreadable
 from kcheck.model.views import LogDirView
@@ -170,6 +170,8 @@ class PartitionPrediction(NamedTuple):
     """The topic id in its partition.metadata; None without one, or if the start does not load it."""
     gaps: tuple[tuple[Offset, Offset], ...] | None = None
     """The offsets `[start, end)` between two segments of its log that neither holds; None if nobody looked for them."""
+    batches: BatchFaults | None = None
+    """The faults of its batches; None if they were not read."""
     unproven: LostRecords | None = None
     """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
 

@@ -41,16 +41,17 @@ def is_tiered(
 def lost_head(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, *, clean: bool | None, tiered: bool
 ) -> tuple[Offset, Offset] | None:
-    """Return the offsets `[start, end)` of segments that somebody removed from the start of a log; None if nobody did.
+    """Return the offsets `[start, end)` that somebody removed from the start of a log; None if nobody did.
 
-    When Kafka removes segments, it moves the first epoch to the log start at once (0.11 to 4.3.1:
-    LeaderEpochFileCache.truncateFromStart). Where it raised the log start by itself, a checkpoint has it. Without its
-    log dir (`clean` is None) that is not known.
+    When Kafka removes segments, or raises the log start, it moves the first epoch there at once (0.11 to 4.3.1:
+    LeaderEpochFileCache.truncateFromStart), before a checkpoint gets the log start: one above the first epoch is not
+    Kafka's. Without its log dir (`clean` is None) that is not known.
     """
-    if clean is None or tiered or checkpoint is not None or first_segment is None or not epochs:
+    if clean is None or tiered or first_segment is None or not epochs:
         return None
     start = Offset(max(0, epochs[0].start_offset))
-    return (start, first_segment) if start < first_segment else None
+    end = first_segment if checkpoint is None else checkpoint
+    return (start, end) if start < end else None
 
 
 def lost_head_of_log(
@@ -58,8 +59,11 @@ def lost_head_of_log(
 ) -> tuple[Offset, Offset] | None:
     """Return the same of a log that a start loads; `checkpoint` is its log start in the checkpoint.
 
-    `epochs` are those on disk, where the start changes them: up to 2.8 it raises the first one to the first segment.
+    `epochs` are those on disk, where the start changes them: up to 2.8 it raises the first one to the first segment. A
+    start that begins the log anew at a log start above its end loses all of it, which its prediction says.
     """
+    if checkpoint is not None and log.bases == (checkpoint,):
+        return None
     first, tiered = Offset(log.bases[0]), log.log_start_offset < log.bases[0]
     return lost_head(checkpoint, first, log.leader_epochs if epochs is None else epochs, clean=clean, tiered=tiered)
 
@@ -68,6 +72,8 @@ def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset]
     """Return the offsets of segments that somebody removed from the start of a log; None if nobody did."""
     first = view.segments[0].base_offset if view.segments else None
     checkpoint, epochs = view.log_start_checkpoint, view.leader_epochs
+    if checkpoint is not None and view.log_end_offset is not None and checkpoint > view.log_end_offset:
+        return None  # KC211: the start begins the log anew.
     tiered = is_tiered(checkpoint, first, epochs, view.files, release)
     return lost_head(checkpoint, first, epochs, clean=view.clean_shutdown, tiered=tiered)
 

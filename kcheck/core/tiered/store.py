@@ -1,15 +1,19 @@
 """Which objects of a remote store belong to which segment, and which of them are missing or belong to none."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kcheck.model.entries import Offset
 from kcheck.model.remote_log import RemoteSegment, SegmentObjects, SegmentState, Store, StoredLog, StoreObject
 
-_OBJECT = re.compile(r"(\d{20})-([A-Za-z0-9_-]{22})\.([A-Za-z_-]+)$")
+_OBJECT = re.compile(r"(?P<offset>\d{20})-(?P<segment>[A-Za-z0-9_-]{22})\.(?P<suffix>[A-Za-z_-]+)$")
 """The end of a key of LocalTieredStorage and of the Aiven plugin."""
+_TOPIC = re.compile(r"-([A-Za-z0-9_-]{22})/(?:\d+/)?$")
+"""The folder of both: TOPIC-PARTITION-ID of LocalTieredStorage, TOPIC-ID/PARTITION of the Aiven plugin."""
+_GROUPS = ("offset", "segment", "suffix")
 _LOCAL = frozenset({"log", "index", "timeindex", "leader_epoch_checkpoint", "snapshot"})
 _AIVEN = frozenset({"log", "indexes", "rsm-manifest"})
 YOUNG_MS = 3_600_000
@@ -45,37 +49,73 @@ def _time(text: str | None) -> int | None:
         return None
 
 
-def objects_by_segment(objects: Iterable[StoreObject]) -> dict[str, SegmentObjects]:
+def layout_of(pattern: str) -> re.Pattern[str]:
+    """Return the layout of another plugin; ValueError unless it has the named groups offset, segment and suffix."""
+    try:
+        layout = re.compile(pattern)
+    except re.error as error:
+        raise ValueError(str(error)) from error
+    if not set(_GROUPS) <= layout.groupindex.keys():
+        raise ValueError(f"needs the named groups {', '.join(f'(?P<{name}>...)' for name in _GROUPS)}")
+    return layout
+
+
+def segment_id_of(key: str, layout: re.Pattern[str] | None = None) -> str | None:
+    """Return the segment of an object; None if the key is not of the layout."""
+    match = (layout or _OBJECT).search(key)
+    return None if match is None else match["segment"]
+
+
+def objects_by_segment(
+    objects: Iterable[StoreObject], layout: re.Pattern[str] | None = None
+) -> dict[str, SegmentObjects]:
     """Return the objects of each segment; others in the store are not of Kafka."""
     segments: dict[str, SegmentObjects] = {}
     for key, size, modified in objects:
-        match = _OBJECT.search(key)
-        if match is not None:
-            known = segments.setdefault(match[2], SegmentObjects(Offset(int(match[1])), {}))
-            known.sizes[match[3]] = size
+        match = (layout or _OBJECT).search(key)
+        if match is not None and match["offset"].isdecimal():
+            known = segments.get(match["segment"])
+            if known is None:
+                topic = _TOPIC.search(key, 0, match.start())
+                known = SegmentObjects(Offset(int(match["offset"])), {}, topic_id=None if topic is None else topic[1])
+            known.sizes[match["suffix"]] = size
             latest = max((time for time in (known.modified_ms, modified) if time is not None), default=None)
-            segments[match[2]] = known._replace(modified_ms=latest)
+            segments[match["segment"]] = known._replace(modified_ms=latest)
     return segments
 
 
+def usual_suffixes(objects: Mapping[str, SegmentObjects]) -> frozenset[str]:
+    """Return the suffixes that more than half of the segments have: what a segment of an unknown plugin needs."""
+    counts = Counter(suffix for found in objects.values() for suffix in found.sizes)
+    return frozenset(suffix for suffix, count in counts.items() if 2 * count > len(objects))
+
+
 class MissingObjects(NamedTuple):
-    """A finished segment that lacks objects."""
+    """A finished segment that lacks objects, or whose `.log` is too short."""
 
     segment: RemoteSegment
     """The segment."""
     suffixes: tuple[str, ...]
     """What its store lacks, such as `.log`."""
+    size: int | None = None
+    """The size of its `.log` in the store in bytes if that is not the size of the segment."""
 
 
 def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
-    """Yield the finished segments of a partition that lack objects."""
+    """Yield the finished segments of a partition that lack objects, or bytes of them.
+
+    The `.log` of LocalTieredStorage is the segment byte for byte. Other plugins may compress or encrypt it.
+    """
     for segment in log.remote.segments:
         if segment.is_finished:
             sizes = log.objects[segment.segment_id].sizes if segment.segment_id in log.objects else {}
-            wanted = _AIVEN if sizes.keys() & {"indexes", "rsm-manifest"} else _LOCAL
+            is_aiven = bool(sizes.keys() & {"indexes", "rsm-manifest"})
+            wanted = log.suffixes if log.suffixes is not None else _AIVEN if is_aiven else _LOCAL
             lacks = tuple(f".{suffix}" for suffix in sorted(wanted - sizes.keys()))
-            if lacks:
-                yield MissingObjects(segment, lacks)
+            is_plain = log.suffixes is None and not is_aiven and "log" in sizes
+            size = sizes["log"] if is_plain and sizes["log"] != segment.size else None
+            if lacks or size is not None:
+                yield MissingObjects(segment, lacks, size)
 
 
 def dangling_objects(log: StoredLog) -> tuple[SegmentObjects, ...]:
@@ -85,15 +125,30 @@ def dangling_objects(log: StoredLog) -> tuple[SegmentObjects, ...]:
     return _old((log.objects[number] for number in ids if number in log.objects), log.now_ms)
 
 
-def orphaned_objects(store: Store) -> tuple[SegmentObjects, ...]:
-    """Return the objects of segments that no metadata names; none if a part of the metadata is not given."""
+def orphaned_objects(store: Store) -> dict[str, SegmentObjects]:
+    """Return the objects, by segment, that no metadata names; none if a part of the metadata is not given."""
     if not store.is_complete:
-        return ()
-    return _old((found for number, found in store.objects.items() if number not in store.named), store.now_ms)
+        return {}
+    orphans = {number: row for number, row in store.objects.items() if number not in store.named}
+    return {number: row for number, row in orphans.items() if _is_old(row, store.now_ms)}
+
+
+def of_no_topic(store: Store) -> dict[str, SegmentObjects]:
+    """Return the orphaned objects, by segment, whose topic no given cluster has.
+
+    Nothing can read them again. An orphan of a topic that exists may be the only copy of its records.
+    """
+    orphans = orphaned_objects(store)
+    known = store.topic_ids
+    return {number: row for number, row in orphans.items() if known and row.topic_id and row.topic_id not in known}
 
 
 def _old(objects: Iterable[SegmentObjects], now_ms: int) -> tuple[SegmentObjects, ...]:
-    return tuple(row for row in objects if row.modified_ms is None or now_ms - row.modified_ms >= YOUNG_MS)
+    return tuple(row for row in objects if _is_old(row, now_ms))
+
+
+def _is_old(row: SegmentObjects, now_ms: int) -> bool:
+    return row.modified_ms is None or now_ms - row.modified_ms >= YOUNG_MS
 
 
 def stored_bytes(objects: Iterable[SegmentObjects]) -> int:

@@ -4,6 +4,7 @@ In: the directory or URL of a run, or of several. Out: reports, election plans, 
 
 - `report`: What did a run find?
 - `places`: On which brokers and clusters?
+- `clusters`: Of which releases are the brokers of a cluster, and how many should there be?
 - `broker_starts`: What do the brokers do when they start?
 - `premises`: What do these starts rest on?
 - `trend`: How did the counts change over earlier runs?
@@ -13,6 +14,7 @@ In: the directory or URL of a run, or of several. Out: reports, election plans, 
 - `history`: When did a finding appear, and when was it last there?
 - `elect`: Who should lead in one cluster?
 - `elect_clusters`: Which cluster should be looked at first?
+- `recover`: What does starting everything now lose in each cluster, and which steps come first?
 - `cluster`: Which brokers and metadata does a cluster have according to the tables?
 - `election_rows`: Which rows do the tables have for each partition?
 - `replicas`: Which replicas does a partition have according to the tables?

@@ -1,6 +1,7 @@
 """What to do about a fleet: at most five actions, one of a kind, each about what is worst of its kind."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from kcheck.core.premises.table import BY_ID
@@ -25,13 +26,40 @@ class _Action(NamedTuple):
 
 
 def actions_of(
-    commands: RunCommands, brokers: Sequence[Row], starts: Sequence[Row], partitions: Sequence[Row],
-    premises: Sequence[Row],
+    commands: RunCommands, clusters: Sequence[Row], brokers: Sequence[Row], starts: Sequence[Row],
+    partitions: Sequence[Row], premises: Sequence[Row],
 ) -> tuple[Row, ...]:  # fmt: skip
-    """Return what to do first, given the rows of a report, each worst first."""
-    every = _actions(commands, brokers, starts, partitions, premises)
+    """Return what to do first, given the rows of a report, each worst first: of a cluster that has a plan, its steps.
+
+    What is said of its partitions one by one would be another plan.
+    """
+    planned: list[Any] = sorted(filter(_is_at_stake, clusters), key=_stake)
+    names = {row["cluster"] for row in planned}
+    others = [row for row in partitions if row["cluster"] not in names]
+    every = chain((_of_plans(planned),), _actions(commands, brokers, starts, others, premises))
     several = [action for action in every if action.rows][:_MOST]
     return tuple(_row(action) for action in several)
+
+
+def _is_at_stake(row: Any) -> bool:
+    """Whether starting everything in a cluster loses committed records, or leaves a partition without a leader."""
+    return bool(row["first_steps"] and (row["start_all_committed"] or row["start_all_offline"]))
+
+
+def _stake(row: Any) -> tuple[int, ...]:
+    """Return what is smallest for the cluster where most is at stake."""
+    return tuple(-(row[name] or 0) for name in ("start_all_committed", "start_all_offline", "start_all_lost"))
+
+
+def _of_plans(planned: Sequence[Any]) -> _Action:
+    return _Action(
+        "recover", planned,
+        lambda row: (
+            f"Cluster {row['cluster']}: {row['decision']} First steps:"
+            f" {'; '.join(step['title'] for step in row['first_steps'])}."
+        ),
+        "cluster", lambda row: row["recover"],
+    )  # fmt: skip
 
 
 def _row(action: _Action) -> Row:

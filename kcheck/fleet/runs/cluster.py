@@ -26,7 +26,9 @@ _LOG_DIRS = (
     "cluster", "broker_id", "log_dir", "cluster_id", "directory_id", "clean_shutdown", "mode", "shutdown_epoch",
     "kafka", "kafka_lowest", "kafka_highest",
 )  # fmt: skip
-_STARTS = ("cluster", "log_dir", "dir", "outcome", "reason", "uncertain")
+_STARTS = ("cluster", "broker_id", "log_dir", "dir", "outcome", "reason", "uncertain")
+_MENDABLE = frozenset({Outcome.ABORT, Outcome.OFFLINE, Outcome.LOST, Outcome.STRAY, Outcome.DELETED})
+"""What a repair may change of the next start of a directory, so that records are kept."""
 _BROKERS = ("cluster", "broker_id", "epoch", "fenced", "in_controlled_shutdown", "log_dirs", "migrating")
 
 
@@ -43,6 +45,10 @@ class RunCluster(NamedTuple):
     """Whether KRaft controllers elect."""
     release: Release
     """The release that its elections are decided for."""
+    metadata: str | None = None
+    """The newest copy of its metadata."""
+    mendable: tuple[int, ...] = ()
+    """The brokers whose next start loses records, or serves less than there is: a repair may come first."""
 
 
 def cluster_names(run: FleetRun) -> list[str | None]:
@@ -53,7 +59,6 @@ def cluster_names(run: FleetRun) -> list[str | None]:
 
 def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
     """Return the cluster of this name, or the only one. UsageError if there are several, or none of the name."""
-    log_dirs = [row for row in _rows(run, "log_dirs", _LOG_DIRS) if row["broker_id"] is not None]
     names = cluster_names(run)
     choices = ", ".join(str(name) for name in names)
     if wanted is None and len(names) != 1:
@@ -61,16 +66,32 @@ def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
     if wanted is not None and wanted not in names:
         raise UsageError(f"--cluster {wanted}: {run.path} has {choices or 'no cluster'}")
     name = names[0] if wanted is None else wanted
-    image = _image(run, name)
-    own = [row for row in log_dirs if row["cluster"] == name]
+    image, metadata = _image(run, name)
+    own = [row for row in _rows(run, "log_dirs", _LOG_DIRS, name) if row["broker_id"] is not None]
+    starts, mendable = _starts(run, name)
     release = release_named(run.kafka if run.kafka != AUTO else _common_release(own))
     return RunCluster(
         name=name,
         image=image,
-        brokers=_brokers(run, name, own, image),
+        brokers=_brokers(run, name, own, starts, image),
         kraft=release.is_kraft_only or any(row["mode"] == Mode.KRAFT for row in own),
         release=release,
+        metadata=metadata,
+        mendable=mendable,
     )
+
+
+def _starts(run: FleetRun, name: str | None) -> tuple[Mapping[str, Mapping[str, Any]], tuple[int, ...]]:
+    """Return the next starts of log dirs by their paths, and the brokers of which a repair may change the start."""
+    starts: dict[str, Mapping[str, Any]] = {}
+    mendable: set[int] = set()
+    for values in run.values("predictions", _STARTS, name):
+        row = dict(zip(_STARTS, values, strict=True))
+        if row["cluster"] == name and row["dir"] is None:
+            starts[row["log_dir"]] = row
+        if row["cluster"] == name and row["outcome"] in _MENDABLE and row["broker_id"] is not None:
+            mendable.add(row["broker_id"])
+    return starts, tuple(sorted(mendable))
 
 
 def _common_release(log_dirs: Iterable[Mapping[str, Any]]) -> str:
@@ -78,16 +99,17 @@ def _common_release(log_dirs: Iterable[Mapping[str, Any]]) -> str:
     return common_release(tuple(dict.fromkeys(BrokerKafka(*row) for row in known)))
 
 
-def _rows(run: FleetRun, table: str, columns: tuple[str, ...]) -> list[Mapping[str, Any]]:
-    return [dict(zip(columns, row, strict=True)) for row in run.values(table, columns)]
+def _rows(run: FleetRun, table: str, columns: tuple[str, ...], name: str | None) -> list[Mapping[str, Any]]:
+    """Return the rows of a cluster: the first of these columns is its name."""
+    return [dict(zip(columns, row, strict=True)) for row in run.values(table, columns, name) if row[0] == name]
 
 
-def _image(run: FleetRun, name: str | None) -> ClusterImage | None:
-    """Return the metadata without topics; UsageError if the name stands for several clusters."""
-    columns = ("cluster", "cluster_id", "features", "configs", "leader")
-    rows = [row for row in _rows(run, "clusters", columns) if row["cluster"] == name]
+def _image(run: FleetRun, name: str | None) -> tuple[ClusterImage | None, str | None]:
+    """Return the metadata without topics, and its path; UsageError if the name stands for several clusters."""
+    columns = ("cluster", "cluster_id", "features", "configs", "leader", "path")
+    rows = _rows(run, "clusters", columns, name)
     if not rows:
-        return None
+        return None, None
     if len(rows) > 1:
         ids = ", ".join(str(row["cluster_id"]) for row in rows)
         raise UsageError(f"{run.path}: {name} names several clusters: {ids}; scan them under different names")
@@ -100,25 +122,22 @@ def _image(run: FleetRun, name: str | None) -> ClusterImage | None:
                 in_controlled_shutdown=broker["in_controlled_shutdown"],
                 log_dirs=tuple(json.loads(broker["log_dirs"])), migrating=broker["migrating"],
             )
-            for broker in _rows(run, "cluster_brokers", _BROKERS) if broker["cluster"] == name
+            for broker in _rows(run, "cluster_brokers", _BROKERS, name)
         }  # fmt: skip
-        return ClusterImage(
+        image = ClusterImage(
             {}, brokers=brokers, features=json.loads(row["features"]), configs=configs, controller=row["leader"]
         )
+        return image, row["path"]
     except (ValueError, TypeError, KeyError) as error:
         raise KcheckError(f"{run.path}: invalid metadata of cluster {name}: {error}") from error
 
 
 def _brokers(
-    run: FleetRun, name: str | None, log_dirs: list[Mapping[str, Any]], image: ClusterImage | None
-) -> dict[int, BrokerHere]:
+    run: FleetRun, name: str | None, log_dirs: list[Mapping[str, Any]], starts: Mapping[str, Mapping[str, Any]],
+    image: ClusterImage | None,
+) -> dict[int, BrokerHere]:  # fmt: skip
     """Return what becomes of the brokers; a controller alone is none."""
-    starts = {
-        row["log_dir"]: row
-        for row in _rows(run, "predictions", _STARTS)
-        if row["dir"] is None and row["cluster"] == name
-    }
-    with_replicas = {row[1] for row in run.values("replicas", ("cluster", "broker_id")) if row[0] == name}
+    with_replicas = {row[1] for row in run.values("replicas", ("cluster", "broker_id"), name) if row[0] == name}
     by_broker: dict[int, list[LogDirPrediction]] = {}
     for row in log_dirs:
         number = row["broker_id"]

@@ -6,6 +6,7 @@ import shlex
 from collections import defaultdict
 from typing import Any
 
+from kcheck.fleet.lost import RULE as LOST
 from kcheck.fleet.run import BrokerKey, FleetRun
 from kcheck.model.evidence import AUTO
 from kcheck.rules import Scope
@@ -30,8 +31,9 @@ class RunCommands:
         self._scopes = {rule.id: rule.scope for rule in all_rules()}
 
     def check(self, row: Any, *options: str) -> str:
-        """Return what checks all log dirs of a broker as the scan did."""
-        return self._check([*options, *self._of(row)])
+        """Return what checks all log dirs of a broker as the scan did; of a lost broker the findings about that."""
+        log_dirs = self._of(row)
+        return self._check([*options, *log_dirs]) if log_dirs else self._lost()
 
     def predict(self, row: Any) -> str:
         """Return what predicts the next start of a broker; of one partition if the row names its log dir."""
@@ -46,6 +48,8 @@ class RunCommands:
     def finding(self, row: Any) -> str:
         """Return what finds a finding again: all replicas if its rule compares them, otherwise its own directory."""
         scope = self._scopes.get(row["id"])
+        if scope is Scope.RUN:
+            return self._lost()
         is_of_partition = row["topic"] is not None and row["partition"] is not None
         if scope is Scope.REPLICAS and is_of_partition:
             return self.elect(row)
@@ -54,6 +58,9 @@ class RunCommands:
             return self.check(row, *options)
         options += ["--partition", _partition(row)] if is_of_partition and row["dir"] is not None else []
         return self._check([*options, row["log_dir"]])
+
+    def _lost(self) -> str:
+        return _command("fleet", "report", self._run.path, "--select", LOST)
 
     def _check(self, words: list[str]) -> str:
         return _command("check", "--depth", self._run.depth, *self._release, *words)

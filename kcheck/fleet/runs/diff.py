@@ -6,20 +6,23 @@ dir is the same wherever it is mounted: its directory id decides. What the later
 """
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from kcheck.core.releases.releases import release
 from kcheck.disk.output import scratch
-from kcheck.disk.paths import join, split
+from kcheck.disk.paths import join
+from kcheck.fleet.lost import RULE as LOST
+from kcheck.fleet.lost import Identities, Values, identities_of, lost_since
 from kcheck.fleet.run import FleetRun, data_of
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
 from kcheck.rules import Scope
-from kcheck.survey.rule_runner import all_rules
+from kcheck.survey.rule_runner import all_rules, check_run
 from kcheck.tables import changes, findings
 
 _UNREAD = ("KC000", "KC001")
@@ -37,10 +40,6 @@ _PLACE = ("cluster", "broker", "log_dir")
 _SAID = ("severity", "line", "position", "message", "data")
 _AT = {name: at for at, name in enumerate((*_NAMES, _IDENTITY))}
 
-Values = tuple[Any, ...]
-"""A finding: the values of the columns of its table, then the identity of its log dir."""
-Identities = Mapping[Values, str]
-"""What names a log dir in every run, by cluster, broker and path."""
 FindingKey = tuple[str, ...]
 
 
@@ -112,14 +111,28 @@ def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tup
                     summary[change.after[_AT["severity"]]] += 1
                 yield _row(change)
 
+    lost = tuple(_lost_rows(before, after))
+    failing.extend(fails(LOST, Severity(str(row["severity"]))) for row in lost)
     change_counts = ({"change": name, "findings": count} for name, count in counts.items())
-    body = {"before": _run_row(before), "after": _run_row(after), "changes": rows(), "counts": change_counts}
+    body = {"before": _run_row(before), "after": _run_row(after), "changes": rows(), "counts": change_counts,
+            "lost": lost}  # fmt: skip
     log_dirs = {path for (path,) in after.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
     report = Report(
         verb="fleet-diff", kafka=after.kafka, body=body, table="changes", columns=changes.TABLE.columns,
-        kinds={"changes": "change", "counts": "count"}, elsewhere=summary, checked=tuple(sorted(log_dirs)),
+        kinds={"changes": "change", "counts": "count", "lost": "lost"}, elsewhere=summary,
+        checked=tuple(sorted(log_dirs)),
     )  # fmt: skip
-    return report, lambda: bool(failing)
+    return report, lambda: any(failing)
+
+
+def _lost_rows(before: FleetRun, after: FleetRun) -> Iterator[Row]:
+    """Yield what the later run lacks of the earlier one and does not report itself."""
+    known = {tuple(place) for *place, rule in after.values("findings", (*_PLACE, "id")) if rule == LOST}
+    for (cluster, broker), lost in lost_since(before, after, partitions=True):
+        if (cluster, broker, lost.log_dir) not in known:
+            for finding in check_run(lost, release()):
+                yield {"cluster": cluster, "broker": broker, "id": finding.id, "severity": str(finding.severity),
+                       "log_dir": lost.log_dir, "message": finding.message, "data": dict(finding.data)}  # fmt: skip
 
 
 def _run_row(run: FleetRun) -> Row:
@@ -174,25 +187,6 @@ def _changes(before: FleetRun, after: FleetRun, counts: dict[str, int]) -> Itera
 def _is_covered(coverage: RunCoverage, was: Values) -> bool:
     cluster, broker, log_dir, directory, identity, rule = (was[_AT[name]] for name in (*_PLACE, "dir", _IDENTITY, "id"))
     return coverage.holds(cluster, broker, None if log_dir is None else identity, directory, rule)
-
-
-def identities_of(run: FleetRun) -> Identities:
-    """Return what names each log dir wherever it is mounted: its directory id, or its path in the broker's folder.
-
-    Without a directory id the only log dir of a broker is itself; of several, the last part of the path counts if it is
-    unique, and otherwise the path.
-    """
-    of_broker: dict[Values, list[tuple[str, str | None]]] = defaultdict(list)
-    for cluster, broker, log_dir, directory_id in run.values("log_dirs", (*_PLACE, "directory_id")):
-        of_broker[cluster, broker].append((log_dir or "", directory_id))
-    identities: dict[Values, str] = {}
-    for broker_key, log_dirs in of_broker.items():
-        names = [directory_id or split(path)[1] for path, directory_id in log_dirs]
-        counts = Counter(names)
-        for (path, directory_id), name in zip(log_dirs, names, strict=True):
-            alone = "" if len(log_dirs) == 1 and directory_id is None else name
-            identities[*broker_key, path] = alone if counts[name] == 1 else path
-    return identities
 
 
 def _identified(rows: Iterable[Values], identities: Identities) -> Iterator[Values]:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
 from kcheck.core.election.early_elections import means_of
+from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.election.phases import course_of, order_of_starts
+from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
     PartitionElection,
@@ -82,6 +83,10 @@ class RunElection(Answer):
     """How many there are."""
     is_safe: bool
     """Whether every partition has a recommended leader, and no record is lost by the recommended steps."""
+    of_cluster: Sequence[PartitionElection]
+    """Every partition, with no more than decides the order of starts."""
+    starts: Mapping[int, BrokerStart]
+    """How the brokers register that start, by id."""
     premises: tuple[JudgedPremise, ...] = ()
     """What is refuted or was not seen of what the next starts rest on."""
     written: tuple[str, ...] = ()
@@ -137,7 +142,14 @@ def elect_run(
     UsageError: the run has several clusters and none is named, or was written without the tables that this needs; it
     has no metadata to plan by; a file of the plan exists already or cannot be written.
     """
-    run, known, here = prepared(path, cluster, question, is_planned=out is not None)
+    return elect_in(open_run(path), cluster, question, wanted=wanted, out=out)
+
+
+def elect_in(
+    run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
+) -> RunElection:
+    """Return what `elect_run` returns, of a run that is open or is being written."""
+    known, here = prepared(run, cluster, question, is_planned=out is not None)
     chosen = Elections(wanted, is_planned=out is not None)
     with scratch() as folder:
         for rows in partition_rows(run, known.name, folder):
@@ -146,10 +158,9 @@ def elect_run(
 
 
 def prepared(
-    path: str, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False
-) -> tuple[FleetRun, RunCluster, ClusterHere]:
-    """Return a run, its cluster, and what decides the elections of every partition; see `elect_run`."""
-    run = open_run(path)
+    run: FleetRun, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False
+) -> tuple[RunCluster, ClusterHere]:
+    """Return a cluster of a run, and what decides the elections of every partition; see `elect_run`."""
     for table in ("replicas", "cluster_partitions"):
         if table not in run.parts:
             raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")
@@ -159,7 +170,7 @@ def prepared(
         raise UsageError(f"--dead {present[0]}: the run has broker {present[0]}")
     if is_planned:
         require_metadata(run, known)
-    return run, known, here_of(known, question)
+    return known, here_of(known, question)
 
 
 def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
@@ -323,6 +334,26 @@ def _raced(row: PartitionElection, lean: PartitionElection) -> PartitionElection
     return row._replace(race=lean.race, race_unseen=lean.race_unseen)
 
 
+def _brokers_of(election: PartitionElection) -> set[int]:
+    """Return the brokers that have a replica of a partition, in the run or by the metadata."""
+    assigned = () if election.registration is None else election.registration.replicas
+    return {*assigned, *(candidate.broker_id for candidate in election.candidates)}
+
+
+def _of_brokers(order: StartOrder, course: Course, brokers: set[int]) -> tuple[StartOrder, Course]:
+    """Return an order of starts, and what a person does meanwhile, of some brokers alone."""
+    steps = tuple(
+        phase._replace(stops=_only(phase.stops, brokers), starts=_only(phase.starts, brokers))
+        for phase in course.phases
+    )
+    phases = tuple(phase for phase in steps if phase.starts or phase.stops or phase.elects)
+    return order._replace(brokers=_only(order.brokers, brokers)), course._replace(phases=phases)
+
+
+def _only(numbers: tuple[int, ...], brokers: set[int]) -> tuple[int, ...]:
+    return tuple(number for number in numbers if number in brokers)
+
+
 def concluded(
     run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, out: str | None = None
 ) -> RunElection:
@@ -336,13 +367,16 @@ def concluded(
     elections, shown = (planned(rows, here.starts, order.brokers, course.means) for rows in (elections, shown))
     wanted = tuple(row for row in elections if chosen.wanted.has(row.topic, row.partition))
     gaps = tuple(gaps_of(wanted, here))
+    own = {broker for row in wanted for broker in _brokers_of(row)}
+    is_part = len(wanted) < len(elections)  # Then brokers without these partitions have no part in the answer.
+    shown_order, shown_course = _of_brokers(order, course, own) if is_part else (order, course)
     return RunElection(
         run=run,
         cluster=cluster,
         fenced=here.fenced,
-        verdict=verdict(wanted, here.starts, order, course, failing=failing_of(gaps, here)),
+        verdict=verdict(wanted, here.starts, shown_order, shown_course, failing=failing_of(gaps, here)),
         gaps=gaps,
-        order=order,
+        order=shown_order,
         scenarios=scenarios(wanted, here.starts, order.brokers),
         partitions=shown,
         partition_count=len(wanted),
@@ -352,6 +386,8 @@ def concluded(
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
         is_safe=is_safe(wanted),
+        of_cluster=elections,
+        starts=here.starts,
         premises=open_premises(run, cluster.name),
         written=() if out is None else write_plan_of_run(run, cluster, here, elections, order, out),
     )

@@ -83,7 +83,7 @@ def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> t
 
 def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunElection]) -> RunElections:
     """Return the elections of clusters; `decide` returns those of one."""
-    decided = [replace(decide(name), partitions=()) for name in names]
+    decided = [replace(decide(name), partitions=(), of_cluster=()) for name in names]
     return RunElections(run=run, clusters=tuple(sorted(decided, key=_harm)))
 
 

@@ -1,7 +1,8 @@
 """`kcheck elect --from RUN --output-dir DIR`: the plan of elections that a run decides."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.start_order import StartOrder
@@ -39,34 +40,48 @@ def write_plan_of_run(
     UsageError if a file exists already or cannot be written, or if the directory is in a log dir or in the run.
     """
     assert cluster.image is not None
-    ids = {row[1]: row[2] for row in run.values("cluster_partitions", ("cluster", "topic", "topic_id"))
-           if row[0] == cluster.name}  # fmt: skip
-    recovery = Recovery(
+    columns = ("cluster", "topic", "topic_id")
+    ids = {row[1]: row[2] for row in run.values("cluster_partitions", columns, cluster.name) if row[0] == cluster.name}
+    image = cluster.image._replace(topics={name: TopicImage(name, topic_id, {}) for name, topic_id in ids.items()})
+    recovery = recovery_of(run, cluster, here.starts, here.dead, elections, order, out)._replace(image=image)
+    return write_plan(recovery, apart_from=(run.path,))
+
+
+def recovery_of(
+    run: FleetRun,
+    cluster: RunCluster,
+    starts: Mapping[int, BrokerStart],
+    dead: Collection[int],
+    elections: Sequence[PartitionElection],
+    order: StartOrder,
+    out: str,
+) -> Recovery:
+    """Return what is recommended, without topics in its metadata, with the directory that its files are for."""
+    return Recovery(
         partitions=elections,
-        order=(*order.brokers, *(number for number in cluster.brokers if number not in here.starts)),
-        starts=here.starts,
-        dead=here.dead,
+        order=(*order.brokers, *(number for number in cluster.brokers if number not in starts)),
+        starts=starts,
+        dead=frozenset(dead),
         release=cluster.release,
         kraft=cluster.kraft,
-        image=cluster.image._replace(topics={name: TopicImage(name, topic_id, {}) for name, topic_id in ids.items()}),
-        paths=tuple(f"{number}={log_dir}" for number, log_dir in _log_dirs(run, cluster)),
+        image=cluster.image,
+        paths=tuple(f"{number}={log_dir}" for number, log_dir in log_dirs_of(run, cluster)),
         folder=out,
         by_run=True,
     )
-    return write_plan(recovery, apart_from=(run.path,))
 
 
 def logs_wanted(path: str, name: str | None) -> UsageError:
     """Return the error of `--save-lost`: it names the log dirs where the records are."""
     run = open_run(path)
-    places = [f"broker {number} {log_dir}" for number, log_dir in _log_dirs(run, run_cluster(run, name))]
+    places = [f"broker {number} {log_dir}" for number, log_dir in log_dirs_of(run, run_cluster(run, name))]
     return UsageError(
         "--save-lost copies records, and a run holds none: run kcheck elect BROKER=PATH... --save-lost DIR where these "
         f"log dirs are: {some_of(places, _NAMED_MAX)}"
     )
 
 
-def _log_dirs(run: FleetRun, cluster: RunCluster) -> list[tuple[int, str]]:
+def log_dirs_of(run: FleetRun, cluster: RunCluster) -> list[tuple[int, str]]:
     """Return the log dirs of the brokers of a cluster, by broker."""
-    rows = run.values("log_dirs", ("cluster", "broker_id", "log_dir"))
+    rows = run.values("log_dirs", ("cluster", "broker_id", "log_dir"), cluster.name)
     return sorted((row[1], row[2]) for row in rows if row[0] == cluster.name and row[1] in cluster.brokers)

@@ -10,8 +10,9 @@ from operator import attrgetter
 from typing import Any
 
 from kcheck.errors import UsageError
+from kcheck.fleet.lost import Identities, identities_of
 from kcheck.fleet.run import FleetRun, name_order
-from kcheck.fleet.runs.diff import Identities, RunCoverage, identities_of
+from kcheck.fleet.runs.diff import RunCoverage
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
 from kcheck.tables import finding_history

@@ -1,5 +1,6 @@
 """The brokers and clusters of a report: what was found there, what their next start does, and the risk of both."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -11,12 +12,19 @@ from kcheck.fleet.run import BrokerKey, FleetRun, name_order
 from kcheck.fleet.runs.commands import RunCommands
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Row
+from kcheck.tables import clusters
 
 WORST = tuple(reversed(Severity))
 _CLEAN = "clean"
 _RISKS = (*map(str, WORST), _CLEAN)
 _STARTED = ("next_start", "losing_partitions", "unserved_partitions", "lost_records", "scan_bytes")
 """The fields of a row about the next start; None where none is predicted."""
+
+
+_DECISION = tuple(column.name for column in clusters.DECISION)
+_LISTS = {column.name for column in clusters.DECISION if column.type == "json"}
+_UNDECIDED = {name: () if name in _LISTS else None for name in _DECISION}
+"""Of a cluster without metadata, or in a run of an older kcheck."""
 
 
 class Counted(NamedTuple):
@@ -89,8 +97,12 @@ def _worst_rules(ranks: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(sorted(ranks, key=lambda rule: (-ranks[rule], rule)))
 
 
-def cluster_rows(counted: Counted, starts: Iterable[Row], brokers: Iterable[Row]) -> tuple[Row, ...]:
-    """Return for each cluster its findings, its next start, and how many of its brokers have each verdict and risk."""
+def cluster_rows(
+    counted: Counted, starts: Iterable[Row], brokers: Iterable[Row], decisions: Mapping[object, Row]
+) -> tuple[Row, ...]:
+    """Return for each cluster its findings, its next start, how many of its brokers have each verdict and risk, and
+    what is decided about it.
+    """
     verdicts: dict[object, Counter[object]] = defaultdict(Counter)
     risks: dict[object, Counter[object]] = defaultdict(Counter)
     for broker in brokers:
@@ -108,8 +120,20 @@ def cluster_rows(counted: Counted, starts: Iterable[Row], brokers: Iterable[Row]
             "verdicts": {name: of_brokers[name] for name in _RISKS},
             "risks": {name: risks[cluster][name] for name in _RISKS},
             "outcomes": None if start is None else start["outcomes"],
+            **decisions.get(cluster, _UNDECIDED),
         })  # fmt: skip
     return tuple(sorted(rows, key=_order))
+
+
+def decisions_of(run: FleetRun) -> dict[object, Row]:
+    """Return what is decided about each cluster, by its name."""
+    rows: dict[object, Row] = {}
+    for name, *values in run.values("clusters", ("cluster", *_DECISION)):
+        pairs = zip(_DECISION, values, strict=True)
+        rows[name] = {
+            column: tuple(json.loads(value or "[]")) if column in _LISTS else value for column, value in pairs
+        }
+    return rows
 
 
 def _risk(counts: Mapping[str, int], start: Row | None) -> dict[str, object]:

@@ -8,8 +8,18 @@ from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
 from kcheck.fleet.runs.actions import actions_of
 from kcheck.fleet.runs.broker_starts import starts_of
+from kcheck.fleet.runs.clusters import ClusterBrokers, clusters_of
 from kcheck.fleet.runs.commands import RunCommands
-from kcheck.fleet.runs.places import Counted, broker_rows, by_severity, cluster_rows, count, verdict, worst_first
+from kcheck.fleet.runs.places import (
+    Counted,
+    broker_rows,
+    by_severity,
+    cluster_rows,
+    count,
+    decisions_of,
+    verdict,
+    worst_first,
+)
 from kcheck.fleet.runs.premises import refuted_rows
 from kcheck.fleet.runs.trend import trend_of
 from kcheck.model.finding import Chosen, Severity
@@ -46,17 +56,24 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         kinds[rule, severity] += number
     at_risk, partitions = partitions_at_risk(run, kinds)
     starts, commands = starts_of(run), RunCommands(run)
+    known = clusters_of(run)
+    expected, reached = next(run.values("runs", ("log_dirs_expected", "log_dirs_reached")), (None, None))
     refuted_count, refuted = refuted_rows(run)
     brokers = broker_rows(counted, starts.brokers, commands)
+    clusters = cluster_rows(counted, starts.clusters, brokers, decisions_of(run))
     body = {
         "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,
         "finished": run.finished, "failing": failing,
-        "actions": actions_of(commands, brokers, starts.brokers, partitions, refuted),
+        "actions": actions_of(commands, clusters, brokers, starts.brokers, partitions, refuted),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
-        "clusters": cluster_rows(counted, starts.clusters, brokers),
+        "log_dirs_expected": expected, "log_dirs_reached": reached,
+        "clusters": tuple(
+            {**row, "partitions_at_risk": at_risk[row["cluster"]], **known.get(row["cluster"], ClusterBrokers()).row}  # type: ignore[index, call-overload]  # a name
+            for row in clusters
+        ),
         "brokers": brokers,
         "rules": _rules(counted),
-        "partitions_at_risk": at_risk,
+        "partitions_at_risk": at_risk.total(),
         "partitions": tuple({**row, "command": commands.elect(row)} for row in partitions),
         "cluster_starts": starts.clusters,
         "broker_starts": starts.brokers,

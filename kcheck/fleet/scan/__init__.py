@@ -17,6 +17,8 @@
 15. `replicas`: Which columns does a replica have?
 16. `arrow_take`: How are rows of Arrow batches reordered?
 17. `covered`: Did the scan reach enough of the fleet?
+18. `lost`: What does the run lack?
+19. `decisions`: What does starting everything now lose in each cluster?
 
 Each step is a function of small values and Arrow batches, so that any process on any machine can run it.
 """

@@ -18,6 +18,7 @@ from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
 from kcheck.documents.cluster import broker_rows, config_rows, partition_row, quorum_row
+from kcheck.fleet.scan.lost import broker_findings
 from kcheck.model.cluster import (
     NO_LEADER,
     BrokerRegistration,
@@ -59,6 +60,7 @@ class ClusterCopies(NamedTuple):
     """The copies of the metadata of one cluster.
 
     `copies` are those of `copy_text`, `holders` the brokers whose log dirs hold them, `names` those of broker ids.
+    `others` are the names of brokers whose log dirs do not name the cluster's id.
     """
 
     cluster: str | None
@@ -66,6 +68,7 @@ class ClusterCopies(NamedTuple):
     copies: tuple[str, ...]
     holders: tuple[str | None, ...]
     names: tuple[tuple[int, str | None], ...]
+    others: tuple[tuple[int, str | None], ...] = ()
 
     @property
     def key(self) -> ClusterKey:
@@ -201,6 +204,11 @@ def _tables(cluster: ClusterCopies, standing: Quorum, release: Release) -> "Iter
     problem_rows = [
         (cluster.cluster, holders.get(finding.where.log_dir or ""), *findings.row(finding)) for finding in problems
     ]
+    others = dict(cluster.others)
+    problem_rows.extend(
+        (cluster.cluster, others.get(finding.where.broker_id, str(finding.where.broker_id)), *findings.row(finding))  # type: ignore[arg-type]  # an int
+        for finding in broker_findings(standing, {*names}, release)
+    )
     yield "findings", batch_of(problem_rows, findings.TABLE.run_columns)
 
 
@@ -228,11 +236,12 @@ def _cluster_row(cluster: ClusterCopies, standing: Quorum) -> Row:
 
 
 def _batch(table: Table, rows: Sequence[tuple[str | None, str | None, Row]]) -> "pa.RecordBatch":
-    """Return rows of JSON fields as those of a table in a run."""
+    """Return rows of JSON fields as those of a table in a run; what they lack is null."""
     is_json = {column.name for column in table.columns if column.type == "json"}
 
     def value(row: Row, name: str) -> object:
-        return json.dumps(row[name]) if name in is_json and row[name] is not None else row[name]
+        known = row.get(name)
+        return json.dumps(known) if name in is_json and known is not None else known
 
     values = [(cluster, broker, *(value(row, name) for name in table.names)) for cluster, broker, row in rows]
     return batch_of(values, table.run_columns)

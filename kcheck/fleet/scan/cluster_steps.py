@@ -55,7 +55,7 @@ def clusters_of(log_dirs: Sequence[Identified], copies: Mapping[str, str]) -> li
     return [
         ClusterCopies(
             *key, tuple(copies[log_dir.path] for log_dir in same), tuple(log_dir.broker for log_dir in same),
-            tuple(names.get(key, {}).items()),
+            tuple(names.get(key, {}).items()), tuple(names.get((key[0], None), {}).items()),
         )
         for key, same in holders.items()
     ]  # fmt: skip

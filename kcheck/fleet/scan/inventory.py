@@ -14,6 +14,7 @@ from kcheck.errors import KcheckError, NotALogDirError, UsageError
 from kcheck.fleet.scan.layouts import Disks, layout_of, matching_directories
 from kcheck.jobs.workers import Limits, Workers
 from kcheck.model.finding import Finding, Location
+from kcheck.model.names import BUNDLE_SUFFIX
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.views.targets import TargetKind, targets
@@ -109,11 +110,16 @@ def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDi
         raise UsageError(f"{root} is not a directory, a layout such as {example}, or a .csv or .parquet file")
 
 
+def _bundles(root: str) -> list[str]:
+    """Return the bundles in a folder."""
+    return [join(root, name) for name in sorted(tree_of(root).listing(root).files) if name.endswith(BUNDLE_SUFFIX)]
+
+
 def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
     """Return the log dirs of a ROOT that is a directory, or why there is none; None where it is something else."""
     try:
         with Refusals() as refused:
-            named = targets([root]) if tree_of(root).is_directory(root) else None
+            named = targets(_bundles(root) or [root]) if tree_of(root).is_directory(root) else None
         if root in refused:
             return NotALogDirError(f"{root}: {refused[root]}")
     except UnreadableError as error:

@@ -16,8 +16,10 @@ from kcheck.fleet.run import BrokerKey
 from kcheck.fleet.run_output import RunOutput, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
+from kcheck.fleet.scan.decisions import Decide, add_decisions
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
+from kcheck.fleet.scan.lost import lost_counts, lost_findings, previous, written_run
 from kcheck.fleet.scan.releases import counted, kafka_of, with_releases
 from kcheck.fleet.scan.remembered import Memory, Notes, are_known, aside
 from kcheck.fleet.scan.replicas import replica_rows
@@ -27,7 +29,7 @@ from kcheck.fleet.scan.steps import compare_partitions, list_items, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Limits, Task, Workers
 from kcheck.model.finding import Chosen, Finding, Location, Severity
-from kcheck.model.report import Report
+from kcheck.model.report import PartitionFilter, Report
 from kcheck.survey.coverage import Coverage
 from kcheck.tables import runs
 
@@ -53,7 +55,8 @@ class ScanRun(NamedTuple):
     those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
     findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
     is true fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage`
-    percent of the log dirs is not published.
+    percent of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in
+    what starting everything loses in each cluster.
     """
 
     name: str
@@ -68,6 +71,8 @@ class ScanRun(NamedTuple):
     options: Mapping[str, object] = {}
     logs: tuple[str, ...] = ()
     min_coverage: float = 0
+    since: str | None = None
+    decide: Decide | None = None
 
 
 def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
@@ -153,11 +158,15 @@ def conclude(
     release, depth = kafka_of(run.how), str(run.how.depth)
     coverage = coverage_of(output, inventoried)
     require(coverage, run.min_coverage)
+    if run.decide is not None:
+        add_decisions(output, release, depth, run.decide, totals.count)
+    empty, missing = lost_counts(written_run(output), _write_lost(run, roots, output, totals))
+    expected, reached = coverage.expected + missing, coverage.reached - empty
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()
     row = (
         run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, totals.finished,
-        coverage.expected, coverage.reached, json.dumps(releases),
+        expected, reached, json.dumps(releases),
     )  # fmt: skip
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
     output.finish({"started": started, "ended": ended, "finished": totals.finished})
@@ -167,13 +176,26 @@ def conclude(
         "depth": depth,
         "releases": dict(releases),
         "finished": totals.finished,
-        "log_dirs_expected": coverage.expected,
-        "log_dirs_reached": coverage.reached,
+        "log_dirs_expected": expected,
+        "log_dirs_reached": reached,
         "rows": output.rows,
     }
     if run.how.since is not None:
         body["carried_over"] = carried
     return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=totals.counts)
+
+
+def _write_lost(run: ScanRun, roots: Sequence[str], output: RunOutput, totals: FindingCounts) -> int:
+    """Write what this run lacks of the earlier one, and return how many log dirs that are."""
+    before = previous(run.out, roots, run.since)
+    count = 0
+    for place, finding in () if before is None else lost_findings(
+        output, before, run.how.release, partitions=run.how.wanted == PartitionFilter()
+    ):  # fmt: skip
+        if totals.count(finding.id, finding.severity):
+            count += finding.where.log_dir is not None
+            output.write("findings", findings_batch(place, (finding,)))
+    return count
 
 
 def outside(out: str, inventoried: Inventory) -> None:

@@ -28,6 +28,7 @@ from kcheck.fleet.scan.cluster_metadata import (
     log_dir_detector,
 )
 from kcheck.fleet.scan.identify import Identified, ScanOptions
+from kcheck.fleet.scan.lost import empty_findings, is_empty
 from kcheck.fleet.scan.predictions import log_dir_row, predicted
 from kcheck.fleet.scan.premises import broker_premises, premise_row
 from kcheck.fleet.scan.remembered import how_text, kept_in, known_of, remembered, signature, with_known
@@ -406,7 +407,9 @@ def _look_at_broker(
     rows.append(("premises", batch_of(of_premises, premises.TABLE.run_columns)))
     named = (premise for premise in judged if premise.id not in NAMED_BY_RULES)
     refuted = refuted_findings(named, [view.where for view in views], how.release)
-    findings = _sorted((*check_broker(tuple(map(remaining, views)), how.release, _copy_in), *refuted), how)
+    of_broker = [*check_broker(tuple(map(remaining, views)), how.release, _copy_in), *refuted]
+    of_broker.extend(empty_findings([opened for _, opened in opened_log_dirs], of_broker, how.release))
+    findings = _sorted(of_broker, how)
     rows.append(("findings", findings_batch(place, findings)))
     return tuple((name, to_bytes(batch)) for name, batch in rows), is_complete
 
@@ -425,7 +428,7 @@ def _judged(
     mode = mode_of_log_dir(opened, settings({}, release), release, detector)
     context = _context(mode, release)._replace(stray_detector=detector if mode is Mode.KRAFT else None)
     start = log_dir_start(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
-    return start._replace(broker=log_dir.group)
+    return start._replace(broker=log_dir.group, unread=start.unread or is_empty(opened))
 
 
 def _sorted(unsorted: Iterable[Finding], how: ScanOptions) -> list[Finding]:

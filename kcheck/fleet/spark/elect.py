@@ -13,7 +13,7 @@ from kcheck.arrow import batch_of
 from kcheck.disk.paths import is_url
 from kcheck.disk.tree import real_path
 from kcheck.errors import UsageError
-from kcheck.fleet.run import FleetRun
+from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster
 from kcheck.fleet.runs.elect import Elections, RunElection, concluded, elected, prepared
 from kcheck.fleet.runs.elect_clusters import RunElections, together
@@ -48,9 +48,10 @@ def elect_run(
 ) -> RunElection:
     """Return what `kcheck.fleet.runs.elect.elect_run` returns; every host sees the run below the same path."""
     _on_disk(path)
-    named = prepared(path, cluster, question, is_planned=out is not None)
+    run = open_run(path)
+    named = prepared(run, cluster, question, is_planned=out is not None)
     with session as spark, in_a_line():
-        return _elected(spark, *named, wanted, out)
+        return _elected(spark, run, *named, wanted, out)
 
 
 def elect_clusters(
@@ -64,7 +65,7 @@ def elect_clusters(
     """Return what `kcheck.fleet.runs.elect_clusters.together` returns."""
     _on_disk(run.path)
     with session as spark, in_a_line():
-        return together(run, names, lambda name: _elected(spark, *prepared(run.path, name, question), wanted, None))
+        return together(run, names, lambda name: _elected(spark, run, *prepared(run, name, question), wanted, None))
 
 
 def _on_disk(path: str) -> None:

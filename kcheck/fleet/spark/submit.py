@@ -41,7 +41,10 @@ def run(wanted: Submission) -> NoReturn:
 
 
 def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the spark-submit of SPARK_HOME, of the PATH or of pyspark; for the last one the Java, too."""
+    """Return the spark-submit of SPARK_HOME, of the PATH or of pyspark; for the last one SPARK_HOME and the Java, too.
+
+    Without SPARK_HOME that of pyspark asks PYSPARK_PYTHON for it, an environment that may have no pyspark.
+    """
     spark_home = environment.get("SPARK_HOME")
     if spark_home:
         program = os.path.join(spark_home, "bin", "spark-submit")
@@ -54,8 +57,9 @@ def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str]
     if spec is None or spec.origin is None:
         raise UsageError(f"there is no spark-submit: set SPARK_HOME, or {INSTALL}")
     java = find_java(spark_version(), cache(environment), environment)
-    program = os.path.join(os.path.dirname(spec.origin), "bin", "spark-submit")
-    return program, () if java.home is None else (("JAVA_HOME", java.home),)
+    spark_home = os.path.dirname(spec.origin)
+    added = () if java.home is None else (("JAVA_HOME", java.home),)
+    return os.path.join(spark_home, "bin", "spark-submit"), (("SPARK_HOME", spark_home), *added)
 
 
 def _default_options(options: Sequence[str], environment: Mapping[str, str]) -> list[str]:

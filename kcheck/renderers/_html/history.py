@@ -10,8 +10,7 @@ from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._space_time import Moment, cut_in_words, history, moments
 from kcheck.renderers._text_simulation import epochs_of, leader_of, outcome_of
 from kcheck.simulation.decisions import Decision, rule_of
-from kcheck.simulation.event_text import names_of
-from kcheck.simulation.state import Node
+from kcheck.simulation.state import Node, names_of
 
 _STYLE = f"""{STYLE}
 .steps {{ list-style: none; padding: 0; margin: 0; }}

@@ -90,6 +90,9 @@ def _summary(report: Report) -> Html:
     left = "" if body["finished"] else (
         '<p class="note">Incomplete: findings KC000 and KC001 list what could not be read.</p>\n'
     )  # fmt: skip
+    if (body["log_dirs_reached"] or 0) < (body["log_dirs_expected"] or 0):
+        reached = f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}"
+        left += f'<p class="note">{text(reached)}</p>\n'
     return (
         f'<a class="skip" href="#main">Skip to what to do</a>\n<header><h1>Fleet report of run'
         f' {text(body["run"])}</h1>\n<p class="facts">{text(said)}, depth {text(body["depth"])},'

@@ -54,7 +54,7 @@ def clusters(rows: Sequence[Row]) -> Html:
     what = "Brokers by risk" if len(bars) == len(rows) else f"Brokers by risk, in the first {len(bars)} clusters"
     columns = [
         plain("Cluster", "cluster"), ranked("Risk", "risk"), HtmlColumn("Next start", _outcomes), *_START[:3], *_COUNTS,
-        counts("Brokers", "broker_count"),
+        counts("Brokers", "broker_count"), plain("Kafka", "kafka"),
     ]  # fmt: skip
     return chart(what, bars) + _two_tables("clusters", "cluster", columns, rows)
 

@@ -102,3 +102,12 @@ def test_the_newest_copy_and_its_voters_count() -> None:
 def test_which_records_a_copy_keeps_under_the_newest(epochs: tuple[tuple[int, int], ...], end: int, kept: int) -> None:
     """To the end of the largest epoch that both have, in the log that ends it first."""
     assert kept == kept_to(copy(2, end, epochs=epochs), copy(1, 30))
+
+
+def test_a_minority_of_the_controllers_does_not_show_that_one_can_be_elected() -> None:
+    """One controller elects itself; copies of brokers have no vote."""
+    one, two, broker = copy(1, 30), copy(2, 30), copy(9, 30)
+    assert (quorum([one, broker]).voters_here, quorum([one, broker]).can_elect) == ((1,), False)
+    assert (quorum([broker]).voters_here, quorum([broker]).can_elect) == ((), False)
+    assert quorum([one, two]).can_elect
+    assert quorum([copy(1, 30, voters=frozenset({1}))]).can_elect is None

@@ -58,9 +58,9 @@ def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() 
 
 
 def test_a_log_that_starts_above_its_epochs_has_lost_its_head() -> None:
-    """LeaderEpochFileCache.truncateFromStart: removing segments moves the first epoch along at once.
+    """LeaderEpochFileCache.truncateFromStart: a broker that moves the log start moves the first epoch first.
 
-    A checkpointed log start or remote storage explain the gap.
+    Only remote storage explains the gap, so a log start in a checkpoint that is above the epochs is no broker's.
     """
     epochs = (EpochEntry(Epoch(0), Offset(0)),)
 
@@ -70,15 +70,21 @@ def test_a_log_that_starts_above_its_epochs_has_lost_its_head() -> None:
         start, base = (None if offset is None else Offset(offset) for offset in (checkpoint, first))
         return lost_head(start, base, epochs, clean=clean, tiered=tiered)
 
-    assert head() == head(clean=False) == (0, 9)
-    explained = (head(9), head(first=0), head(first=None), head(clean=None), head(tiered=True))
+    assert head() == head(clean=False) == head(9) == (0, 9)
+    assert head(15) == (0, 15)
+    explained = (head(0), head(first=0), head(first=None), head(clean=None), head(tiered=True))
     assert explained == (None,) * 5
     assert lost_head(None, Offset(9), (), clean=True, tiered=False) is None
     log = LoadedLog(Offset(9), Offset(20), Offset(20), epochs, unstable=False, bases=(9, 15))
     raised = log._replace(leader_epochs=())
     assert lost_head_of_log(log, None, None, clean=True) == lost_head_of_log(raised, None, epochs, clean=True) == (0, 9)
     assert lost_head_of_log(log._replace(log_start_offset=Offset(4)), None, None, clean=True) is None
-    assert lost_head_of(PartitionView(Location(), "t", 0, DirectoryState.CURRENT), release("4.3")) is None
+    begun_anew = log._replace(bases=(30,), log_start_offset=Offset(30), log_end_offset=Offset(30))
+    assert lost_head_of_log(begun_anew, Offset(30), epochs, clean=True) is None
+    view = PartitionView(Location(), "t", 0, DirectoryState.CURRENT)
+    assert lost_head_of(view, release("4.3")) is None
+    above = view._replace(log_start_checkpoint=Offset(30), log_end_offset=Offset(20))
+    assert lost_head_of(above, release("4.3")) is None
 
 
 @given(keys=st.sets(st.integers(0, 80)), target=st.integers(-1, 81), entry_size=st.sampled_from((8, 12, 1024)))

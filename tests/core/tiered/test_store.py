@@ -6,11 +6,15 @@ from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.store import (
     YOUNG_MS,
     dangling_objects,
+    layout_of,
     listed_object,
     missing_objects,
     objects_by_segment,
+    of_no_topic,
     orphaned_objects,
+    segment_id_of,
     stored_bytes,
+    usual_suffixes,
 )
 from kcheck.model.remote_log import (
     MetadataState,
@@ -70,8 +74,11 @@ def log(state: SegmentState, found: dict[str, SegmentObjects], now_ms: int = 0) 
 
 def test_missing_objects() -> None:
     """Each layout has its own; a segment without any lacks those of LocalTieredStorage."""
-    whole = objects(*(f"{NAME}.{suffix}" for suffix in LOCAL))
+    whole = objects_by_segment(StoreObject(f"{NAME}.{suffix}", 400) for suffix in LOCAL)
     assert not list(missing_objects(log(SegmentState.COPY_FINISHED, whole)))
+    whole[ID].sizes["log"] = 399
+    (row,) = missing_objects(log(SegmentState.COPY_FINISHED, whole))
+    assert (row.suffixes, row.size) == ((), 399)
     (row,) = missing_objects(log(SegmentState.COPY_FINISHED, objects(f"{NAME}.log", f"{NAME}.indexes")))
     assert row.suffixes == (".rsm-manifest",)
     (row,) = missing_objects(log(SegmentState.COPY_FINISHED, {}))
@@ -92,6 +99,38 @@ def test_dangling_objects() -> None:
 def test_orphaned_objects() -> None:
     """Nothing is said while a part of the metadata is not given."""
     found = objects(f"{NAME}.log")
-    assert orphaned_objects(Store("s", found, frozenset(), is_complete=True, now_ms=0)) == (found[ID],)
-    assert orphaned_objects(Store("s", found, frozenset({ID}), is_complete=True, now_ms=0)) == ()
-    assert orphaned_objects(Store("s", found, frozenset(), is_complete=False, now_ms=0)) == ()
+    store = Store("s", found, frozenset(), is_complete=True, topic_ids=frozenset(), now_ms=0)
+    assert orphaned_objects(store) == found
+    assert orphaned_objects(store._replace(named=frozenset({ID}))) == {}
+    assert orphaned_objects(store._replace(is_complete=False)) == {}
+
+
+def test_orphans_of_deleted_topics() -> None:
+    """LocalTieredStorage and the Aiven plugin name the topic id; without the cluster's topics nothing can go."""
+    local, aiven = f"t-0-{'x' * 22}/{5:020d}-{ID}.log", f"p/t-{'y' * 22}/0/{5:020d}-{OTHER}.log"
+    found = objects(local, aiven)
+    assert [row.topic_id for row in found.values()] == ["x" * 22, "y" * 22]
+    store = Store("s", found, frozenset(), is_complete=True, topic_ids=frozenset({"x" * 22}), now_ms=0)
+    assert list(of_no_topic(store)) == [OTHER]
+    assert of_no_topic(store._replace(topic_ids=frozenset())) == {}
+    assert of_no_topic(store._replace(objects=objects(f"{5:020d}-{ID}.log"))) == {}
+
+
+def test_layout_of_another_plugin() -> None:
+    """Its segments need what most of them have."""
+    layout = layout_of(r"/(?P<segment>\w{22})/(?P<offset>\d+)-(?P<suffix>\w+)$")
+    keys = [f"t/{letter * 22}/5-{name}" for letter in "ABC" for name in ("data", "meta")]
+    listed = [StoreObject(key, 1) for key in (*keys[:-1], f"t/{'A' * 22}/5-extra", "t/x/no-data")]
+    found = objects_by_segment(listed, layout)
+    assert usual_suffixes(found) == {"data", "meta"}
+    assert segment_id_of(keys[0], layout) == ID
+    assert segment_id_of("t/x/no-data", layout) is None
+    segment = RemoteSegment("C" * 22, SegmentState.COPY_FINISHED, 5, 10, 400, was_finished=True)
+    stored = StoredLog("t", 0, remote_log(MetadataState.READ, (segment,)), found, 0, usual_suffixes(found))
+    assert [(row.suffixes, row.size) for row in missing_objects(stored)] == [((".meta",), None)]
+
+
+@pytest.mark.parametrize(("pattern", "why"), [("(", "unterminated"), (r"(?P<offset>\d+)", "named groups")])
+def test_layouts_that_are_none(pattern: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        layout_of(pattern)

@@ -280,14 +280,15 @@ def test_the_next_start_of_every_broker_is_that_of_predict(cases: Path) -> None:
                 of_it["outcomes"][path] = "lost"
     order = ["abort", "offline", "unknown", "lost", "stray", "ok"]
     told = {(row["cluster"], row["broker"]): row for row in found["broker_starts"]}
-    assert {"abort", "offline", "lost", "stray", "ok"} == {row["next_start"] for row in told.values()}
+    assert {"abort", "offline", "unknown", "lost", "stray", "ok"} == {row["next_start"] for row in told.values()}
     assert {*told} == {*expected} == {(row["cluster"], row["broker"]) for row in found["brokers"] if row["log_dirs"]}
     for place, of_it in expected.items():
         row = told[place]
         assert min(of_it["outcomes"].values(), key=order.index) == row["next_start"]
         assert Counter(of_it["outcomes"].values()) == +Counter(row["outcomes"])
         assert (len(of_it["lost"]), of_it["bytes"]) == (row["losing_partitions"], row["scan_bytes"])
-        assert (None if None in of_it["lost"] else sum(of_it["lost"])) == row["lost_records"]
+        is_unknown = None in of_it["lost"] or "unknown" in of_it["outcomes"].values()
+        assert (None if is_unknown else sum(of_it["lost"])) == row["lost_records"]
     for row in found["cluster_starts"]:
         brokers = [each for (cluster, _), each in told.items() if cluster == row["cluster"]]
         assert Counter(each["next_start"] for each in brokers) == +Counter(row["outcomes"])
@@ -303,7 +304,7 @@ def test_a_command_finds_again_what_its_row_says(cases: Path) -> None:
     """Of each kind of rule one, or of each rule one; on the host of the broker, or for replicas from the run."""
     alone = [row for row in reported(cases)["worst"] if not Path(row["log_dir"], "data1").exists()]  # a log dir alone
     # The states of one tiered cluster at several times are one cluster to a fleet.
-    worst = [row for row in alone if "-remote-" not in row["log_dir"]]
+    worst = [row for row in alone if "-remote-" not in row["log_dir"] and row["id"] != "KC505"]
     of_rule = {(row["id"], row["severity"]): row for row in worst}
     kinds = {(row["id"][:4], row["command"].split()[1]): row for row in of_rule.values()}
     assert {"check", "elect"} == {verb for _, verb in kinds}

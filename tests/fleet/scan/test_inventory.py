@@ -17,6 +17,7 @@ from kcheck.jobs.workers import Limits
 from kcheck.model.unreadable import UnreadableError
 from tests.builders import log_dir
 from tests.capture.answers import captured
+from tests.cli.command import kcheck
 from tests.fleet.hanging import SECONDS, hang
 from tests.fleet.scan.test_local_engine import BROKERS, scanned
 from tests.stores import as_on_disk, upload
@@ -85,6 +86,15 @@ def test_a_layout_of_bundles(tmp_path: Path) -> None:
 
 def test_a_hidden_directory_can_be_named(fleet: Path) -> None:
     assert [(None, "b1", f"{fleet}/east/b1/.trash")] == found(f"{fleet}/east/{{broker}}/.trash")
+
+
+def test_a_folder_of_bundles_is_a_root(tmp_path: Path) -> None:
+    """Each bundle has the log dirs of a broker."""
+    for number in (1, 2):
+        log_dir = BROKERS / "4.3.1" / "twice" / f"broker-{number}" / "data1"
+        assert 0 == kcheck("capture", log_dir, "-o", tmp_path / f"{number}.kcheck").code
+    paths = [one.path for one in inventory([str(tmp_path)]).log_dirs]
+    assert [str(tmp_path / f"{number}.kcheck") for number in (1, 2)] == [path.split("/data1")[0] for path in paths]
 
 
 def test_a_folder_of_log_dirs_is_a_root(tmp_path: Path) -> None:

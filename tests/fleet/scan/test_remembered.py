@@ -51,11 +51,14 @@ class Fleet:
         return found
 
     def since(self, name: str, **how: Any) -> Rows:
-        """Return the rows of a run since another one, and hold that they are those of a scan of everything."""
+        """Return the rows of a run since another one, and hold that they are those of a scan of everything.
+
+        What the run lacks of an earlier one is not compared: it depends on the earlier run.
+        """
         self.count += 1
         found = self.scan(f"since{self.count}", kept_by(str(self.out / f"run={name}")), **how)
         carried = self.carried
-        assert self.scan(f"all{self.count}", **how) == found
+        assert without_lost(self.scan(f"all{self.count}", **how)) == without_lost(found)
         assert self.carried is None
         self.carried = carried
         return found
@@ -67,6 +70,10 @@ def fleet(tmp_path: Path) -> Fleet:
     for name in ("diverged", "twice"):
         shutil.copytree(BROKERS / "4.3.1" / name, tmp_path / "fleet" / name, ignore=lambda *_: ["__cluster_metadata-0"])
     return Fleet(tmp_path / "fleet", tmp_path / "out")
+
+
+def without_lost(rows: Rows) -> Rows:
+    return {**rows, "findings": [row for row in rows["findings"] if row["id"] != "KC505"]}
 
 
 def count(rows: Rows) -> int:

@@ -27,26 +27,21 @@ def test_the_answer_is_that_of_one_machine(
     monkeypatch.setattr(by_spark, "_OF_SLICE", 100)
     scanned(tmp_path, FIXTURES / "clusters" / "4.3.1" / LAYOUT, depth="crc")
     make_run(tmp_path / "many", Size(300))
-    question = ElectionQuestion(incomplete_ok=True)
-    for path, cluster, wanted in (
-        (tmp_path / "out", "outlived", PartitionFilter()),
-        (tmp_path / "many", None, PartitionFilter(partitions=("0",))),
-    ):
-        here = from_run(path, question, cluster=cluster, wanted=wanted)
-        there = by_spark.elect_run(str(path), cluster, question, wanted=wanted, session=nullcontext(spark))
-        assert document(here) == document(there)
-        assert here.partitions
+    question, every = ElectionQuestion(incomplete_ok=True), PartitionFilter()
+    of_clusters = str(tmp_path / "out")
+    here = from_run(tmp_path / "out", question, cluster="outlived", wanted=every)
+    there = by_spark.elect_run(of_clusters, "outlived", question, wanted=every, session=nullcontext(spark))
+    assert document(here) == document(there)
+    assert here.partitions
     plans = [tmp_path / name for name in ("here", "there")]
-    run, every = str(tmp_path / "many"), PartitionFilter()
-    elect.elect_run(run, None, ElectionQuestion(), wanted=every, out=str(plans[0]))
-    by_spark.elect_run(run, None, ElectionQuestion(), wanted=every, session=nullcontext(spark), out=str(plans[1]))
+    run, wanted = str(tmp_path / "many"), PartitionFilter(partitions=("0",))
+    elect.elect_run(run, None, question, wanted=wanted, out=str(plans[0]))
+    by_spark.elect_run(run, None, question, wanted=wanted, session=nullcontext(spark), out=str(plans[1]))
     ours, theirs = ({file.name: file.read_text() for file in plan.iterdir()} for plan in plans)
     assert ours == {name: text.replace(str(plans[1]), str(plans[0])) for name, text in theirs.items()}
     monkeypatch.setattr(elect, "SHOWN_MAX", 7)
     here = from_run(tmp_path / "many")
-    there = by_spark.elect_run(
-        str(tmp_path / "many"), None, ElectionQuestion(), wanted=PartitionFilter(), session=nullcontext(spark)
-    )
+    there = by_spark.elect_run(run, None, ElectionQuestion(), wanted=every, session=nullcontext(spark))
     assert document(here) == document(there)
     assert (7, 23) == (len(here.partitions), here.left_out)
 

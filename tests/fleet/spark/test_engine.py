@@ -252,10 +252,17 @@ def data(tmp_path: Path) -> Path:
 def test_a_task_that_is_run_again_gives_the_same_rows(
     spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the first attempt had found, or written, counts for nothing."""
+    """What the first attempt had found, or written, counts for nothing.
+
+    A relative root is that of the driver: executors have other working directories.
+    """
+    monkeypatch.chdir(data.parent)
     monkeypatch.setattr(stages, "scan_all", harm.scan_once_more)
     monkeypatch.setattr("kcheck.fleet.spark.engine.write_all", harm.write_once_more)
-    both(spark, tmp_path / "out", [data])
+    fleet.scan([str(data)], asked(tmp_path / "out", "here"))
+    scan([data.name], asked(tmp_path / "out", "there"), nullcontext(spark))
+    here, there = ({**tables(tmp_path / "out" / f"run={name}"), "runs": 1} for name in ("here", "there"))
+    assert here == there
     assert ["scan", "tables"] == sorted(os.listdir(os.environ["KCHECK_TEST_MARKS"]))
     assert not (tmp_path / "out" / "run=there" / "_staging").exists()
 
@@ -353,17 +360,6 @@ def test_a_host_that_does_not_see_a_log_dir_ends_it(
     with pytest.raises(KcheckError, match=r"does not see .*/elsewhere: mount it on every host under this path"):
         scan([str(tmp_path / "fleet.csv")], asked(tmp_path / "out", "r"), nullcontext(spark))
     assert [] == [*(tmp_path / "out").iterdir()]
-
-
-def test_a_relative_root_is_that_of_the_driver(
-    spark: SparkSession, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Executors have other working directories."""
-    monkeypatch.chdir(data.parent)
-    fleet.scan([str(data)], asked(tmp_path / "out", "here"))
-    scan([data.name], asked(tmp_path / "out", "relative"), nullcontext(spark))
-    here, relative = ({**tables(tmp_path / "out" / f"run={name}"), "runs": 1} for name in ("here", "relative"))
-    assert here == relative
 
 
 def test_a_host_that_does_not_see_the_run_ends_it(

@@ -104,7 +104,8 @@ def test_spark_submit_is_found(home: Path, tmp_path: Path, monkeypatch: pytest.M
     java.chmod(0o755)
     found = submission((), (), {**plain, "JAVA_HOME": str(tmp_path / "java"), "PATH": ""})
     assert found.command[0].endswith("pyspark/bin/spark-submit")
-    assert (("JAVA_HOME", str(tmp_path / "java")),) == found.environment
+    spark_home = found.command[0].removesuffix("/bin/spark-submit")  # a PYSPARK_PYTHON without pyspark does not know it
+    assert (("SPARK_HOME", spark_home), ("JAVA_HOME", str(tmp_path / "java"))) == found.environment
     monkeypatch.setattr(submit, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"there is no spark-submit: set SPARK_HOME, or pip install 'kcheck\[spark\]'"):
         submission((), (), {**plain, "PATH": ""})

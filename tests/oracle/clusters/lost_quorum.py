@@ -16,6 +16,7 @@ from typing import Self
 from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import log_name
+from kcheck.plans.recover_metadata import MetadataRecovery
 from kcheck.plans.recover_quorum import QuorumRecovery
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
@@ -138,7 +139,8 @@ class Nodes:
 
     def strays(self) -> list[str]:
         """Return the directories that brokers have put aside because the metadata do not know them."""
-        found = (path for number in BROKERS for path in self[number].log_dirs[0].glob("*-stray"))
+        here = [self[number] for number in BROKERS if number in self.nodes]
+        found = (path for node in here for path in node.log_dirs[0].glob("*-stray"))
         return sorted(re.sub(r"\.[0-9a-f]{32}-stray", "", path.name) for path in found)
 
     def tool(self, name: str, *arguments: str) -> str:
@@ -225,7 +227,7 @@ def copied(base: Path, folder: Path, version: str, *, dynamic: bool, lost: Itera
         yield nodes
 
 
-def followed(nodes: Nodes, answer: QuorumRecovery) -> None:
+def followed(nodes: Nodes, answer: "QuorumRecovery | MetadataRecovery") -> None:
     """Type the commands of a plan, and set what it says on every node; nothing is started."""
     for step in answer.steps:
         for command in step.commands:

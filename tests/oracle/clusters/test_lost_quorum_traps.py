@@ -11,7 +11,7 @@ from kcheck.core.rescue.ways import Way
 from kcheck.disk.local import LOCAL
 from kcheck.formats import quorum_state
 from kcheck.model.cluster import QuorumState
-from kcheck.records.voters_batch import voters_batch
+from kcheck.records.raft_batch import voters_batch
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
 from tests.oracle.ask import sampled

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracle.ask import IS_WHOLE
 from tests.oracle.clusters import preferred
 from tests.oracle.clusters.diverged import values
 from tests.oracle.kafka import Cluster
@@ -18,7 +17,8 @@ MOVED = ("head", "hole")
 """The topics whose directories the plan moves aside on broker 1."""
 
 
-@pytest.mark.parametrize("version", preferred.MODES if IS_WHOLE else ["4.3.1"])
+@pytest.mark.whole
+@pytest.mark.parametrize("version", preferred.MODES)
 def test_the_plan_keeps_what_the_preferred_replica_lacks(
     version: str, tmp_path: Path, start: Callable[..., Cluster]
 ) -> None:

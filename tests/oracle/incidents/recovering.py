@@ -157,6 +157,7 @@ def each_alone(of: Cluster, best: Mapping[str, int], _: Processes) -> None:
     for number, broker in of.brokers.items():
         names = [name for name, leader in best.items() if leader == number]
         parts = [name.rpartition("-") for name in names if not name.startswith("__cluster_metadata")]
+        parts = [part for part in parts if part[2].isdigit()]  # no broker serves a -future or -stray directory
         if not parts:
             continue
         broker.spawn()

@@ -49,7 +49,7 @@ def fresh(folder: Path) -> Iterator[lab.Incident]:
             return
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("packed", paths(), ids=lambda path: path.name.removesuffix(".tar.xz"))
 def test_no_green_answer_about_a_kept_incident_was_wrong(packed: Path, tmp_path: Path) -> None:
     """Where kcheck says may start, will boot, nothing is lost, the real brokers started and lost nothing."""

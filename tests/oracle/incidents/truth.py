@@ -102,10 +102,11 @@ def prepared(folder: Path, base: Path, shape: Shape, work: Path) -> Cluster:
 
 def _copied(source: Path, target: Path) -> None:
     """Copy a folder with its owners."""
-    shutil.copytree(source, target)
+    shutil.copytree(source, target, symlinks=True)
     if os.geteuid() == 0:
         for path in (source, *source.rglob("*")):
-            os.chown(target / path.relative_to(source), path.stat().st_uid, path.stat().st_gid)
+            found = path.lstat()
+            os.chown(target / path.relative_to(source), found.st_uid, found.st_gid, follow_symlinks=False)
 
 
 def _placed(value: str, ports: dict[str, str], folder: Path) -> str:

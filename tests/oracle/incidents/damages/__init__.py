@@ -1,6 +1,6 @@
 """What can befall stopped brokers: small functions on the folder of an incident, one row a kind.
 
 `site` (what a damage finds), `records` (segments, indexes, snapshots), `checkpoints` (checkpoints, markers, the
-metadata log), `pieces` (whole ones, but older or of another place), `places` (directories), `identities` (ids and
-settings), `table` (the rows).
+metadata log), `pieces` (whole ones, but older or of another place), `exchanged` (files of the wrong place, fields that
+no checksum covers), `places` (directories), `identities` (ids and settings), `table` (the rows).
 """

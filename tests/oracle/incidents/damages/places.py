@@ -155,9 +155,9 @@ def _empty(log_dir: Path) -> None:
 
 
 def old_copy(site: Site) -> str | None:
-    """Put an older copy of a broker's disks back, taken while it was stopped."""
+    """Put an older copy of a broker's disks back, taken while it was stopped; not all disks of a cluster."""
     source = site.base / "old" / site.broker.name
-    if not source.exists():
+    if not source.exists() or (not site.others and site.shape.beside is None):
         return None
     for log_dir in site.log_dirs:
         shutil.rmtree(log_dir)

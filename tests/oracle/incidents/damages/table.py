@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.oracle.incidents.damages import checkpoints, identities, pieces, places, records
+from tests.oracle.incidents.damages import checkpoints, exchanged, identities, pieces, places, records
 from tests.oracle.incidents.damages.site import Damage
 from tests.oracle.incidents.shapes import Shape
 
@@ -44,12 +44,17 @@ KINDS = (
     Kind(5, records.repeat_batch), Kind(5, records.overlap), Kind(5, records.other_segment, "many"),
     Kind(6, pieces.cut_batches), Kind(6, pieces.drop_batch), Kind(6, pieces.zero_middle),
     Kind(6, pieces.cut_everywhere),
+    Kind(6, exchanged.other_base_offset), Kind(6, exchanged.other_leader_epoch),
+    Kind(6, exchanged.foreign_segment), Kind(6, exchanged.swap_segments),
     Kind(7, pieces.other_suffix), Kind(7, pieces.second_segment),
     Kind(8, records.remove_indexes), Kind(8, records.zero_indexes), Kind(8, records.garbage_indexes),
     Kind(8, records.preallocated_indexes),
+    Kind(8, exchanged.shorten_indexes), Kind(8, exchanged.remove_transaction_indexes),
     Kind(9, records.remove_snapshots), Kind(9, records.spoil_snapshot),
     Kind(10, checkpoints.zero_epochs), Kind(10, checkpoints.empty_epochs), Kind(10, checkpoints.remove_epochs),
     Kind(10, checkpoints.other_epochs),
+    Kind(10, exchanged.epochs_of_replica, "many"),
+    Kind(11, exchanged.lower_high_watermark), Kind(12, exchanged.swap_checkpoints, "jbod"),
     Kind(11, checkpoints.empty_high_watermarks), Kind(11, checkpoints.raise_high_watermark),
     Kind(12, checkpoints.raise_recovery_point), Kind(12, checkpoints.raise_log_start),
     Kind(12, checkpoints.remove_recovery_points), Kind(12, checkpoints.garbage_checkpoint),
@@ -60,22 +65,25 @@ KINDS = (
     Kind(15, identities.other_cluster), Kind(15, identities.other_node_on_disk),
     Kind(15, identities.other_node_in_settings),
     Kind(16, identities.remove_meta), Kind(16, identities.remove_metas), Kind(16, identities.garbage_meta),
+    Kind(16, exchanged.swap_meta),
     Kind(17, places.swap_disks, "many"), Kind(17, identities.cloned_disk, "many"),
     Kind(18, identities.other_directory_id, "kraft"), Kind(18, identities.directory_id_twice, "kraft jbod"),
     Kind(19, identities.other_topic_id), Kind(19, identities.remove_topic_id),
     Kind(20, places.lose_log_dir, "jbod"), Kind(20, places.empty_log_dir), Kind(20, places.formatted_log_dir),
-    Kind(22, places.old_copy, "many"), Kind(22, pieces.old_log_dir, "many jbod"),
-    Kind(23, pieces.old_partition, "many"), Kind(23, pieces.old_epochs), Kind(23, pieces.old_checkpoints),
+    Kind(22, places.old_copy), Kind(22, pieces.old_log_dir, "jbod"),
+    Kind(23, pieces.old_partition), Kind(23, pieces.old_epochs), Kind(23, pieces.old_checkpoints),
     Kind(24, pieces.replica_copy, "many"), Kind(24, pieces.swap_partitions), Kind(24, pieces.rename_partition),
     Kind(25, places.segment_of_root), Kind(25, places.directory_of_root), Kind(25, places.checkpoint_of_root),
     Kind(25, places.log_dir_of_root),
     Kind(14, checkpoints.file_for_metadata_log, "kraft"),
     Kind(26, checkpoints.spoil_metadata_log, "kraft"), Kind(26, checkpoints.remove_quorum_state, "kraft"),
+    Kind(26, exchanged.other_election, "kraft"), Kind(26, exchanged.remove_metadata_snapshots, "kraft"),
     Kind(27, places.move_partition, "jbod"), Kind(27, pieces.merge_log_dirs, "jbod"),
     Kind(28, places.double_partition, "jbod"), Kind(28, places.foreign_partition, "many"),
     Kind(29, places.backup_beside),
     Kind(30, places.only_future), Kind(30, places.future_beside),
     Kind(31, places.to_stray), Kind(31, places.to_delete),
+    Kind(34, exchanged.dangling_link),
     Kind(34, places.remove_partition), Kind(34, places.remove_everywhere), Kind(34, places.empty_partition),
     Kind(35, places.lose_controller, "kraft beside"), Kind(36, places.lose_metadata, "kraft"),
     Kind(37, places.old_controller, "kraft beside"), Kind(38, identities.other_voters, "kraft"),

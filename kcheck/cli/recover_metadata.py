@@ -1,0 +1,43 @@
+"""`kcheck recover metadata`: makes lost metadata again from the disks of brokers."""
+
+from typing import Annotated
+
+import typer
+
+from kcheck import api
+from kcheck.cli.options import Common, with_common, within
+from kcheck.cli.recover_quorum import DeadNodes, Force, QuorumOut, VoterOption
+from kcheck.errors import UsageError
+from kcheck.model.java import INT_MAX
+
+BrokersAndController = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="NODE=PATH...", help="Log dirs of every broker, and of a new, formatted controller."),
+]
+AnswersOption = Annotated[
+    str | None, typer.Option("--answers", metavar="FILE", help="What only you know; --output-dir writes a template.")
+]
+Standalone = Annotated[bool, typer.Option("--standalone", help="A cluster of one broker, for reading its records.")]
+
+
+@with_common
+def recover_metadata(
+    common: Common,
+    nodes: BrokersAndController = None,
+    answers: AnswersOption = None,
+    dead: DeadNodes = None,
+    voter: VoterOption = None,
+    standalone: Standalone = False,
+    force: Force = False,
+    out: QuorumOut = None,
+) -> None:
+    """Make lost metadata again from the disks of brokers."""
+    for number in dead or ():
+        within("--dead", number, 0, INT_MAX)
+    if not nodes:
+        raise UsageError("name the log dirs of every broker, and of a new controller, as NODE=PATH")
+    answer = api.recover_metadata(
+        *nodes, answers=answers, dead=dead or (), voter=voter, standalone=standalone, force=force, out=out,
+        kafka=common.release(nodes),
+    )  # fmt: skip
+    common.write_answer(answer.report(), failed=lambda: bool(answer.refusals))

@@ -1,0 +1,52 @@
+"""The premise that what a broker serves can be read: a start does not look at most batches."""
+
+from collections.abc import Iterator
+
+from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
+from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.presence import ELSEWHERE, another_may_lead, is_alone, kept, only_follows
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import counted, offset_span, partition_name
+
+READABLE = "P307"
+"""The premise that consumers and followers can read every batch."""
+
+
+def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for batches that a start keeps and that no consumer or follower accepts.
+
+    Where another replica of the ISR may lead, an election decides whether this one is read.
+    """
+    damaged = [(log, records) for log in facts.logs if log.batches for records in log.batches.unreadable]
+    for log, (start, end, why) in damaged:
+        name = partition_name(*log.partition)
+        sentence = f"{name}: {offset_span(start, end)} cannot be read ({why})"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{offset_span(start, end)}: {why}")
+        if only_follows(log.partition, facts, in_the_end=True):
+            yield kept(premise, facts, sentence, evidence)
+        elif another_may_lead(log.partition, facts):
+            yield not_seen(premise, facts, f"{sentence}: {ELSEWHERE}", EVERY_DISK, evidence)
+        else:
+            then = "where it leads, consumers and followers stop there"
+            if is_alone(log.partition, facts):
+                then = "no other broker has a replica with them"
+            yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log.log_dir, partition=name)
+    partly = sum(not log.batches.is_complete for log in facts.logs if log.batches is not None)
+    if partly:
+        sentence = f"not all batches of {counted(partly, 'log')} were read; kcheck check --depth crc reads all"
+        yield not_seen(premise, facts, sentence, None)
+    elif not damaged and any(log.batches is not None for log in facts.logs):
+        yield proven(premise, facts, PremiseEvidence(facts.logs[0].log_dir, "the batches of all logs were read"))
+
+
+TABLE = (
+    Premise(
+        READABLE, PremiseKind.PRESENCE, "Consumers and followers can read every batch.",
+        "The CRC of every batch matches, and the offsets ascend. Of a broker, 16 MiB and 1,000 segments are read.",
+        "A batch whose CRC, size or offsets are wrong. Of a replica that is not elected: not seen.",
+        "The broker serves the batch: consumers end with CorruptRecordException, followers stop before it.",
+        "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
+        "DefaultRecordBatch.ensureValid 0.11 to 4.3.1; AbstractFetcherThread", readable, ends_start=False,
+    ),
+)  # fmt: skip

@@ -1,0 +1,221 @@
+"""Why metadata cannot be made again from these disks, and what has to be brought."""
+
+from collections.abc import Iterator, Sequence
+
+from kcheck.core.rescue.held import HeldDisks
+from kcheck.core.rescue.quorum_loss import RescueNode
+from kcheck.core.rescue.rebuild import Rebuild, Wanted, topic_ids
+from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.words import agree, counted, listed, partition_name
+
+_SHOWN_COUNT = 3
+"""How many refusals of a kind are shown; the others are counted."""
+
+
+def refusals_of_held(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRefusal]:
+    """Yield what is wrong with the disks of the brokers."""
+    if not disks.partitions:
+        bring = "Name the log dirs of every broker: its topics and records are there."
+        yield RescueRefusal("no-partitions", "No log dir here has a partition.", bring)
+    places = [(row.cluster_id, row.path) for row in disks.log_dirs] + [(row.cluster_id, row.log_dir) for row in nodes]
+    clusters = {cluster: path for cluster, path in reversed(places) if cluster is not None}
+    if len(clusters) > 1:
+        *_, (other, other_path), (one, path) = clusters.items()
+        why = f"{path} is of cluster {one}, {other_path} of cluster {other}."
+        bring = "Name the log dirs of one cluster, and format the new controller with its cluster id."
+        yield RescueRefusal("two-clusters", why, bring)
+    for row in disks.log_dirs:
+        if row.unlisted is not None:
+            bring = "Mount it, or take it out of log.dirs: its partitions then stay offline."
+            yield RescueRefusal("missing-disk", f"{row.path} cannot be read: {row.unlisted}.", bring)
+        if row.locked_by is not None:
+            bring = f"Stop node {row.broker_id}, and ask again."
+            yield RescueRefusal("running", f"A process runs on {row.path}.", bring)
+    yield from _of_copies(nodes, disks, wanted)
+    yield from _of_topic_ids(disks)
+
+
+def _of_copies(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRefusal]:
+    """Yield what the copies of the metadata that are left say against it."""
+    for node in nodes:
+        if node.running and node.node_id not in disks.brokers:
+            bring = f"Stop node {node.node_id}, and ask again."
+            yield RescueRefusal("running", f"A process runs on {node.log_dir}.", bring)
+        if node.changing:
+            bring = f"Stop node {node.node_id}, copy its log dir again, and ask again."
+            yield RescueRefusal("changing", f"The metadata log in {node.log_dir} changed while kcheck read it.", bring)
+    old = disks.old
+    if old is None or wanted.standalone:
+        return
+    if is_enough(disks):
+        yield RescueRefusal(
+            "metadata-here",
+            f"The copy of node {old.node_id} knows every topic and every leader epoch of these disks.",
+            "Use kcheck recover quorum: it keeps the metadata as it is.",
+            forced=True,
+        )
+    named = {*old.image.brokers, *(one for _, _, part in old.image.partitions() for one in part.replicas)}
+    missing = sorted(named - {*disks.brokers} - {*wanted.dead})
+    if missing:
+        some = f"{agree(len(missing), 'Broker', 'Brokers')} {listed(missing)}"
+        yield RescueRefusal(
+            "unnamed-nodes",
+            f"{some} may have records that no disk here has.",
+            f"Name {agree(len(missing), 'its', 'their')} log dirs ({missing[0]}=PATH), or give up what never comes"
+            f" back (--dead {missing[0]}).",
+        )
+
+
+def is_enough(disks: HeldDisks) -> bool:
+    """Whether an old copy knows every replica of the disks, with leader epochs that are not below theirs."""
+    if disks.old is None:
+        return False
+    topics = disks.old.image.topics
+    for (name, number), held in disks.partitions.items():
+        known = topics.get(name)
+        part = None if known is None else known.partitions.get(number)
+        if part is None or any(row.epoch > (part.leader_epoch or 0) for row in held.replicas):
+            return False
+        if known is not None and any(row.topic_id not in (None, known.topic_id) for row in held.replicas):
+            return False
+    return True
+
+
+def _of_topic_ids(disks: HeldDisks) -> Iterator[RescueRefusal]:
+    for name, held in sorted(disks.by_topic().items()):
+        ids = topic_ids(held)
+        if len(ids) > 1:
+            yield RescueRefusal(
+                "two-topics",
+                f"Directories of {name} have the topic ids {listed(sorted(ids))}: two topics of one name.",
+                "Move the directories of the older one out of the log dirs; kcheck recover topic brings them back.",
+            )
+
+
+def refusals_of_rebuild(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iterator[RescueRefusal]:
+    """Yield which partitions have no replica, none that loads, or two histories."""
+    if not wanted.dead and not wanted.standalone:
+        yield from _of_missing(disks, plan, wanted)
+    asked = wanted.answers.topics
+    for (name, number), held in sorted(disks.partitions.items()):
+        if name in asked and number in asked[name].isr:
+            continue
+        which = partition_name(name, number)
+        path = f"topics.{name}.isr.{number}"
+        if held.best is None:
+            yield RescueRefusal(
+                "no-replica",
+                f"No replica of {which} loads.",
+                f"Repair one (kcheck repair), or name a broker in the answers file: {path}.",
+            )
+        elif held.lost is None or held.lost:
+            count = "an unknown number of records" if held.lost is None else counted(held.lost, "record")
+            yield RescueRefusal(
+                "two-histories",
+                f"Replicas of {which} differ: under broker {held.best} the cluster loses {count}.",
+                f"Decide who leads (kcheck elect), in the answers file: {path}.",
+                forced=True,
+            )
+    yield from _of_answers(disks, plan)
+
+
+def _of_missing(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iterator[RescueRefusal]:
+    """Yield which replicas no disk here has, although nobody has given a broker up."""
+    missing, few = _missing(plan, wanted), [] if disks.old is not None else [*_few(disks, wanted)]
+    if missing:
+        yield RescueRefusal(
+            "missing-disk",
+            f"No disk here has {_first(missing)}.",
+            "Name the log dirs of the broker that has it, or give it up (--dead BROKER): the partition stays offline.",
+        )
+    if few:
+        yield RescueRefusal(
+            "fewer-replicas",
+            f"{_first(few)} {agree(len(few), 'has', 'have')} fewer replicas here than other partitions of the topic.",
+            "Name the log dirs of the broker that has the others, or give it up (--dead BROKER).",
+            forced=True,
+        )
+
+
+def _few(disks: HeldDisks, wanted: Wanted) -> Iterator[str]:
+    """Yield the partitions with fewer replicas than others of the topic; a missing disk may have more records."""
+    most: dict[str, int] = {}
+    for (name, _), held in disks.partitions.items():
+        most[name] = max(most.get(name, 0), len(held.replicas))
+    for (name, number), held in sorted(disks.partitions.items()):
+        asked = wanted.answers.topics.get(name)
+        if len(held.replicas) < most[name] and (asked is None or number not in asked.replicas):
+            yield partition_name(name, number)
+
+
+def _missing(plan: Rebuild, wanted: Wanted) -> list[str]:
+    """Return the partitions without a disk that nobody has given up."""
+    asked = wanted.answers.topics
+    return [
+        partition_name(name, number)
+        for name, number in plan.without_disk
+        if name not in asked or number not in asked[name].replicas
+    ]
+
+
+def _first(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN_COUNT
+    return listed(names[:_SHOWN_COUNT]) if more <= 0 else f"{', '.join(names[:_SHOWN_COUNT])} and {more} more"
+
+
+def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
+    """Yield where the answers ask for what no disk has, or for producer ids that disks know."""
+    on_disk = disks.by_topic()
+    for topic in plan.topics:
+        for number, part in topic.partitions.items():
+            held = disks.partitions.get((topic.name, number))
+            holders = {*part.replicas} if held is None else {row.broker_id for row in held.replicas}
+            if not {*part.isr} <= {*part.replicas} & holders:
+                yield RescueRefusal(
+                    "answers",
+                    f"A broker in the ISR of {partition_name(topic.name, number)} has no replica of it.",
+                    f"Correct topics.{topic.name} in the answers file.",
+                )
+            ends = {(row.epoch, row.end) for row in held.replicas if row.broker_id in part.isr} if held else set()
+            if len(ends) > 1:
+                yield RescueRefusal(
+                    "short-replica",
+                    f"Replicas in the ISR of {partition_name(topic.name, number)} end differently: the last one that"
+                    " registers leads, and the others lose what it lacks.",
+                    f"Name the best one alone: topics.{topic.name}.isr.{number} in the answers file.",
+                    forced=True,
+                )
+        if on_disk.get(topic.name, {}).keys() - topic.partitions.keys():
+            count = f"partitions of {topic.name}"
+            why = f"The answers have fewer {count} than the disks."
+            yield RescueRefusal("answers", why, f"Correct topics.{topic.name} in the answers file.")
+    if plan.next_producer_id <= disks.producer_id:
+        why = f"next_producer_id {plan.next_producer_id} is not above {disks.producer_id}, which the disks know."
+        yield RescueRefusal("answers", why, "Correct it in the answers file: producers would fail.")
+
+
+def refusals_of_controller(
+    controller: RescueNode | None, disks: HeldDisks, wanted: Wanted, *, is_empty: bool
+) -> Iterator[RescueRefusal]:
+    """Yield what the disk of the new controller lacks."""
+    number = 201
+    command = f"kafka-storage.sh format --cluster-id {disks.cluster_id or 'ID'} --config controller.properties"
+    if controller is None:
+        yield RescueRefusal(
+            "no-controller",
+            "No disk of a new controller is here.",
+            f"Format one ({command}), and name it: {number}=PATH.",
+        )
+        return
+    if not is_empty:
+        yield RescueRefusal(
+            "controller-not-empty",
+            f"{controller.log_dir} has a metadata log: the controller would use that.",
+            "Format an empty disk for the new controller.",
+        )
+    if controller.cluster_id is None or not wanted.features:
+        yield RescueRefusal(
+            "not-formatted",
+            f"{controller.log_dir} is not formatted: meta.properties or bootstrap.checkpoint is missing.",
+            f"Format it: {command}.",
+        )

@@ -1,0 +1,68 @@
+"""What starting everything now loses, what a plan loses, and how far that is proven: the sentences of a decision."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from kcheck.core.election.plans import BrokerGap
+from kcheck.core.election.scenarios import Scenario
+from kcheck.documents.election_verdict import amount_lost
+from kcheck.model.premises import JudgedPremise
+from kcheck.words import agree, counted
+
+
+def decision_words(start_all: Scenario, plan: Scenario, best: Scenario, *, is_led: bool) -> Iterator[str]:
+    """Yield what starting everything now would lose, and what the plan loses; without metadata, what the best lose."""
+    if start_all.offline_partitions is not None:
+        yield f"Starting everything now: {_outcome(start_all)}."
+        yield f"This plan: {_outcome(plan)}."
+        return
+    yield "Without metadata it is not known whom Kafka elects."
+    if is_led:
+        yield f"Under the best leaders {amount_lost(best.lost)}."
+
+
+def bound_words(plan: Scenario, best: Scenario) -> Iterator[str]:
+    """Yield what no plan can do better than, where the plan loses more than the best leaders."""
+    if plan.lost.upper_records is not None and plan.lost != best.lost:
+        yield f"No plan can do better than this: {_outcome(best)}."
+
+
+def unled_words(count: int) -> Iterator[str]:
+    """Yield how many partitions have no recommended leader."""
+    if count:
+        yield f"kcheck recommends no leader for {counted(count, 'partition')}."
+
+
+def uncounted_words(
+    gaps: Iterable[BrokerGap],
+    premises: Iterable[JudgedPremise],
+    dead: Collection[int],
+    *,
+    without: Iterable[str] = (),
+    has_steps: bool,
+) -> Iterator[str]:
+    """Yield whose records the figures do not count: no disk shows them, or no start serves them.
+
+    `without` are the log dirs that are given up.
+    """
+    for gap in gaps:
+        is_dead = gap.broker_id in dead
+        if gap.why is not None and not is_dead:
+            yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
+        what = "is lost, and not counted" if is_dead else "is not counted"
+        steps = "" if is_dead or not has_steps else "; the steps are without it"
+        yield f"What only broker {gap.broker_id} holds {what}{steps}."
+    for path in without:
+        yield f"What only {path} holds is lost, and not counted."
+    for premise in premises:
+        whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
+        yield f"Not counted: {whose}{premise.sentence}."
+
+
+def _outcome(scenario: Scenario) -> str:
+    """Return what a way to go on costs, as a clause."""
+    lost = amount_lost(scenario.lost)
+    if not scenario.offline_partitions:
+        return lost
+    count = scenario.offline_partitions
+    led = "" if scenario.lost.records == 0 else f"; of the others {lost}"
+    return f"{counted(count, 'partition')} {agree(count, 'gets', 'get')} no leader{led}"

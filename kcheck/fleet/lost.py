@@ -1,0 +1,175 @@
+"""What a run lacks of an earlier one: log dirs, and partition directories of log dirs that it has.
+
+Both runs have their rows broker by broker, mostly in the same order, so that few brokers are held at once.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby, zip_longest
+from typing import Any, NamedTuple
+
+from kcheck.disk.paths import split
+from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
+from kcheck.model.lost import Lost, LostKind
+from kcheck.model.names import DirectoryState
+from kcheck.words import partition_name
+
+RULE = "KC505"
+"""The rule that reports it."""
+_SHOWN_COUNT = 20
+"""Partitions that a finding names."""
+
+Values = tuple[Any, ...]
+"""Values of columns. A finding is the columns of its table, then the identity of its log dir."""
+Identities = Mapping[Values, str]
+"""What names a log dir in every run, by cluster, broker and path."""
+_NumberedTopic = tuple[str, int]
+
+
+def identities_of(run: FleetRun) -> Identities:
+    """Return what names each log dir wherever it is mounted: its directory id, or its path in the broker's folder.
+
+    Without a directory id the only log dir of a broker is itself; of several, the last part of the path counts if it is
+    unique, and otherwise the path.
+    """
+    of_broker: dict[Values, list[tuple[str, str | None]]] = defaultdict(list)
+    columns = ("cluster", "broker", "log_dir", "directory_id")
+    for cluster, broker, log_dir, directory_id in run.values("log_dirs", columns):
+        of_broker[cluster, broker].append((log_dir or "", directory_id))
+    identities: dict[Values, str] = {}
+    for broker_key, log_dirs in of_broker.items():
+        names = [directory_id or split(path)[1] for path, directory_id in log_dirs]
+        counts = Counter(names)
+        for (path, directory_id), name in zip(log_dirs, names, strict=True):
+            alone = "" if len(log_dirs) == 1 and directory_id is None else name
+            identities[*broker_key, path] = alone if counts[name] == 1 else path
+    return identities
+
+
+class _RunLogDir(NamedTuple):
+    """A log dir of a run."""
+
+    broker_id: int | None
+    path: str
+    directory_id: str | None
+    directories: int
+    is_empty: bool
+
+
+def _log_dirs(run: FleetRun) -> dict[Values, _RunLogDir]:
+    """Return the log dirs of a run by cluster, broker and identity."""
+    identities = identities_of(run)
+    names = ("cluster", "broker", "log_dir", "broker_id", "directory_id", "directories", "cluster_id")
+    return {
+        (cluster, broker, identities[cluster, broker, path or ""]): _RunLogDir(
+            broker_id, path or "", directory_id, count or 0, not count and (directory_id or cluster_id) is None
+        )
+        for cluster, broker, path, broker_id, directory_id, count, cluster_id in run.values("log_dirs", names)
+    }
+
+
+def lost_since(before: FleetRun, after: FleetRun, *, partitions: bool) -> Iterator[tuple[BrokerKey, Lost]]:
+    """Yield what `after` lacks of `before`, by broker; partitions only if both runs looked at all of them."""
+    was, now = _log_dirs(before), _log_dirs(after)
+    paths, ids = {known.path for known in now.values()}, {known.directory_id for known in now.values()}
+    gone: dict[Values, Lost] = {}
+    for (cluster, broker, identity), known in was.items():
+        if not known.is_empty and (cluster, broker, identity) not in now:
+            gone[cluster, broker, known.path] = Lost(
+                LostKind.LOG_DIR, known.broker_id, known.path, known.directory_id, before.name, known.directories
+            )
+    for place, lost in _still_lost(before):
+        gone.setdefault((*place, lost.log_dir), lost)
+    for (cluster, broker, path), lost in sorted(gone.items(), key=lambda row: tuple(map(name_order, row[0]))):
+        if path not in paths and (lost.directory_id is None or lost.directory_id not in ids):
+            yield (cluster, broker), lost
+    if partitions:
+        yield from _partitions(before, after, {key[:2] for key in now}, {key[2] for key in gone})
+
+
+def _still_lost(before: FleetRun) -> Iterator[tuple[BrokerKey, Lost]]:
+    """Yield the log dirs that the earlier run lacked already."""
+    for cluster, broker, broker_id, path, rule, data in before.values(
+        "findings", ("cluster", "broker", "broker_id", "log_dir", "id", "data")
+    ):
+        known: Any = data_of(data) if rule == RULE else None
+        if isinstance(known, dict) and known.get("kind") == LostKind.LOG_DIR:
+            yield (
+                (cluster, broker),
+                Lost(LostKind.LOG_DIR, broker_id, path, known["directory_id"], known["source"], known["count"]),
+            )
+
+
+def _partitions(
+    before: FleetRun, after: FleetRun, brokers: set[Values], lost_log_dirs: set[Any]
+) -> Iterator[tuple[BrokerKey, Lost]]:
+    """Yield partitions that a broker had and lacks, if they are assigned to it, or have fewer replicas than before."""
+    gone: dict[BrokerKey, set[_NumberedTopic]] = {}
+    moved: Counter[Values] = Counter()
+    for place, was, now in _side_by_side(before, after, lost_log_dirs):
+        if place in brokers and was - now:
+            gone[place] = was - now
+        moved.update((place[0], *partition) for partition in now - was)
+    if not gone:
+        return
+    for cluster, broker in [*gone]:
+        for partition in sorted(gone[cluster, broker]):
+            if moved[cluster, *partition]:
+                moved[cluster, *partition] -= 1
+                gone[cluster, broker].discard(partition)
+    ids = {(cluster, broker): known.broker_id for (cluster, broker, _), known in _log_dirs(after).items()}
+    assigned = _assigned(after, gone)
+    with_metadata = {cluster for (cluster,) in after.values("clusters", ("cluster",))}
+    for (cluster, broker), absent in sorted(gone.items(), key=lambda row: tuple(map(name_order, row[0]))):
+        broker_id = ids[cluster, broker]
+        missing = sorted(
+            row for row in absent
+            if cluster not in with_metadata or broker_id in assigned.get((cluster, *row), ())
+        )  # fmt: skip
+        if missing:
+            names = tuple(partition_name(*row) for row in missing[:_SHOWN_COUNT])
+            yield (cluster, broker), Lost(LostKind.PARTITIONS, broker_id, None, None, before.name, len(missing), names)
+
+
+def _assigned(after: FleetRun, gone: Mapping[BrokerKey, Iterable[_NumberedTopic]]) -> dict[Values, list[int]]:
+    """Return the replicas of these partitions according to the metadata."""
+    wanted = {(cluster, *partition) for (cluster, _), missing in gone.items() for partition in missing}
+    columns = ("cluster", "topic", "partition", "replicas")
+    return {
+        (cluster, topic, number): json.loads(replicas)
+        for cluster, topic, number, replicas in after.values("cluster_partitions", columns)
+        if (cluster, topic, number) in wanted
+    }
+
+
+def _side_by_side(
+    before: FleetRun, after: FleetRun, without: set[Any]
+) -> Iterator[tuple[BrokerKey, set[_NumberedTopic], set[_NumberedTopic]]]:
+    """Yield the partitions of each broker in both runs, without those of some log dirs of the earlier one."""
+    waiting: tuple[dict[BrokerKey, set[_NumberedTopic]], ...] = ({}, {})
+    pairs = zip_longest(_by_broker(before, without, current=True), _by_broker(after, set(), current=False))
+    for pair in pairs:
+        for own, other, group in zip(waiting, reversed(waiting), pair, strict=True):
+            if group is None:
+                continue
+            place, partitions = group
+            own.setdefault(place, set()).update(partitions)
+            if place in other:
+                yield place, waiting[0].pop(place), waiting[1].pop(place)
+    was, now = waiting
+    for place in (*was, *now):
+        yield place, was.get(place, set()), now.get(place, set())
+
+
+def _by_broker(run: FleetRun, without: set[Any], *, current: bool) -> Iterator[tuple[BrokerKey, set[_NumberedTopic]]]:
+    rows = run.values("partitions", ("cluster", "broker", "log_dir", "topic", "partition", "state"))
+    for place, group in groupby(rows, key=lambda row: row[:2]):
+        yield (
+            (place[0], place[1]),
+            {
+                (topic, number)
+                for _, _, path, topic, number, state in group
+                if path not in without and (state == DirectoryState.CURRENT or not current) and topic is not None
+            },
+        )

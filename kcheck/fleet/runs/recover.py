@@ -1,0 +1,221 @@
+"""`kcheck recover --from RUN`: what starting everything now loses in the clusters of a run, and the first steps.
+
+The tables hold no batches. What only the disks show is named, with the command that reads them.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from kcheck.core.election.scenarios import START_ALL, Scenario
+from kcheck.core.election.steps import steps_of
+from kcheck.disk.paths import split
+from kcheck.documents.answer import Answer
+from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
+from kcheck.documents.election import scenario_row
+from kcheck.documents.election_verdict import empty_words
+from kcheck.errors import UsageError
+from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.runs.cluster import RunCluster, cluster_names
+from kcheck.fleet.runs.elect import RunElection, elect_in
+from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
+from kcheck.handouts.runbook import PlanContext, StepText, step_texts
+from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.uncounted import uncounted_premises
+from kcheck.words import agree, counted, listed
+
+FIRST_COUNT = 3
+"""How many steps of a plan are shown: the disks have all of them."""
+_FOLDER = "DIR"
+"""Stands for the directory of the plan's files."""
+_UNCOUNTED = "The run does not show how many records starting everything now loses."
+
+
+class ClusterDecision(NamedTuple):
+    """What a run shows of one cluster."""
+
+    cluster: str | None
+    kafka: str
+    sentences: tuple[str, ...]
+    """What starting everything now loses, what the plan loses, and what is not counted."""
+    start_all: Scenario
+    plan: Scenario
+    steps: tuple[StepText, ...]
+    """The first steps of the plan."""
+    step_count: int
+    not_known: tuple[str, ...]
+    """What only the disks show, as clauses."""
+    command: str
+    """What reads the disks, and writes the whole plan."""
+    is_safe: bool | None
+    """Whether starting all loses no committed record and leaves no partition without leader; None if not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecovery(Answer):
+    """What `kcheck recover --from` answers."""
+
+    run: FleetRun
+    """The run."""
+    clusters: tuple[ClusterDecision, ...]
+    """The decisions, those first that need one most."""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether every cluster can be started as it is."""
+        return all(decision.is_safe is True for decision in self.clusters)
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return self.as_report(
+            "recover-run",
+            self.run.kafka,
+            body={"run": self.run.path, "clusters": tuple(map(decision_row, self.clusters))},
+            kinds={"clusters": "cluster"},
+            checked=(self.run.path,),
+        )
+
+
+def recover_run(path: str, cluster: str | None, question: ElectionQuestion) -> RunRecovery:
+    """Return what to do with a cluster of a run, or with each of its clusters, one after the other.
+
+    UsageError: as `elect_run`.
+    """
+    run = open_run(path)
+    names = cluster_names(run) if cluster is None else [cluster]
+    decisions = [decide(run, name, question) for name in names]
+    return RunRecovery(run=run, clusters=tuple(sorted(decisions, key=_urgency)))
+
+
+def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> ClusterDecision:
+    """Return what a run shows of a cluster. UsageError: as `elect_run`."""
+    election = elect_in(run, name, question, wanted=PartitionFilter())
+    scenarios = {row.name: row for row in election.scenarios}
+    start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
+    unled = sum(row.best is None for row in election.of_cluster)
+    uncounted = uncounted_premises(election.premises, election.of_cluster)
+    is_known = start_all.offline_partitions is not None
+    is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
+    sentences = (
+        *(
+            decision_words(start_all, plan, best, is_led=unled < len(election.of_cluster))
+            if is_counted
+            else (_UNCOUNTED, *_unled_now(start_all))
+        ),
+        *(empty_words(election.of_cluster) if is_known else ()),
+        *uncounted_words(election.gaps, uncounted, question.dead, has_steps=bool(election.starts)),
+        *(unled_words(unled) if is_counted else ()),
+        *(bound_words(plan, best) if is_known else ()),
+    )
+    not_known = tuple(_not_known(election, is_counted=is_counted))
+    steps = _texts(run, election, question) if is_counted else ()
+    is_kept = (start_all.lost.committed, start_all.offline_partitions) == (0, 0)
+    fails = any(gap.why is not None and gap.broker_id not in question.dead for gap in election.gaps)
+    return ClusterDecision(
+        cluster=name,
+        kafka=election.cluster.release.name,
+        sentences=sentences,
+        start_all=start_all,
+        plan=plan,
+        steps=steps[:FIRST_COUNT],
+        step_count=len(steps),
+        not_known=not_known,
+        command=f"{_disks(run, election.cluster, question)} --output-dir {_FOLDER}",
+        is_safe=election.is_safe and is_kept and not uncounted and not fails if is_counted and is_known else None,
+    )
+
+
+def _texts(run: FleetRun, election: RunElection, question: ElectionQuestion) -> tuple[StepText, ...]:
+    """Return the steps in words."""
+    recovery = recovery_of(
+        run, election.cluster, election.starts, question.dead, election.of_cluster, election.order, _FOLDER
+    )
+    return step_texts(PlanContext(recovery, (), {}, {}, {}, _FOLDER), steps_of(recovery))
+
+
+def _unled_now(start_all: Scenario) -> Iterator[str]:
+    """Yield how many partitions have no leader if all brokers start, where it is not known what is lost."""
+    count = start_all.offline_partitions
+    if count:
+        yield f"Starting everything now leaves {counted(count, 'partition')} without a leader."
+
+
+def _not_known(election: RunElection, *, is_counted: bool) -> Iterator[str]:
+    """Yield what tables do not show: other disks, unread logs, and what repairs would save."""
+    yield from (f"what only broker {gap.broker_id} holds" for gap in election.gaps if gap.why is None)
+    if election.unread:
+        yield f"what the next start keeps of {counted(election.unread, 'replica')}: the scan did not read the logs"
+    elif not is_counted:
+        yield "how many records the replicas do not share: the scan did not read all batches (--depth crc does)"
+    mendable = election.cluster.mendable
+    if mendable:
+        brokers = f"{agree(len(mendable), 'broker', 'brokers')} {listed(mendable)}"
+        yield f"whether a repair of {brokers} saves records first: a run plans no repairs"
+
+
+def _disks(run: FleetRun, cluster: RunCluster, question: ElectionQuestion) -> str:
+    """Return the command that decides by the disks."""
+    dirs = log_dirs_of(run, cluster)
+    words = [f"{number}={path}" for number, path in dirs]
+    if cluster.metadata is not None and split(cluster.metadata)[0] not in {path for _, path in dirs}:
+        words += ["--metadata", split(cluster.metadata)[0]]
+    words += [word for number in question.dead for word in ("--dead", str(number))]
+    return shlex.join(["kcheck", "recover", *words])
+
+
+def decision_columns(run: FleetRun, name: str | None) -> Row:
+    """Return what a run shows of a cluster as columns of the table `clusters`."""
+    try:
+        decision = decide(run, name, ElectionQuestion())
+    except UsageError as error:  # The name stands for several clusters.
+        return {"not_known": json.dumps([str(error)])}
+    start, plan = decision.start_all, decision.plan
+    return {
+        "decision": " ".join(decision.sentences),
+        "safe": decision.is_safe,
+        "start_all_lost": start.lost.upper_records,
+        "start_all_committed": start.lost.upper_committed,
+        "start_all_offline": start.offline_partitions,
+        "plan_lost": plan.lost.upper_records,
+        "plan_committed": plan.lost.upper_committed,
+        "plan_offline": plan.offline_partitions,
+        "first_steps": json.dumps([*step_rows(decision)]),
+        "not_known": json.dumps(decision.not_known),
+        "recover": decision.command,
+    }
+
+
+def decision_row(decision: ClusterDecision) -> Row:
+    """Return a decision as a row."""
+    return {
+        "cluster": decision.cluster,
+        "kafka": decision.kafka,
+        "verdict": " ".join(decision.sentences),
+        "safe": decision.is_safe,
+        "start_all": scenario_row(decision.start_all),
+        "plan": scenario_row(decision.plan),
+        "steps": tuple(step_rows(decision)),
+        "step_count": decision.step_count,
+        "not_known": decision.not_known,
+        "next": decision.command,
+    }
+
+
+def step_rows(decision: ClusterDecision) -> Iterator[Row]:
+    """Yield the first steps as rows."""
+    for number, step in enumerate(decision.steps, start=1):
+        yield {"step": number, "title": step.title, "commands": step.commands}
+
+
+def _urgency(decision: ClusterDecision) -> tuple[Any, ...]:
+    """Return what is smallest for the cluster that needs a decision most."""
+    lost, offline = decision.start_all.lost, decision.start_all.offline_partitions
+    counts = (lost.upper_committed, offline, lost.upper_records)
+    return (
+        decision.is_safe is True,
+        *(-(1 << 62) if count is None else -count for count in counts),
+        str(decision.cluster),
+    )

@@ -1,0 +1,100 @@
+"""What a run lacks: an earlier run has it, or the metadata of its cluster counts on it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from kcheck.core.cluster.quorum import Quorum
+from kcheck.errors import KcheckError, UsageError
+from kcheck.fleet.lost import lost_since
+from kcheck.fleet.run import BrokerKey, FleetRun, RunFile, open_run, open_runs
+from kcheck.fleet.run_output import RunOutput
+from kcheck.model.cluster import is_reserved
+from kcheck.model.finding import Finding, Location
+from kcheck.model.lost import Lost, LostKind
+from kcheck.model.names import META_PROPERTIES
+from kcheck.model.release import Release
+from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.views import LogDir
+from kcheck.rules import kc001_unreadable
+from kcheck.survey.rule_runner import check_run
+
+_LOOKED_AT = 20
+"""Earlier runs that are asked for their ROOTs."""
+
+
+def is_empty(log_dir: LogDir) -> bool:
+    """Whether a log dir that could be listed has neither meta.properties nor a partition directory."""
+    view = log_dir.view
+    has_identity = META_PROPERTIES in view.files or META_PROPERTIES in view.unread
+    return not (log_dir.unlisted or log_dir.directories or log_dir.links or has_identity)
+
+
+def empty_findings(opened: Sequence[LogDir], known: Sequence[Finding], release: Release) -> Iterator[Finding]:
+    """Yield a finding for each empty log dir of a broker of which no other finding tells that."""
+    explained = {finding.where.log_dir for finding in known}
+    for log_dir in opened:
+        where = log_dir.view.where
+        if is_empty(log_dir) and where.log_dir not in explained:
+            yield from check_run(Lost(LostKind.EMPTY, where.broker_id, where.log_dir), release)
+
+
+def broker_findings(quorum: Quorum, seen: set[int], release: Release) -> Iterator[Finding]:
+    """Yield a finding for each broker with replicas of which no log dir was `seen`."""
+    replicas = Counter(number for *_, partition in quorum.newest.image.partitions() for number in partition.replicas)
+    for number, count in sorted(replicas.items()):
+        if number not in seen:
+            yield from check_run(Lost(LostKind.BROKER, number, source=quorum.newest.path, counted=count), release)
+
+
+def previous(out: str, roots: Sequence[str], since: str | None) -> FleetRun | None:
+    """Return the run to compare with: that of `since`, else the newest below `out` that scanned the same ROOTs."""
+    if since is not None:
+        return open_run(since)
+    with suppress(UsageError):
+        runs = sorted(open_runs([out]), key=lambda run: (run.ended or 0, run.path), reverse=True)
+        return next((run for run in runs[:_LOOKED_AT] if _roots(run) == [*roots]), None)
+    return None
+
+
+def _roots(run: FleetRun) -> object:
+    return next((json.loads(roots) for (roots,) in run.values("runs", ("roots",)) if roots is not None), None)
+
+
+def lost_findings(
+    output: RunOutput, before: FleetRun, release: Release, *, partitions: bool
+) -> Iterator[tuple[BrokerKey, Finding]]:
+    """Yield what the run that is being written lacks of an earlier one."""
+    try:
+        for place, lost in lost_since(before, written_run(output), partitions=partitions):
+            for finding in check_run(lost, release):
+                yield place, finding
+    except KcheckError as error:
+        why = Unreadable(UnreadableCause.REFUSED, f"the earlier run is not compared: {error}")
+        yield (None, None), kc001_unreadable.finding(Location(file=before.path), why)
+
+
+def written_run(output: RunOutput) -> FleetRun:
+    """Return the rows of log dirs, partitions and clusters of a run that is being written; they get no more."""
+    names = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions")
+    parts = {name: [RunFile(*file) for file in output.written(name)] for name in names}
+    return FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
+
+
+def lost_counts(run: FleetRun, found: int) -> tuple[int, int]:
+    """Return how many listed log dirs are empty, and how many log dirs are missing in the run, each counted once.
+
+    `found` are missing by an earlier run. The metadata of clusters register log dirs by their ids.
+    """
+    empty, ids = 0, set()
+    unnamed, missing = Counter[str | None](), Counter[str | None]()
+    columns = ("cluster", "directory_id", "cluster_id", "directories", "problem")
+    for cluster, directory_id, cluster_id, directories, problem in run.values("log_dirs", columns):
+        ids.add(directory_id)
+        unnamed[cluster] += directory_id is None
+        empty += (directory_id or cluster_id or problem) is None and not directories
+    for cluster, log_dirs, replicas in run.values("cluster_brokers", ("cluster", "log_dirs", "replicas")):
+        registered = json.loads(log_dirs) if log_dirs is not None and replicas else ()
+        missing[cluster] += sum(not is_reserved(number) and number not in ids for number in registered)
+    return empty, max(found, (missing - unnamed).total())

@@ -1,0 +1,142 @@
+"""The steps with metadata made again, in words and commands: those of the screen, and of recovery.md."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kcheck.core.rescue.held import HeldDisks
+from kcheck.core.rescue.quorum_loss import RescueNode
+from kcheck.core.rescue.rebuild import ELR, Rebuild
+from kcheck.handouts.quorum_steps import NodeFile, QuorumStep
+from kcheck.handouts.shell_words import shell_line
+from kcheck.words import counted, listed
+
+_PLACE = "HOST:9093"
+_SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
+_TOPIC_COUNT_MAX = 3
+_KRAFT = 1
+
+
+_RETIRE = QuorumStep("Never start a former controller with its old disk", notes=("It would lead with what it knew.",))
+
+
+class MetadataContext(NamedTuple):
+    """What the words of the steps need."""
+
+    disks: HeldDisks
+    plan: Rebuild
+    controller: RescueNode
+    files: tuple[NodeFile, ...]
+    """The plan files, by node."""
+    arguments: tuple[str, ...]
+    """NODE=PATH of every node."""
+    is_dynamic: bool
+    """Whether the snapshot names the voters."""
+    address: str | None
+    """The address of the controller; None if it is not known."""
+    standalone: bool
+
+
+def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
+    """Return what to do, in order."""
+    return (
+        _stop(context),
+        _apply(context),
+        _settings(context),
+        _start(context),
+        _check(context),
+        *_configs(context),
+        *_grow(context),
+        _RETIRE,
+    )
+
+
+def _stop(context: MetadataContext) -> QuorumStep:
+    note = (
+        "Work with copies of the disks: this cluster is for reading."
+        if context.standalone
+        else ("Keep the disks of the former controllers, and start none of them.")
+    )
+    return QuorumStep("Stop every controller and every broker", notes=(note,))
+
+
+def _apply(context: MetadataContext) -> QuorumStep:
+    commands = [shell_line(["kcheck", "apply", file.path, "--backup", file.backup, "--yes"]) for file in context.files]
+    notes = (
+        f"kcheck undo {context.files[0].backup} takes it back, as long as no node has started.",
+        "Brokers with an older copy of the metadata drop it by themselves.",
+    )
+    return QuorumStep("Apply the plan of each node on its machine", tuple(commands), notes)
+
+
+def _settings(context: MetadataContext) -> QuorumStep:
+    place = context.address or _PLACE
+    number = context.controller.node_id
+    line = (
+        f"controller.quorum.bootstrap.servers={place}"
+        if context.is_dynamic
+        else f"controller.quorum.voters={number}@{place}"
+    )
+    title = "Set this in server.properties of every node"
+    if all(row.version == _KRAFT for row in context.disks.log_dirs):
+        return QuorumStep(title, (line,), is_text=True)
+    lines = ("process.roles=broker", "node.id=THE FORMER broker.id", "controller.listener.names=CONTROLLER", line)
+    note = "Remove zookeeper.connect and broker.id. Map the listener CONTROLLER in listener.security.protocol.map."
+    return QuorumStep(title, lines, (note,), is_text=True)
+
+
+def _start(context: MetadataContext) -> QuorumStep:
+    notes = [
+        "Brokers may start at the same moment: they wait for its metadata.",
+        "At first only the best replica of a partition is in sync; the others follow it.",
+    ]
+    if context.plan.without_disk:
+        count = counted(len(context.plan.without_disk), "partition")
+        notes.append(f"{count} without a disk stay offline, so that nobody takes an empty log for a full one.")
+    return QuorumStep(f"Start controller {context.controller.node_id}, then the brokers", notes=tuple(notes))
+
+
+def _check(context: MetadataContext) -> QuorumStep:
+    commands = (
+        f"kafka-metadata-quorum.sh {_SERVER} describe --status",
+        f"kafka-topics.sh {_SERVER} --describe --under-replicated-partitions",
+        f"kcheck cluster {shell_line(context.arguments)}",
+    )
+    note = "No log dir may have a directory that ends in -stray: if one has, stop all brokers and ask again."
+    return QuorumStep("See that the quorum has a leader, and the cluster its topics", commands, (note,))
+
+
+def _configs(context: MetadataContext) -> Iterator[QuorumStep]:
+    names = [topic.name for topic in context.plan.topics if "configs" in topic.assumed]
+    if names:
+        commands = [
+            f"kafka-configs.sh {_SERVER} --alter --entity-type topics --entity-name {shell_line([name])}"
+            " --delete-config retention.ms,retention.bytes"
+            for name in names[:_TOPIC_COUNT_MAX]
+        ]
+        more = len(names) - len(commands)
+        others = (f"The same for {counted(more, 'more topic')}.",) if more else ()
+        notes = ("Without this, their logs only grow.", *others)
+        yield QuorumStep("Set the retention of topics again", tuple(commands), notes)
+    offline = [topic.name for topic in context.plan.topics if topic.placeholders]
+    if offline:
+        notes = (
+            f"They are of {listed(offline, most=3)}.",
+            "Bring their disk back, or delete the topic and create it again.",
+        )
+        yield QuorumStep("Decide about the partitions without a disk", notes=notes)
+
+
+def _grow(context: MetadataContext) -> Iterator[QuorumStep]:
+    if context.standalone:
+        return
+    if context.is_dynamic:
+        cluster = context.controller.cluster_id
+        commands = (
+            f"kafka-storage.sh format --cluster-id {cluster} --no-initial-controllers --config {_NEW}",
+            f"kafka-metadata-quorum.sh --command-config {_NEW} {_SERVER} add-controller",
+        )
+        note = "Format a new controller, start it, and add it. Then the next one."
+        yield QuorumStep("Add controllers, one after the other", commands, (note,))
+    if ELR not in context.plan.features and "group.version" in context.plan.features:
+        command = f"kafka-features.sh {_SERVER} upgrade --feature {ELR}=1"
+        yield QuorumStep("Turn eligible leader replicas on, if the cluster had them", (command,))

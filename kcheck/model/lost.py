@@ -1,0 +1,32 @@
+"""Log dirs, brokers and partitions of a fleet that should be in a scan run, and are not."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class LostKind(StrEnum):
+    """What is lost."""
+
+    EMPTY = "empty"
+    """A log dir without meta.properties and partition directories: perhaps its disk is not mounted."""
+    BROKER = "broker"
+    """A broker to which the metadata assigns replicas, without any log dir in the run."""
+    LOG_DIR = "log-dir"
+    """A log dir of an earlier run."""
+    PARTITIONS = "partitions"
+    """Partition directories of an earlier run, on a broker that still has log dirs."""
+
+
+class Lost(NamedTuple):
+    """A log dir, a broker or partitions that a scan run should have, and lacks."""
+
+    kind: LostKind
+    broker_id: int | None = None
+    log_dir: str | None = None
+    directory_id: str | None = None
+    source: str | None = None
+    """The copy of the metadata, or the name of the earlier run, that has it; None for an empty log dir."""
+    counted: int = 0
+    """Replicas of a broker; partition directories otherwise."""
+    names: tuple[str, ...] = ()
+    """The first partitions."""

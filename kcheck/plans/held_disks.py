@@ -1,0 +1,242 @@
+"""Reads what the disks of brokers hold of a cluster whose metadata is lost, for `core.rescue.rebuild`."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
+from kcheck.core.election.plans import CopyState, PartitionElection
+from kcheck.core.rescue.held import HeldDisks, HeldLogDir, HeldPartition, HeldReplica, OldMetadata
+from kcheck.core.rescue.made_ids import made_id
+from kcheck.core.rescue.quorum_loss import RescueNode, is_usable
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import join
+from kcheck.disk.planned import PlannedTree
+from kcheck.disk.tree import Tree
+from kcheck.formats import partition_metadata, producer_snapshot
+from kcheck.formats.partition_metadata import PartitionMetadata
+from kcheck.model.names import (
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    TRANSACTION_STATE,
+    DirectoryState,
+    FileKind,
+    is_legal_topic,
+    parse_directory,
+    parse_file,
+)
+from kcheck.model.plan import Digest, FileOp, SetAside, Why, Write, digest
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.model.unreadable import UnreadableError
+from kcheck.plans.rebuild_files import kraft_identity
+from kcheck.records.batch import LOG_APPEND_TIME
+from kcheck.replicas.elect import ClusterElection, ElectionQuestion, elect
+from kcheck.replicas.replica import LogFile
+from kcheck.replicas.transaction_states import transaction_states
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_copy import read_copy
+from kcheck.views.metadata_paths import METADATA_DIRECTORY
+from kcheck.views.targets import Target
+
+_EVERY = PartitionFilter()
+_NO_ID = made_id("a topic without an id")
+"""Stands for the id that the plan will write."""
+_KEPT = {
+    "ConfigRecord": ("resourceType", "resourceName", "name"),
+    "AccessControlEntryRecord": ("id",),
+    "UserScramCredentialRecord": ("name", "mechanism"),
+    "ClientQuotaRecord": ("entity", "key"),
+    "DelegationTokenRecord": ("tokenId",),
+}
+"""The records that only an old copy has, and the fields that name what they are about."""
+_REMOVALS = {
+    "RemoveAccessControlEntryRecord": "AccessControlEntryRecord",
+    "RemoveUserScramCredentialRecord": "UserScramCredentialRecord",
+    "RemoveDelegationTokenRecord": "DelegationTokenRecord",
+}
+
+
+class _Facts(NamedTuple):
+    """What the batches of a partition say."""
+
+    producer_id: int = -1
+    append_time: bool = False
+    timestamp: int = 0
+
+
+def held_disks(targets: Sequence[Target], nodes: Iterable[RescueNode], release: Release) -> HeldDisks:
+    """Return what the log dirs of brokers hold; `nodes` are those with copies of the metadata."""
+    log_dirs = LogDirs(release)
+    opened = {target.path: log_dirs.open(target) for target in targets}
+    here: list[tuple[str, str]] = []
+    compacted: set[str] = set()
+    rows = []
+    for target in targets:
+        log_dir = opened[target.path]
+        view, identity = log_dir.view, log_dir.view.files.get(META_PROPERTIES)
+        assert view.where.broker_id is not None
+        rows.append(
+            HeldLogDir(
+                view.where.broker_id,
+                target.path,
+                view.cluster_id,
+                view.directory_id,
+                None if identity is None else identity.parsed.value.version,
+                view.shutdown_epoch,
+                view.locked_by,
+                None if log_dir.unlisted is None else log_dir.unlisted.words,
+                tuple(name for name, parts in log_dir.directories if parts.state is not DirectoryState.CURRENT),
+            )
+        )
+        here += [(target.path, name) for name, _ in log_dir.directories]
+        compacted |= (log_dir.checkpoints.cleaned or {}).keys()
+    places = {(opened[path].view.where.broker_id, name): path for path, name in here}
+    if not any(parts.state is DirectoryState.CURRENT for row in opened.values() for _, parts in row.directories):
+        return HeldDisks(tuple(rows), {})
+    disks = HeldDisks(tuple(rows), {}, frozenset(compacted), old=_old(nodes))
+    trees = {
+        target.path: _as_planned(
+            target, row, disks, partition_directories(name for name, _ in opened[row.path].directories)
+        )
+        for target, row in zip(targets, rows, strict=True)
+    }
+    return _with_partitions(disks, targets, trees, places, release)
+
+
+def _as_planned(target: Target, row: HeldLogDir, disks: HeldDisks, names: Iterable[str]) -> Tree:
+    """Return a log dir with the ids that the plan writes, and without a copy of the metadata that will be dropped."""
+    real = target.tree.real(target.path)
+    operations: list[FileOp] = []
+    if target.tree.is_directory(join(target.path, METADATA_DIRECTORY)):
+        gone = SetAside(join(real, METADATA_DIRECTORY), Digest(None, 0), None, Why(None, ""), directory=True)
+        operations.append(gone)
+    if (identity := kraft_identity(target.tree, row, disks)) is not None:
+        operations.append(identity)
+    data = partition_metadata.serialize(PartitionMetadata(0, _NO_ID))
+    for name in partition_directories(names):
+        if not target.tree.exists(join(target.path, name, PARTITION_METADATA)):
+            path = join(real, name, PARTITION_METADATA)
+            operations.append(Write(path, None, digest(data), Why(None, ""), data))
+    return PlannedTree(target.tree, {real: target.path}, tuple(operations)) if operations else target.tree
+
+
+def _with_partitions(
+    disks: HeldDisks,
+    targets: Sequence[Target],
+    trees: Mapping[str, Tree],
+    places: Mapping[tuple[int | None, str], str],
+    release: Release,
+) -> HeldDisks:
+    arguments = [f"{target.broker_id}={target.path}" for target in targets]
+    election = elect(arguments, ElectionQuestion(incomplete_ok=True), wanted=_EVERY, release=release, trees=trees)
+    partitions, append_time = {}, set()
+    producer_id, timestamp = -1, 0
+    for row in election.of_cluster:
+        if not is_legal_topic(row.topic):
+            continue
+        partition, facts = _partition(row, election, places)
+        partitions[row.topic, row.partition] = partition
+        producer_id, timestamp = max(producer_id, facts.producer_id), max(timestamp, facts.timestamp)
+        if facts.append_time:
+            append_time.add(row.topic)
+    return disks._replace(
+        partitions=partitions, append_time=frozenset(append_time), producer_id=producer_id, timestamp=timestamp
+    )
+
+
+def _partition(
+    row: PartitionElection, election: ClusterElection, places: Mapping[tuple[int | None, str], str]
+) -> tuple[HeldPartition, _Facts]:
+    replicas, facts = [], _Facts()
+    for copy in election.copies(row.topic, row.partition):
+        state = copy.state
+        if copy.role is not CopyState.CURRENT or copy.dir is None or state.broker_id is None:
+            continue
+        end = None if state.problem is not None else state.log_end_offset
+        path = places[state.broker_id, copy.dir]
+        topic_id = None if state.topic_id == _NO_ID else state.topic_id
+        replicas.append(HeldReplica(state.broker_id, path, topic_id, state.latest_epoch, end))
+        facts = _both(facts, _of_batches(state.logs))
+        facts = _both(facts, _of_snapshots(join(path, copy.dir)))
+        if row.topic == TRANSACTION_STATE:
+            known = (transaction.producer_id for transaction in transaction_states(state.logs)[0].values())
+            facts = _both(facts, _Facts(max(known, default=-1)))
+    best = row.recommended
+    lost = None if best is None or best.lost is None else best.lost.records
+    ordered = tuple(sorted(replicas, key=lambda one: one.broker_id))
+    return HeldPartition(ordered, None if best is None else best.broker_id, lost), facts
+
+
+def _both(one: _Facts, other: _Facts) -> _Facts:
+    return _Facts(
+        max(one.producer_id, other.producer_id),
+        one.append_time or other.append_time,
+        max(one.timestamp, other.timestamp),
+    )
+
+
+def _of_batches(logs: Iterable[LogFile]) -> _Facts:
+    """Return what the headers of all batches say."""
+    from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only here
+
+    facts = _Facts()
+    for file in logs:
+        with file.open() as source:
+            for columns in HeaderReader(source, verify=False):
+                if len(columns.position):
+                    modern = columns.magic >= 2
+                    facts = _both(
+                        facts,
+                        _Facts(
+                            int(columns.producer_id.max()),
+                            bool(((columns.attributes & LOG_APPEND_TIME) != 0)[modern].any()),
+                            int(columns.max_timestamp.max()),
+                        ),
+                    )
+    return facts
+
+
+def _of_snapshots(path: str) -> _Facts:
+    """Return the largest producer id in producer snapshots: batches of it may be gone."""
+    folder = LOCAL.directory(path)
+    largest = -1
+    for name in folder.entries().sizes:
+        if parse_file(name).kind is FileKind.PRODUCER_SNAPSHOT:
+            try:
+                value = producer_snapshot.parse(folder.read_whole(name, 64 << 20)).value
+            except UnreadableError:
+                continue
+            largest = max((largest, *(producer.producer_id for producer in value.producers)))
+    return _Facts(largest)
+
+
+def _old(nodes: Iterable[RescueNode]) -> OldMetadata | None:
+    """Return the newest usable copy, with the records that kcheck else does not keep."""
+    usable = [node for node in nodes if is_usable(node)]
+    if not usable:
+        return None
+    newest = max(usable, key=lambda node: node.age)
+    kept: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+
+    def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
+        del replay, offset, timestamp
+        of = _REMOVALS.get(name, name)
+        if of not in _KEPT:
+            return
+        key = (of, repr([data[field] for field in _KEPT[of]]))
+        if name in _REMOVALS or data.get("remove") or (name == "ConfigRecord" and data["value"] is None):
+            kept.pop(key, None)
+        else:
+            kept[key] = (name, dict(data))
+
+    assert newest.copy is not None
+    copy = read_copy(LOCAL, newest.copy.path, newest.node_id, observe=observe)
+    return OldMetadata(newest.node_id, copy.image, tuple(kept.values()))
+
+
+def partition_directories(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names of directories that hold a replica that a broker serves."""
+    for name in names:
+        parts = parse_directory(name)
+        if parts is not None and parts.state is DirectoryState.CURRENT and is_legal_topic(parts.topic):
+            yield name

@@ -1,0 +1,114 @@
+"""A rebuild of metadata as the operations of plans: the snapshot of the new controller, and ids that disks lack."""
+
+from collections.abc import Iterable, Iterator
+
+from kcheck.core.rescue.held import HeldDisks, HeldLogDir
+from kcheck.core.rescue.made_ids import made_id
+from kcheck.core.rescue.quorum_loss import RescueNode
+from kcheck.core.rescue.rebuild import Rebuild, records_of
+from kcheck.disk.identity import known_identities
+from kcheck.disk.paths import join
+from kcheck.disk.places import digest_of_file
+from kcheck.disk.tree import Tree
+from kcheck.errors import UsageError
+from kcheck.formats import meta_properties, partition_metadata
+from kcheck.formats.partition_metadata import PartitionMetadata
+from kcheck.model.cluster import Voter
+from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
+from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, Why, Write, digest
+from kcheck.model.release import Release
+from kcheck.plans.rescue_files import NodePlan
+from kcheck.records.raft_batch import snapshot
+from kcheck.schemas.encode import metadata_record
+from kcheck.views.metadata_paths import METADATA_DIRECTORY
+from kcheck.words import partition_name
+
+_OFFSETS, _EPOCHS = 1000, 100
+"""How far the snapshot lies above all that the disks here have: a disk that is not here may have seen more."""
+_KRAFT = 1
+"""The version of meta.properties with node.id (MetaPropertiesVersion.V1)."""
+
+
+def with_ids(disks: HeldDisks) -> HeldDisks:
+    """Return the disks with the directory ids that the plan gives to those of ZooKeeper."""
+    return disks._replace(log_dirs=tuple(row._replace(directory_id=_directory_id(row)) for row in disks.log_dirs))
+
+
+def _directory_id(row: HeldLogDir) -> str | None:
+    """Return the id of a log dir: a broker of 3.7 and later gives itself one, unless meta.properties has it."""
+    if row.directory_id is not None or row.version == _KRAFT:
+        return row.directory_id
+    return made_id(row.cluster_id or "", str(row.broker_id), row.path)
+
+
+def place_of_snapshot(nodes: Iterable[RescueNode]) -> tuple[int, int]:
+    """Return an offset and an epoch above all that any disk here has: then brokers drop their old copies."""
+    ends, epochs = [0], [0]
+    for node in nodes:
+        ends += [node.snapshot_end, 0 if node.copy is None else node.copy.end]
+        epochs.append(node.epoch)
+    return max(ends) + _OFFSETS, max(epochs) + _EPOCHS
+
+
+def rebuild_plans(
+    tree: Tree, plan: Rebuild, disks: HeldDisks, controller: RescueNode, nodes: Iterable[RescueNode],
+    voters: tuple[Voter, ...], release: Release,
+) -> tuple[NodePlan, ...]:  # fmt: skip
+    """Return a plan for the controller, and one for each broker whose disks lack ids; UsageError if it is too large."""
+    log_dir = tree.real(controller.log_dir)
+    operation = _snapshot(plan, disks, log_dir, place_of_snapshot(nodes), voters)
+    of_controller = Plan(release.name, (log_dir,), (operation,), known_identities([(tree, log_dir)]))
+    plans = [NodePlan(controller.node_id, of_controller)]
+    for broker in disks.brokers:
+        own = [row for row in disks.log_dirs if row.broker_id == broker]
+        operations = tuple(op for row in own for op in _ids(tree, row, plan, disks))
+        if operations:
+            paths = tuple(tree.real(row.path) for row in own)
+            identities = known_identities([(tree, path) for path in paths])
+            plans.append(NodePlan(broker, Plan(release.name, paths, operations, identities)))
+    return tuple(plans)
+
+
+def _snapshot(
+    plan: Rebuild, disks: HeldDisks, log_dir: str, place: tuple[int, int], voters: tuple[Voter, ...]
+) -> Write:
+    end, epoch = place
+    values = [metadata_record(name, version, data) for name, version, data in records_of(plan, disks)]
+    data = snapshot(values, epoch, disks.timestamp, voters)
+    if len(data) > CONTENT_SIZE_MAX:
+        raise UsageError(f"the snapshot has {len(data)} bytes, more than a plan carries")
+    path = join(log_dir, METADATA_DIRECTORY, f"{end:020}-{epoch:010}.checkpoint")
+    reason = f"the metadata from the disks, as a snapshot at offset {end} of epoch {epoch}, above every other"
+    return Write(path, None, digest(data), Why(None, reason), data)
+
+
+def kraft_identity(tree: Tree, row: HeldLogDir, disks: HeldDisks) -> Write | None:
+    """Return the meta.properties of KRaft for a log dir of ZooKeeper, or without one; None if it has it."""
+    if row.version == _KRAFT:
+        return None
+    identity = {
+        "node.id": str(row.broker_id), "directory.id": str(_directory_id(row)), "version": str(_KRAFT),
+        "cluster.id": str(disks.cluster_id),
+    }  # fmt: skip
+    data = meta_properties.serialize(meta_properties.MetaProperties(identity))
+    return _write(tree, join(tree.real(row.path), META_PROPERTIES), data, "a KRaft broker needs node.id and version 1")
+
+
+def _ids(tree: Tree, row: HeldLogDir, plan: Rebuild, disks: HeldDisks) -> Iterator[FileOp]:
+    """Yield the ids that a log dir lacks: those of KRaft, and those of its partitions."""
+    log_dir = tree.real(row.path)
+    if (identity := kraft_identity(tree, row, disks)) is not None:
+        yield identity
+    ids = {topic.name: topic.topic_id for topic in plan.topics}
+    for (topic, number), held in disks.partitions.items():
+        for replica in held.replicas:
+            if replica.log_dir == row.path and replica.topic_id is None:
+                name = partition_name(topic, number)
+                data = partition_metadata.serialize(PartitionMetadata(0, ids[topic]))
+                path = join(log_dir, name, PARTITION_METADATA)
+                yield _write(tree, path, data, f"without the topic id of {topic} the broker sets the replica aside")
+
+
+def _write(tree: Tree, path: str, data: bytes, reason: str) -> Write:
+    before = digest_of_file(tree, path) if tree.exists(path) else None
+    return Write(path, before, digest(data), Why(None, reason), data)

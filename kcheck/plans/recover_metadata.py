@@ -1,0 +1,294 @@
+"""`kcheck recover metadata`: make the metadata of a cluster again from the disks of its brokers."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from kcheck import __version__
+from kcheck.core.rescue.answers import NONE, SCHEMA, MetadataAnswers, answers_of
+from kcheck.core.rescue.held import HeldDisks
+from kcheck.core.rescue.quorum_loss import NewVoter, RescueNode
+from kcheck.core.rescue.rebuild import Rebuild, Wanted, rebuild, template
+from kcheck.core.rescue.rebuild_refusals import refusals_of_controller, refusals_of_held, refusals_of_rebuild
+from kcheck.core.rescue.refusals import RescueRefusal, refusals_of_disks
+from kcheck.core.rescue.ways import NO_DIRECTORY
+from kcheck.disk.local import LOCAL
+from kcheck.disk.new_files import NewFiles
+from kcheck.disk.paths import join
+from kcheck.documents.answer import Answer
+from kcheck.documents.recovery_metadata import disks_row, rebuild_row, sentences
+from kcheck.documents.recovery_quorum import refusal_row
+from kcheck.errors import UsageError
+from kcheck.formats import metadata_snapshot
+from kcheck.handouts.metadata_steps import MetadataContext, metadata_steps
+from kcheck.handouts.quorum_steps import NodeFile, QuorumStep, runbook
+from kcheck.handouts.shell_words import shell_line
+from kcheck.model.cluster import Voter
+from kcheck.model.finding import Finding
+from kcheck.model.names import FileKind, segment_bases
+from kcheck.model.plan import serialize_plan
+from kcheck.model.release import Release
+from kcheck.model.report import Report, Row
+from kcheck.model.unreadable import UnreadableError
+from kcheck.plans.held_disks import held_disks, partition_directories
+from kcheck.plans.rebuild_files import place_of_snapshot, rebuild_plans, with_ids
+from kcheck.plans.rescue_files import NodePlan
+from kcheck.views.metadata_copy import read_copy
+from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
+from kcheck.views.rescue_nodes import rescue_nodes
+from kcheck.views.targets import Target, paths_of, replica_targets
+
+FOLDER = "DIR"
+"""Stands for the directory that the user has not named."""
+ANSWERS, RUNBOOK, RECOVERY = "answers.json", "recovery.md", "recovery.json"
+_SMALL_SIZE_MAX = 64 << 20
+_FORMATTED = f"{0:020}-{0:010}.checkpoint"
+"""The snapshot with which kafka-storage.sh names the first voters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetadataQuestion:
+    """What is asked of the disks."""
+
+    dead: tuple[int, ...] = ()
+    """The nodes that never come back."""
+    voter: NewVoter | None = None
+    """The controller that is to lead."""
+    answers: MetadataAnswers = NONE
+    """What the user says."""
+    answers_path: str | None = None
+    """The file that says it."""
+    standalone: bool = False
+    """Whether the cluster is one broker, for reading."""
+    force: bool = False
+    """Whether refusals that a user can overrule count as warnings."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetadataRecovery(Answer):
+    """What `kcheck recover metadata` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    question: MetadataQuestion
+    """What was asked."""
+    arguments: tuple[str, ...]
+    """The arguments that name the nodes."""
+    disks: HeldDisks
+    """What the disks hold."""
+    rebuild: Rebuild
+    """The metadata that the plan writes."""
+    refusals: tuple[RescueRefusal, ...]
+    """Why there is no plan."""
+    warnings: tuple[RescueRefusal, ...]
+    """What the user overruled."""
+    controller: RescueNode | None
+    """The new controller."""
+    place: tuple[int, int]
+    """The offset and the epoch of the snapshot."""
+    voters: tuple[Voter, ...]
+    """The voters in the snapshot; empty if the configuration names them."""
+    plans: tuple[NodePlan, ...]
+    """What changes on the disk of each node."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+    collected: list[Finding]
+    """The findings about the paths that were read."""
+    folder: str = FOLDER
+    """The directory of the plan's files."""
+    written: tuple[str, ...] = ()
+    """The files of the plan."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What comes back, and what only the user knows."""
+        return tuple(sentences(self.disks, self.rebuild))
+
+    @cached_property
+    def steps(self) -> tuple[QuorumStep, ...]:
+        """What to do, one after the other."""
+        if self.controller is None or not self.plans:
+            return ()
+        files = tuple(
+            NodeFile(plan.node_id, join(self.folder, _plan_name(plan)), join(self.folder, f"backup-{plan.node_id}"))
+            for plan in self.plans
+        )
+        address = self.controller.listeners or tuple(end for voter in self.voters for end in voter.endpoints)
+        return metadata_steps(
+            MetadataContext(
+                self.disks, self.rebuild, self.controller, files, self.arguments, is_dynamic=bool(self.voters),
+                address=next((end.partition("://")[2] for end in address), None), standalone=self.question.standalone,
+            )
+        )  # fmt: skip
+
+    @property
+    def next_command(self) -> str | None:
+        """The command to type next; None if first something has to be brought."""
+        if not self.plans:
+            return None
+        if self.written:
+            applied = (command for step in self.steps for command in step.commands)
+            return next((command for command in applied if command.startswith("kcheck apply ")), None)
+        asked = self.question
+        words = [word for number in asked.dead for word in ("--dead", str(number))]
+        words += [] if asked.answers_path is None else ["--answers", asked.answers_path]
+        if asked.voter is not None:
+            place = "" if asked.voter.host is None else f"@{asked.voter.host}:{asked.voter.port}"
+            words += ["--voter", f"{asked.voter.node_id}{place}"]
+        words += (["--standalone"] if asked.standalone else []) + (["--force"] if asked.force else [])
+        return f"{shell_line(['kcheck', 'recover', 'metadata', *self.arguments, *words])} --output-dir {FOLDER}"
+
+    def with_plan(self, out: str) -> "MetadataRecovery":
+        """Return the answer once its files are written; without a plan the answers file alone.
+
+        UsageError if one cannot be written.
+        """
+        planned = replace(self, folder=out)
+        texts = {_plan_name(plan): serialize_plan(plan.plan, kcheck=__version__) for plan in self.plans}
+        document = {"schema": SCHEMA, **template(self.rebuild)}
+        texts[ANSWERS] = (json.dumps(document, indent=1) + "\n").encode(errors="backslashreplace")
+        names = (*texts, RUNBOOK, RECOVERY) if self.plans else (ANSWERS,)
+        planned = replace(planned, written=tuple(join(out, name) for name in names))
+        if self.plans:
+            title = "Recovery of the metadata of a cluster"
+            text = runbook(planned.sentences, planned.steps, title=title)
+            texts[RUNBOOK] = text.encode(errors="backslashreplace")
+            texts[RECOVERY] = (json.dumps(planned.to_dict()) + "\n").encode(errors="backslashreplace")
+        with NewFiles(out, (), apart_from=self.checked) as written:
+            for name, data in texts.items():
+                written.begin(name)
+                written.write(data)
+        return planned
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        return self.as_report(
+            "recovery-metadata",
+            self.release.name,
+            body=self._body(),
+            collected=self.collected,
+            checked=self.checked,
+            evidence=self.release.evidence,
+            kinds={"topics": "topic", "steps": "step", "refusals": "refusal"},
+        )
+
+    def _body(self) -> Row:
+        end, epoch = self.place
+        controller = self.controller
+        return {
+            "verdict": " ".join(self.sentences),
+            "controller": None if controller is None else controller.node_id,
+            "snapshot": {"end_offset": end, "epoch": epoch},
+            **disks_row(self.disks),
+            **rebuild_row(self.rebuild, self.disks),
+            "steps": tuple(step._asdict() for step in self.steps),
+            "refusals": tuple(map(refusal_row, self.refusals)),
+            "overruled": tuple(map(refusal_row, self.warnings)),
+            "plans": tuple({"node_id": plan.node_id, "operations": len(plan.plan.operations)} for plan in self.plans),
+            "written": self.written,
+            "next": self.next_command,
+        }
+
+
+def _plan_name(plan: NodePlan) -> str:
+    return f"plan-{plan.node_id}.json"
+
+
+def read_answers(path: str) -> MetadataAnswers:
+    """Return the answers in a file; UsageError if it cannot be read, or is none."""
+    try:
+        document = json.loads(LOCAL.read_whole(path, follow=True, size_max=_SMALL_SIZE_MAX))
+    except (UnreadableError, ValueError) as error:
+        raise UsageError(f"--answers {path}: {error}") from error
+    return answers_of(document, os.urandom(32))
+
+
+def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, release: Release) -> MetadataRecovery:
+    """Return the metadata made again from these disks; UsageError for what is no log dir of a node."""
+    targets = tuple(_with_number(target) for target in replica_targets([*arguments]))
+    nodes = rescue_nodes(targets, frozenset(question.dead))
+    with_partitions = {target.broker_id for target in targets if _has_partitions(target)}
+    controller = _controller(nodes, with_partitions, question.voter)
+    brokers = tuple(
+        target for target in targets if target.broker_id in with_partitions or not _is_other(target, nodes, controller)
+    )
+    others = [node for node in nodes if controller is None or node.node_id != controller.node_id]
+    disks = with_ids(held_disks(brokers, others, release))
+    features = {} if controller is None else _features(controller)
+    wanted = Wanted(question.answers, features, question.dead, question.standalone)
+    plan = rebuild(disks, wanted)
+    every = [
+        *refusals_of_held(nodes, disks, wanted),
+        *(row for row in refusals_of_disks(nodes, ()) if row.name == "node-twice"),
+        *refusals_of_controller(controller, disks, wanted, is_empty=controller is None or _is_new(controller)),
+        *(refusals_of_rebuild(disks, plan, wanted) if disks.partitions else ()),
+    ]
+    refusals = tuple(row for row in every if not (row.forced and question.force))
+    voters = () if controller is None else _voters(controller, question.voter)
+    plans: tuple[NodePlan, ...] = ()
+    if not refusals and controller is not None:
+        plans = rebuild_plans(LOCAL, plan, disks, controller, others, voters, release)
+    return MetadataRecovery(
+        release=release, question=question, arguments=tuple(arguments), disks=disks, rebuild=plan, refusals=refusals,
+        warnings=tuple(row for row in every if row.forced and question.force), controller=controller,
+        place=place_of_snapshot(others), voters=voters, plans=plans, checked=paths_of(targets), collected=[],
+    )  # fmt: skip
+
+
+def _with_number(target: Target) -> Target:
+    own = identity_of(target.tree, target.path).node_id
+    return target if target.broker_id is not None else target._replace(broker_id=own)
+
+
+def _has_partitions(target: Target) -> bool:
+    names = target.tree.directory(target.path).entries().directories
+    return any(True for _ in partition_directories(name for name in names if name != METADATA_DIRECTORY))
+
+
+def _controller(nodes: Iterable[RescueNode], brokers: set[int | None], wanted: NewVoter | None) -> RescueNode | None:
+    """Return the node that gets the metadata: the one that the user names, or the only one that has nothing."""
+    new = [node for node in nodes if node.node_id not in brokers and not node.dead]
+    if wanted is not None:
+        return next((node for node in new if node.node_id == wanted.node_id), None)
+    empty = [node for node in new if node.copy is None]
+    return empty[0] if len(empty) == 1 else None
+
+
+def _is_other(target: Target, nodes: Iterable[RescueNode], controller: RescueNode | None) -> bool:
+    """Whether a log dir is of a controller, the new one or a former one."""
+    if controller is not None and target.broker_id == controller.node_id:
+        return True
+    return any(node.node_id == target.broker_id and node.copy is not None for node in nodes)
+
+
+def _is_new(controller: RescueNode) -> bool:
+    """Whether a controller has no metadata but what kafka-storage.sh writes."""
+    path = join(controller.log_dir, METADATA_DIRECTORY)
+    if not LOCAL.is_directory(path):
+        return True
+    names = LOCAL.directory(path).entries().sizes
+    return not segment_bases(names) and all(name == _FORMATTED for name in names if name.endswith(".checkpoint"))
+
+
+def _features(controller: RescueNode) -> dict[str, int]:
+    """Return the levels of features with which a controller was formatted."""
+    try:
+        data = LOCAL.read_whole(join(controller.log_dir, FileKind.BOOTSTRAP), size_max=_SMALL_SIZE_MAX)
+    except UnreadableError:
+        return {}
+    return dict(metadata_snapshot.parse(data).value.features)
+
+
+def _voters(controller: RescueNode, wanted: NewVoter | None) -> tuple[Voter, ...]:
+    """Return the controller as the only voter, if its metadata log names voters; empty if configurations do."""
+    path = join(controller.log_dir, METADATA_DIRECTORY)
+    first = read_copy(LOCAL, path, controller.node_id).voter_set if LOCAL.is_directory(path) else ()
+    endpoints = next((voter.endpoints for voter in first if voter.voter_id == controller.node_id), ())
+    if wanted is not None and wanted.host is not None:
+        name = next((end.partition("://")[0] for end in (*endpoints, *controller.listeners)), "CONTROLLER")
+        endpoints = (f"{name}://{wanted.host}:{wanted.port}",)
+    if not first and not (wanted is not None and wanted.host is not None):
+        return ()
+    return (Voter(controller.node_id, controller.directory_id or NO_DIRECTORY, endpoints),)

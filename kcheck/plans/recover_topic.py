@@ -1,0 +1,374 @@
+"""`kcheck recover topic`: let directories of another time become replicas of the topic that has their name now."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from kcheck import __version__
+from kcheck.core.rescue.old_directories import (
+    Adoption,
+    OldDirectory,
+    OldTopic,
+    PresentDirectory,
+    adoptions,
+    order_of_starts,
+    refusals_of_topic,
+)
+from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.disk.identity import known_identities
+from kcheck.disk.local import LOCAL
+from kcheck.disk.new_files import NewFiles
+from kcheck.disk.paths import join
+from kcheck.disk.places import chunks_of, digest_of, digest_of_directory, digest_of_file
+from kcheck.documents.answer import Answer
+from kcheck.documents.recovery_quorum import refusal_row
+from kcheck.errors import UsageError
+from kcheck.formats import leader_epoch_checkpoint, partition_metadata
+from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
+from kcheck.formats.partition_metadata import PartitionMetadata
+from kcheck.handouts.quorum_steps import QuorumStep, runbook
+from kcheck.handouts.shell_words import shell_line
+from kcheck.model.finding import Finding
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    PARTITION_METADATA,
+    DirectoryState,
+    log_name,
+    segment_bases,
+)
+from kcheck.model.plan import Change, FileOp, Patch, Plan, Rename, SetAside, Why, Write, digest, edited, serialize_plan
+from kcheck.model.plan import listed as listing_digest
+from kcheck.model.release import Release
+from kcheck.model.report import Report, Row
+from kcheck.segments.header_columns import HeaderReader
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_at_hand import image_at_hand
+from kcheck.views.metadata_paths import METADATA_DIRECTORY
+from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
+from kcheck.words import agree, counted, listed
+
+FOLDER = "DIR"
+"""Stands for the directory that the user has not named."""
+_EPOCH_AT, _EPOCH_SIZE = 12, 4
+"""Where a batch has its leader epoch: before the bytes that its CRC covers."""
+_MODERN = 2
+
+
+class TopicPlan(NamedTuple):
+    """One of the plans of a broker: its files, or the names of its directories."""
+
+    broker_id: int
+    kind: str
+    """`files`, which comes first, or `names`."""
+    plan: Plan
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"plan-{self.broker_id}-{self.kind}.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicRecovery(Answer):
+    """What `kcheck recover topic` answers."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    topic: OldTopic
+    """What is known of the topic."""
+    arguments: tuple[str, ...]
+    """The arguments that name the brokers."""
+    options: tuple[str, ...]
+    """The options of the command."""
+    adoptions: tuple[Adoption, ...]
+    """What takes the place of what."""
+    refusals: tuple[RescueRefusal, ...]
+    """Why there is no plan."""
+    warnings: tuple[RescueRefusal, ...]
+    """What the user overruled."""
+    plans: tuple[TopicPlan, ...]
+    """What changes on the disks of each broker: files first, then names."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+    collected: list[Finding]
+    """The findings about the paths that were read."""
+    folder: str = FOLDER
+    """The directory of the plan's files."""
+    written: tuple[str, ...] = ()
+    """The files of the plan."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is left of the topic, and what comes back."""
+        topic = self.topic
+        if not topic.old:
+            return (f"No directory of {topic.name} is left.",)
+        count = counted(len(topic.old), "directory", "directories")
+        parts = counted(len(topic.numbers), "partition")
+        sentences = [f"{count} of {topic.name} {agree(len(topic.old), 'is', 'are')} left, of {parts}."]
+        known = topic.topic
+        gone = [] if known is None else sorted(known.partitions.keys() - {*topic.numbers})
+        if gone:
+            sentences.append(f"Of {agree(len(gone), 'partition', 'partitions')} {listed(gone)} nothing is left.")
+        return tuple(sentences)
+
+    @cached_property
+    def steps(self) -> tuple[QuorumStep, ...]:
+        """What to do, one after the other."""
+        if not self.plans:
+            return ()
+        commands = [
+            shell_line(
+                ["kcheck", "apply", join(self.folder, plan.name), "--backup", join(self.folder, _backup(plan)), "--yes"]
+            )
+            for plan in self.plans
+        ]
+        brokers = order_of_starts(self.topic, self.adoptions)
+        undo = shell_line(["kcheck", "undo", join(self.folder, _backup(self.plans[-1]))])
+        return (
+            QuorumStep(f"Stop {agree(len(brokers), 'broker', 'brokers')} {listed(brokers)}"),
+            QuorumStep(
+                "Apply the plans of each broker on its machine, in this order", tuple(commands),
+                (f"kcheck undo takes them back, the last one first ({undo}), as long as no broker has started.",),
+            ),
+            QuorumStep(f"Start the brokers in this order: {listed(brokers)}"),
+            QuorumStep(
+                "See that the topic has its records",
+                (f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {self.topic.name}",),
+                ("Set its configuration as it was. Offsets of consumer groups are still in __consumer_offsets.",),
+            ),
+        )  # fmt: skip
+
+    @property
+    def next_command(self) -> str | None:
+        """The command to type next; None if first something has to be brought."""
+        if not self.plans:
+            return None
+        if self.written:
+            return self.steps[1].commands[0]
+        words = ["kcheck", "recover", "topic", self.topic.name, *self.arguments, *self.options]
+        return f"{shell_line(words)} --output-dir {FOLDER}"
+
+    def with_plan(self, out: str) -> "TopicRecovery":
+        """Return the answer once its files are written; UsageError if one cannot be, or if there is no plan."""
+        if not self.plans:
+            return self
+        names = (*(plan.name for plan in self.plans), "recovery.md", "recovery.json")
+        planned = replace(self, folder=out, written=tuple(join(out, name) for name in names))
+        texts = {plan.name: serialize_plan(plan.plan, kcheck=__version__) for plan in self.plans}
+        text = runbook(planned.sentences, planned.steps, title=f"Recovery of topic {self.topic.name}")
+        texts["recovery.md"] = text.encode(errors="backslashreplace")
+        texts["recovery.json"] = (json.dumps(planned.to_dict()) + "\n").encode(errors="backslashreplace")
+        with NewFiles(out, (), apart_from=self.checked) as written:
+            for name, data in texts.items():
+                written.begin(name)
+                written.write(data)
+        return planned
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        body: Row = {
+            "verdict": " ".join(self.sentences),
+            "topic": self.topic.name,
+            "topic_id": None if self.topic.topic is None else self.topic.topic.topic_id,
+            "directories": tuple(_directory_row(row, self.adoptions) for row in self.topic.old),
+            "steps": tuple(step._asdict() for step in self.steps),
+            "refusals": tuple(map(refusal_row, self.refusals)),
+            "overruled": tuple(map(refusal_row, self.warnings)),
+            "plans": tuple(
+                {"broker_id": plan.broker_id, "kind": plan.kind, "operations": len(plan.plan.operations)}
+                for plan in self.plans
+            ),
+            "written": self.written,
+            "next": self.next_command,
+        }
+        return self.as_report(
+            "recovery-topic", self.release.name, body=body, collected=self.collected, checked=self.checked,
+            evidence=self.release.evidence,
+            kinds={"directories": "directory", "steps": "step", "refusals": "refusal"},
+        )  # fmt: skip
+
+
+def _backup(plan: TopicPlan) -> str:
+    return f"backup-{plan.broker_id}-{plan.kind}"
+
+
+def _directory_row(old: OldDirectory, rows: Iterable[Adoption]) -> Row:
+    adopted = next((row for row in rows if row.old == old), None)
+    return {
+        "broker_id": old.broker_id,
+        "log_dir": old.log_dir,
+        "dir": old.name,
+        "partition": old.partition,
+        "topic_id": old.topic_id,
+        "epoch": old.epoch,
+        "start_offset": old.start,
+        "end_offset": old.end,
+        "damage": old.damage,
+        "becomes": None if adopted is None else adopted.name,
+        "rewrites_epochs": None if adopted is None else adopted.rewrites_epochs,
+        "left_out": () if adopted is None else adopted.dropped,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicQuestion:
+    """What is asked of the disks."""
+
+    name: str
+    """The topic."""
+    metadata: tuple[str, ...] = ()
+    """Copies of the cluster's metadata outside of the log dirs."""
+    topic_id: str | None = None
+    """The former id, where directories of several topics of this name are left."""
+    force: bool = False
+    """Whether refusals that a user can overrule count as warnings."""
+
+
+def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release: Release) -> TopicRecovery:
+    """Return how the old directories of a topic serve again; UsageError for what is no log dir of a broker."""
+    targets = replica_targets([*arguments])
+    for target in targets:
+        if target.kind is not TargetKind.LOG_DIR or target.tree.is_bundle or target.tree.is_remote:
+            raise UsageError(f"{target.path}: name the log dirs of each broker as BROKER=PATH")
+    log_dirs = LogDirs(release)
+    image = image_at_hand(targets, question.metadata, log_dirs, None)
+    topic = _old_topic(targets, question, log_dirs)._replace(image=image)
+    every = (*refusals_of_topic(topic),)
+    refusals = tuple(row for row in every if not (row.forced and question.force))
+    rows = adoptions(topic)
+    options = [word for path in question.metadata for word in ("--metadata", path)]
+    options += [] if question.topic_id is None else ["--topic-id", question.topic_id]
+    return TopicRecovery(
+        release=release, topic=topic, arguments=tuple(arguments),
+        options=(*options, *(("--force",) if question.force else ())), adoptions=rows, refusals=refusals,
+        warnings=tuple(row for row in every if row.forced and question.force),
+        plans=() if refusals else tuple(_plans(rows, release)), checked=paths_of(targets), collected=[],
+    )  # fmt: skip
+
+
+def _old_topic(targets: Sequence[Target], question: TopicQuestion, log_dirs: LogDirs) -> OldTopic:
+    """Read the directories of a topic, those that brokers serve and the others."""
+    old, present, running = list[OldDirectory](), list[PresentDirectory](), set[int]()
+    brokers = set()
+    for target in targets:
+        log_dir = log_dirs.open(target)
+        broker = log_dir.view.where.broker_id
+        if broker is None:
+            raise UsageError(f"{target.path}: no broker id; write BROKER={target.path}")
+        if {name for name, _ in log_dir.directories} - {METADATA_DIRECTORY}:
+            brokers.add(broker)
+            running |= {broker} if log_dir.view.locked_by is not None else set()
+        for name, parts in log_dir.directories:
+            if parts.topic != question.name:
+                continue
+            if parts.state is DirectoryState.CURRENT:
+                sizes = LOCAL.directory(join(target.path, name)).entries().sizes
+                size = sum(sizes[log_name(base)] for base in segment_bases(sizes))
+                present.append(PresentDirectory(broker, target.path, parts.partition, size))
+            elif parts.state in (DirectoryState.DELETED, DirectoryState.STRAY):
+                old.append(_old_directory(broker, target.path, name, parts.partition))
+    if question.topic_id is not None:
+        old = [row for row in old if row.topic_id == question.topic_id]
+    return OldTopic(question.name, None, tuple(old), tuple(present), tuple(sorted(brokers)), tuple(sorted(running)))
+
+
+def _old_directory(broker: int, log_dir: str, name: str, number: int) -> OldDirectory:
+    """Read all batches of a directory."""
+    folder = LOCAL.directory(join(log_dir, name))
+    sizes = folder.entries().sizes
+    bases = segment_bases(sizes)
+    end, epoch, producer_id, damage = (bases[0] if bases else 0), -1, -1, None
+    for base in bases:
+        with folder.open(log_name(base)) as source:
+            reader = HeaderReader(source, verify=True)
+            for columns in reader:
+                if len(columns.position):
+                    end, epoch = int(columns.last_offset[-1]) + 1, max(epoch, int(columns.epoch.max()))
+                    producer_id = max(producer_id, int(columns.producer_id.max()))
+                    if columns.valid is not None and not bool(columns.valid.all()):
+                        damage = damage or f"{log_name(base)} has a batch whose CRC does not match"
+            if reader.position < source.size:
+                damage = damage or f"{log_name(base)} has no valid batch at position {reader.position}"
+    topic_id = None
+    if PARTITION_METADATA in sizes:
+        topic_id = partition_metadata.parse(folder.read_whole(PARTITION_METADATA)).value.topic_id
+    return OldDirectory(
+        broker, log_dir, name, number, topic_id, epoch, bases[0] if bases else 0, end, producer_id, damage,
+        tuple(sorted(sizes)),
+    )  # fmt: skip
+
+
+def _plans(rows: Sequence[Adoption], release: Release) -> Iterator[TopicPlan]:
+    """Yield two plans for each broker: a directory is renamed once its files are changed."""
+    for broker in sorted({row.old.broker_id for row in rows}):
+        own = [row for row in rows if row.old.broker_id == broker]
+        log_dirs = tuple(dict.fromkeys(LOCAL.real(row.old.log_dir) for row in own))
+        identities = known_identities([(LOCAL, path) for path in log_dirs])
+        files, names = [], []
+        for row in own:
+            changes = [*_file_operations(row)]
+            files += changes
+            names.append(_renamed(row, changes))
+        yield TopicPlan(broker, "files", Plan(release.name, log_dirs, tuple(files), identities))
+        yield TopicPlan(broker, "names", Plan(release.name, log_dirs, tuple(names), identities))
+
+
+def _file_operations(row: Adoption) -> Iterator[FileOp]:
+    """Yield the changes of the files, and the present directory that moves into the backup."""
+    log_dir = LOCAL.real(row.old.log_dir)
+    folder = join(log_dir, row.old.name)
+    if row.present is not None:
+        path = join(LOCAL.real(row.present.log_dir), row.name)
+        why = Why(None, "it is empty: the old directory takes its place")
+        yield SetAside(path, digest_of_directory(LOCAL, path), None, why, directory=True)
+    for name in row.dropped:
+        path = join(folder, name)
+        why = Why(None, "the broker makes it again from the segments")
+        yield SetAside(path, digest_of_file(LOCAL, path), None, why, directory=False)
+    data = partition_metadata.serialize(PartitionMetadata(0, row.topic_id))
+    yield from _written(join(folder, PARTITION_METADATA), data, "the topic has this id now")
+    if row.rewrites_epochs:
+        data = leader_epoch_checkpoint.serialize(LeaderEpochCheckpoint(0, (0,), (row.old.start,)))
+        yield from _written(join(folder, LEADER_EPOCHS), data, "all batches have leader epoch 0")
+        for base in segment_bases(row.old.files):
+            yield from _rewritten(join(folder, log_name(base)))
+
+
+def _written(path: str, data: bytes, reason: str) -> Iterator[FileOp]:
+    before = digest_of_file(LOCAL, path) if LOCAL.exists(path) else None
+    if before != digest(data):
+        yield Write(path, before, digest(data), Why(None, reason), data)
+
+
+def _rewritten(path: str) -> Iterator[FileOp]:
+    """Yield the patch that gives every batch of a segment epoch 0; no CRC changes."""
+    changes = []
+    with LOCAL.open(path) as source:
+        for columns in HeaderReader(source, verify=False):
+            for position, epoch, magic in zip(columns.position, columns.epoch, columns.magic, strict=True):
+                if int(magic) >= _MODERN and int(epoch) != 0:
+                    old = int(epoch).to_bytes(_EPOCH_SIZE, "big", signed=True)
+                    changes.append(Change(int(position) + _EPOCH_AT, old, bytes(_EPOCH_SIZE)))
+    if changes:
+        before = digest_of_file(LOCAL, path)
+        why = Why(None, "the topic has a lower leader epoch now: followers would never come into sync")
+        patch = Patch(path, before, before, why, tuple(changes))
+        yield patch._replace(after=digest_of(edited(patch, chunks_of(LOCAL, path))))
+
+
+def _renamed(row: Adoption, changes: Iterable[FileOp]) -> Rename:
+    """Return the operation that gives a directory its new name, once its files are changed."""
+    path = join(LOCAL.real(row.old.log_dir), row.old.name)
+    entries = LOCAL.directory(path).entries()
+    sizes: dict[str, int | None] = {**entries.sizes, **dict.fromkeys(entries.directories)}
+    for change in changes:
+        folder, _, name = change.path.rpartition("/")
+        if folder == path:
+            sizes.pop(name, None)
+            if change.after is not None:
+                sizes[name] = change.after.size
+    whole = listing_digest(sizes.items())
+    return Rename(path, whole, whole, Why(None, f"the broker serves it as {row.name}"), row.name, directory=True)

@@ -1,0 +1,48 @@
+"""What the answers of `kcheck recover quorum`, `metadata` and `topic` share: refusals, steps, and what comes next."""
+
+from collections.abc import Iterable, Sequence
+
+from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.handouts.quorum_steps import QuorumStep
+from kcheck.screen.page import Page, cell
+from kcheck.words import counted
+
+_SHOWN_COUNT_MAX = 12
+
+
+def refused(warnings: Iterable[RescueRefusal], refusals: Iterable[RescueRefusal], page: Page) -> None:
+    """Write what the user overruled, and why there is no plan."""
+    for refusal in warnings:
+        page.line()
+        page.wrapped(f"Overruled: {refusal.why}", hanging="  ", style="yellow")
+    rows = tuple(refusals)
+    for refusal in rows[:_SHOWN_COUNT_MAX]:
+        page.line()
+        page.wrapped(f"Refused: {refusal.why}", hanging="  ", style="red")
+        forced = " Or pass over it with --force." if refusal.forced else ""
+        page.wrapped(f"{refusal.bring}{forced}", indent="  ")
+    if len(rows) > _SHOWN_COUNT_MAX:
+        page.line()
+        page.line(f"and {counted(len(rows) - _SHOWN_COUNT_MAX, 'more reason')}", "red")
+
+
+def stepwise(steps: Sequence[QuorumStep], page: Page) -> None:
+    """Write steps, with their commands and notes."""
+    width = len(str(len(steps)))
+    for place, step in enumerate(steps, start=1):
+        page.wrapped(f"{place:>{width}}. {step.title}.", hanging=" " * (width + 2))
+        for command in step.commands:
+            page.line(f"{' ' * (width + 4)}{command}")
+        for note in step.notes:
+            page.wrapped(note, indent=" " * (width + 2))
+
+
+def written_and_next(written: Sequence[str], command: str | None, page: Page) -> None:
+    """Write which files were written, and what to type next."""
+    if written:
+        page.line()
+        page.wrapped(f"Written: {', '.join(map(cell, written))}.", hanging="  ")
+    if command is not None:
+        page.line()
+        page.line("Next:")
+        page.line(f"  {command}")

@@ -1,0 +1,46 @@
+"""The premises without which brokers lose records that no election counts."""
+
+from collections.abc import Iterable
+
+from kcheck.core.election.plans import CopyState, PartitionElection
+from kcheck.core.premises.age import DISK_NOT_OLDER
+from kcheck.core.premises.presence import ENDS_THERE
+from kcheck.core.premises.table import HOLES, UNCOUNTED, WRONG_METADATA
+from kcheck.documents.premises import loses, may_lack
+from kcheck.model.premises import JudgedPremise
+from kcheck.replicas.broker_gaps import replicas_of
+from kcheck.words import partition_name
+
+
+def uncounted_premises(
+    premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]
+) -> tuple[JudgedPremise, ...]:
+    """Return the premises without which a broker loses, or may lack, what no election counts.
+
+    A disk that is older than the cluster costs what was written since: where another replica is here, it has that. So
+    does what the end of a log lacks, unless another replica's log is longer. A preferred replica that lacks segments
+    costs them once somebody elects it, which the controller does not by itself.
+    """
+    premises, elections = tuple(row for row in premises if loses(row) or may_lack(row)), tuple(elections)
+    old = {row.broker_id for row in premises if row.id == DISK_NOT_OLDER}
+    logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
+    ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
+    preferred = {
+        (partition_name(part.topic, part.partition), next(iter(replicas_of(part)), None))
+        for part in elections
+        if not part.rules.balances and part.lost_planned is not None and part.lost_planned.records == 0
+    }
+    longest = {
+        (partition_name(part.topic, part.partition), candidate.broker_id)
+        for part in elections
+        if part.lost_planned is not None and part.lost_planned.records == 0
+        for candidate in part.candidates
+        if candidate.log_end_offset == max(other.log_end_offset or 0 for other in part.candidates)
+    }
+    return tuple(
+        row
+        for row in premises
+        if row.id in ids
+        or (row.id == ENDS_THERE and (not loses(row) or (row.partition, row.broker_id) in longest))
+        or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
+    )

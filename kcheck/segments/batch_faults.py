@@ -1,0 +1,103 @@
+"""Finds the faults of a log that its readers meet: corrupt batches, and offsets without a batch.
+
+A start after a clean shutdown reads the end of the last segment alone. Consumers and followers read all of them: a
+batch with a wrong CRC ends their fetch (DefaultRecordBatch.ensureValid 0.11 to 4.3.1, LegacyRecord.ensureValid below).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
+from kcheck.model.loss import BatchFaults, UnreadableRecords
+from kcheck.model.source import Files, Source
+from kcheck.records.batch import HEADER, batch_at, entry_size, is_modern
+from kcheck.segments.batches import Walk
+from kcheck.segments.gaps import Between
+
+_NEWEST_MAGIC = 2
+_GAPS_MAX = 3
+"""More gaps within segments are the work of a log cleaner, or of a replica that copied a cleaned log."""
+
+
+class LoadedSegment(NamedTuple):
+    """A segment as the start leaves it."""
+
+    base: Offset
+    """Its base offset."""
+    name: str
+    """The name of its file."""
+    size: int
+    """How many of its bytes count."""
+
+
+def batch_faults(
+    files: Files, segments: Sequence[LoadedSegment], start: Offset, end: Offset, fits: Callable[[int], bool]
+) -> BatchFaults:
+    """Return the faults of a log that begins at `start` and ends at `end`, up to a segment whose size does not fit.
+
+    UnreadableError if a segment cannot be read.
+    """
+    unreadable, between, within = list[UnreadableRecords](), list[Between](), list[Between]()
+    is_dense, is_complete = True, True
+    expected, why = segments[0].base if segments else start, None
+    for segment in segments:
+        if why is None:
+            if expected < segment.base:
+                between.append((expected, segment.base))
+            expected = max(expected, segment.base)
+        with files.open(segment.name) as source:
+            is_complete = fits(min(segment.size, source.size))
+            if not is_complete:
+                break
+            for batch, wrong in _judged(source, segment):
+                fault = wrong or _misplaced(batch, segment.base, expected)
+                if batch is None or fault is not None:
+                    why = why or fault
+                    continue
+                if why is not None:
+                    unreadable.append(UnreadableRecords(expected, batch.base_offset, why))
+                    why = None
+                elif expected < batch.base_offset and batch.record_count is not None:
+                    within.append((expected, batch.base_offset))
+                is_dense = is_dense and batch.record_count in (None, batch.last_offset + 1 - batch.base_offset)
+                expected = Offset(batch.last_offset + 1)
+    if why is not None and is_complete:
+        unreadable.append(UnreadableRecords(expected, end, why))
+    seen = (one._replace(end=min(one.end, end)) for one in unreadable)
+    gaps = sorted((*between, *within)) if is_dense and len(within) <= _GAPS_MAX else []
+    missing = ((first, min(until, end)) for first, until in gaps if until > start and first < end)
+    return BatchFaults(
+        tuple(one for one in seen if start < one.end and one.start < one.end),
+        tuple(missing),
+        is_complete,
+    )
+
+
+def _judged(source: Source, segment: LoadedSegment) -> Iterator[tuple[Batch | None, str | None]]:
+    """Yield each batch with what is wrong with its bytes; no batch where the rest of the file cannot be read."""
+    position, size = 0, min(segment.size, source.size)
+    while True:
+        walk = Walk(source, size, position=position, verify=True)
+        for batch in walk:
+            yield batch, None if batch.magic <= _NEWEST_MAGIC else f"magic {batch.magic} is not known"
+        if walk.position >= size:
+            return
+        header = source.pread(min(HEADER.size, size - walk.position), walk.position)
+        is_there = len(header) == min(HEADER.size, size - walk.position)
+        total = entry_size(header, 0, remaining=size - walk.position) if is_there else None
+        corrupt = None if total is None or total <= 0 else batch_at(header, 0, position=walk.position, total=total)
+        yield corrupt, walk.corrupt or "it is incomplete"
+        if corrupt is None:
+            return
+        position = walk.position + corrupt.size
+
+
+def _misplaced(batch: Batch | None, base: Offset, expected: Offset) -> str | None:
+    """Return why a batch cannot be where it is; None if it can. The first offset of a wrapper is not in its header."""
+    if batch is None or not is_modern(batch.magic):
+        return None
+    if batch.base_offset < expected:
+        return f"its offset {batch.base_offset} is not above that of the batch before it"
+    if batch.last_offset < batch.base_offset or batch.last_offset - base > RELATIVE_OFFSET_MAX:
+        return f"its offsets {batch.base_offset} to {batch.last_offset} are not possible there"
+    return None

@@ -1,0 +1,94 @@
+"""Reads the batches of loaded logs: consumers and followers read more of them than a start."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+
+from kcheck.core.start.predictions import LoadedLog, LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
+from kcheck.disk.directory import Directory
+from kcheck.disk.paths import join
+from kcheck.disk.tree import Tree
+from kcheck.model.entries import Offset
+from kcheck.model.loss import BatchFaults
+from kcheck.model.names import log_name
+from kcheck.model.source import Files
+from kcheck.model.unreadable import UnreadableError
+from kcheck.segments.batch_faults import LoadedSegment, batch_faults
+from kcheck.verbs.log_facts import looks_into_segments
+from kcheck.views.targets import Target
+
+READ_SIZE_MAX = 16 << 20
+"""kcheck reads at most this much of the logs of one broker for this."""
+SEGMENT_COUNT_MAX = 1000
+"""And at most so many segments."""
+_FEW = 4
+"""Segments of a log whose directory is not worth opening."""
+_ANY_SIZE = 1 << 62
+_NOT_LOADED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
+
+
+class ReadBudget:
+    """What may still be read of a broker's logs."""
+
+    def __init__(self) -> None:
+        """Begin with all of it."""
+        self._size, self._segments = READ_SIZE_MAX, SEGMENT_COUNT_MAX
+
+    def takes(self, size: int) -> bool:
+        """Count one more segment; False if it is too much."""
+        if size > self._size or not self._segments:
+            return False
+        self._size -= size
+        self._segments -= 1
+        return True
+
+
+def with_batches(targets: Iterable[Target], starts: Sequence[LogDirPrediction]) -> list[LogDirPrediction]:
+    """Return the starts with the faults of batches, as far as these are read.
+
+    In a store each look is a request, so nothing is read there. Where nothing is loaded, nothing is served.
+    """
+    budgets = defaultdict[object, ReadBudget](ReadBudget)
+    read = []
+    for target, start in zip(targets, starts, strict=True):
+        rows: Iterable[PartitionPrediction] = start.partitions
+        if start.outcome in _NOT_LOADED:
+            pass
+        elif looks_into_segments(target.tree):
+            rows = _rows(target.tree, start, budgets[start.broker])
+        else:
+            rows = (row._replace(batches=BatchFaults(is_complete=False)) for row in rows)
+        read.append(start._replace(partitions=tuple(rows)))
+    return read
+
+
+def _rows(tree: Tree, start: LogDirPrediction, budget: ReadBudget) -> Iterator[PartitionPrediction]:
+    for row in start.partitions:
+        yield with_faults(tree.directory(join(start.path, row.dir)), row, budget)
+
+
+def with_faults(files: Files, row: PartitionPrediction, budget: ReadBudget) -> PartitionPrediction:
+    """Return the start of a replica with the faults of its batches."""
+    log = row.replica_log
+    if log is None or row.outcome in (Outcome.STRAY, Outcome.DELETED):
+        return row
+    segments = [*_segments(row, log)]
+    try:
+        # To open a directory costs as much as to open two files in it by their paths.
+        opened = files if isinstance(files, Directory) and len(segments) > _FEW else nullcontext(files)
+        with opened as folder:
+            faults = batch_faults(folder, segments, log.log_start_offset, log.log_end_offset, budget.takes)
+    except UnreadableError:
+        return row  # It is a finding of its own.
+    return row._replace(batches=faults)
+
+
+def _segments(row: PartitionPrediction, log: LoadedLog) -> Iterator[LoadedSegment]:
+    """Yield the segments as the start leaves them; those that it makes have no batch."""
+    for base in map(Offset, log.bases):
+        content = row.after.get(log_name(base))
+        if content is None:
+            yield LoadedSegment(base, log_name(base), _ANY_SIZE)
+        elif content.file is not None and not content.begin and not content.patches:
+            yield LoadedSegment(base, content.file, content.filled)

@@ -1,0 +1,41 @@
+"""Batches that no consumer accepts count where their broker leads; what was not read is a note."""
+
+from kcheck.core.premises.table import judged
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
+from kcheck.model.entries import Offset
+from kcheck.model.loss import BatchFaults, UnreadableRecords
+from kcheck.model.premises import PremiseStatus
+from tests.core.premises.test_premises import LOG, facts, image, not_seen, refuted
+
+BAD = LOG._replace(batches=BatchFaults((UnreadableRecords(Offset(3), Offset(5), "the CRC does not match"),)))
+WORDS = "orders-0: offsets 3 to 4 cannot be read (the CRC does not match): "
+
+
+def test_a_corrupt_batch() -> None:
+    """It stops consumers and followers of its broker; a follower fetches nothing from it."""
+    given = facts(logs=(BAD,))
+    assert refuted(given._replace(image=image(1, 2, isr=(1, 2))))["P307"] == (
+        f"{WORDS}where it leads, consumers and followers stop there"
+    )
+    assert refuted(given._replace(image=None))["P307"].startswith(WORDS)
+    assert refuted(given._replace(image=image(1, isr=(1,))))["P307"] == (
+        f"{WORDS}no other broker has a replica with them"
+    )
+    assert not_seen(given._replace(image=image(2, 1, isr=(2, 1))))["P307"] == (
+        f"{WORDS}whether another replica leads is not known"
+    )
+    follower = given._replace(image=image(2, 1, isr=(2,)))
+    assert "P307" not in refuted(follower)
+    assert not_seen(follower)["P307"].startswith(WORDS)
+    unclean = follower._replace(mode=Mode.ZOOKEEPER, release=release("3.9"), config={})
+    assert "P307" not in refuted(unclean)
+
+
+def test_logs_whose_batches_were_read_or_not() -> None:
+    """All of them is a proof; otherwise a note says how many were not."""
+    status = {row.id: row.status for row in judged(facts(logs=(LOG._replace(batches=BatchFaults()),)))}
+    assert status["P307"] is PremiseStatus.PROVEN
+    partly = facts(logs=(LOG._replace(batches=BatchFaults(is_complete=False)),))
+    assert not_seen(partly)["P307"] == "not all batches of 1 log were read; kcheck check --depth crc reads all"
+    assert "P307" not in {row.id for row in judged(facts(logs=(LOG,)))}

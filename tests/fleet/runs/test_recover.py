@@ -1,0 +1,96 @@
+"""`kcheck recover --from RUN`, table `clusters`, actions of a report: what `kcheck recover` says of the disks."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kcheck
+from kcheck.fleet.run import open_run
+from kcheck.fleet.runs.recover import ClusterDecision, decision_columns, recover_run
+from kcheck.fleet.runs.report import report
+from kcheck.replicas.elect import ElectionQuestion
+from tests.cli.command import kcheck as typed
+from tests.fleet.runs.test_elect import UNKNOWN
+from tests.fleet.scan.test_cluster_metadata import CLUSTERS, FIXTURES, named, of_cluster, sample
+from tests.fleet.scan.test_local_engine import scanned
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+OUTRUN = FIXTURES / "clusters" / "4.3.1" / "outrun"
+ASKED = ElectionQuestion()
+NOT_SHOWN = "The run does not show how many records starting everything now loses."
+
+
+def decided(out: Path, question: ElectionQuestion = ASKED) -> ClusterDecision:
+    """Return the decision about the only cluster of a run."""
+    (decision,) = recover_run(str(out), None, question).clusters
+    return decision
+
+
+def body_of(tmp_path: Path) -> Any:
+    """Return the report of a run."""
+    return report(open_run(str(tmp_path / "out")), lambda *_: True).body
+
+
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("path", sample(CLUSTERS), ids=named)
+def test_a_run_decides_as_the_disks_do(path: Path, tmp_path: Path) -> None:
+    """The same sentences and the same first steps, unless the tables lack something: then this is said, not guessed."""
+    arguments, kafka = of_cluster(path)
+    scanned(tmp_path, path / "{broker}" / "{log_dir}", kafka=kafka, depth="crc", decide=decision_columns)
+    decision, disks = decided(tmp_path / "out"), kcheck.recover(*arguments, kafka=kafka)
+    if named(path) in UNKNOWN:
+        assert (NOT_SHOWN in decision.sentences, decision.steps, decision.is_safe) == (True, (), None)
+        assert decision.not_known
+        return
+    assert not decision.not_known
+    assert decision.sentences == disks.sentences
+    assert [step.title for step in decision.steps] == [text.title for text in disks.texts][:3]
+    assert decision.is_safe == disks.start_of_all.is_safe
+    (row,) = body_of(tmp_path)["clusters"]
+    assert row["decision"] == " ".join(disks.sentences)
+    assert row["plan_lost"] == disks.scenario("plan").lost.upper_records
+
+
+def test_a_report_begins_with_the_steps_of_the_plan(tmp_path: Path) -> None:
+    """Nothing else is said about the partitions of this cluster: it would be another plan."""
+    scanned(tmp_path, OUTRUN / "{broker}" / "{log_dir}", depth="crc", decide=decision_columns)
+    first, *others = body_of(tmp_path)["actions"]
+    assert first["kind"] == "recover"
+    assert "15 records are lost" in first["what"]
+    assert first["what"].endswith("First steps: Start broker 1; Start broker 2; Start broker 3.")
+    assert first["command"].startswith("kcheck recover 1=")
+    assert not {"on-one-disk", "no-clean-leader"} & {row["kind"] for row in others}
+
+
+def test_what_a_scan_has_not_read_is_not_known(tmp_path: Path) -> None:
+    """The answer names it, has no steps, and the command that reads the disks; exit code 1."""
+    scanned(tmp_path, OUTRUN / "{broker}" / "{log_dir}", decide=decision_columns)
+    done = typed("recover", "--from", tmp_path / "out")
+    words = " ".join(done.out.split())
+    assert (done.code, NOT_SHOWN in words, "Start broker" in words) == (1, True, False)
+    assert "Not known: what the next start keeps of 1 replica: the scan did not read the logs." in words
+    assert f"Read the disks with: kcheck recover 1={OUTRUN}/broker-1/data1" in words
+    (row,) = body_of(tmp_path)["clusters"]
+    assert (row["safe"], row["start_all_lost"], row["first_steps"]) == (None, None, ())
+
+
+def test_several_clusters_and_one_of_them(tmp_path: Path) -> None:
+    """The one with most at stake comes first; a name shows one; a broker that is given up is in the command."""
+    scanned(tmp_path, OUTRUN.parent / "{cluster}" / "{broker}" / "{log_dir}", depth="crc")
+    every = recover_run(str(tmp_path / "out"), None, ASKED)
+    assert [of.cluster for of in every.clusters][-1] == "quorum"
+    assert not every.is_safe
+    done = typed("recover", "--from", tmp_path / "out", "--cluster", "outrun", "--dead", "9", "--format", "json")
+    (row,) = json.loads(done.out)["clusters"]
+    assert (done.code, row["cluster"], row["safe"], row["step_count"]) == (1, "outrun", False, 3)
+    assert row["next"].endswith("--dead 9 --output-dir DIR")
+    assert typed("recover", "--from", tmp_path / "out", "--cluster", "quorum").code == 0
+
+
+def test_disks_and_tables_are_not_mixed(tmp_path: Path) -> None:
+    """A run has no batches: what is about disks is a usage error."""
+    for words in (["1=x"], ["--output-dir", tmp_path / "plan"], ["--metadata", "x"]):
+        assert typed("recover", "--from", tmp_path, *words).code == 2
+    assert typed("recover", "--cluster", "x", "1=x").code == 2

@@ -1,0 +1,177 @@
+"""`kcheck recover metadata`: the plan from disks alone, its files, and what is refused; undo gives the bytes of before.
+
+Real nodes of 4.3.1 left the directories: three brokers that are controllers too (fixtures/README.md).
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kcheck
+from kcheck.disk.apply import apply, undo
+from kcheck.disk.local import LOCAL
+from kcheck.errors import UsageError
+from kcheck.plans.recover_metadata import MetadataRecovery
+from kcheck.records.raft_batch import snapshot
+from kcheck.views.metadata_copy import read_copy
+from tests.cli.command import kcheck as command
+from tests.disk.plans import state
+from tests.oracle.scenes import FIXTURES
+
+QUORUM = FIXTURES / "clusters" / "4.3.1" / "quorum"
+METADATA = "__cluster_metadata-0"
+TOPIC = "voted"
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Path:
+    """Copy the disks of brokers 1 to 3 without metadata, and format the disk of controller 201."""
+    shutil.copytree(QUORUM, tmp_path / "nodes")
+    for path in [*(tmp_path / "nodes").rglob("server.properties")]:
+        path.unlink()
+    for path in [*(tmp_path / "nodes").rglob(METADATA)]:
+        shutil.rmtree(path)
+    former, new = tmp_path / "nodes" / "broker-1" / "data1", tmp_path / "nodes" / "broker-201" / "data1"
+    new.mkdir(parents=True)
+    shutil.copy(former / "bootstrap.checkpoint", new)
+    text = (former / "meta.properties").read_text()
+    (new / "meta.properties").write_text(text.replace("node.id=1", "node.id=201"))
+    return tmp_path / "nodes"
+
+
+def asked(nodes: Path, *numbers: int, **how: Any) -> MetadataRecovery:
+    """Return the answer for some of the nodes."""
+    return kcheck.recover_metadata(*(f"{number}={nodes}/broker-{number}" for number in numbers), **how)
+
+
+def names(answer: MetadataRecovery) -> list[str]:
+    """Return the names of the refusals."""
+    return [refusal.name for refusal in answer.refusals]
+
+
+def test_a_plan_gives_the_topic_back(nodes: Path, tmp_path: Path) -> None:
+    """Its id, replicas and records; ISR is the best replica alone; applied, then undone."""
+    answer = asked(nodes, 1, 2, 3, 201, out=tmp_path / "out")
+    assert names(answer) == []
+    assert [plan.node_id for plan in answer.plans] == [201]
+    before = state(nodes)
+    apply((tmp_path / "out" / "plan-201.json").read_bytes(), str(tmp_path / "backup"))
+    image = read_copy(LOCAL, str(nodes / "broker-201" / "data1" / METADATA), 201).image
+    part = image.topics[TOPIC].partitions[0]
+    known = read_copy(LOCAL, str(QUORUM / "broker-1" / "data1" / METADATA), 1).image.topics[TOPIC]
+    assert (image.topics[TOPIC].topic_id, part.replicas, part.isr) == (known.topic_id, (1, 2, 3), (1,))
+    assert part.leader_epoch == 1 + max(held.epoch for held in answer.disks.partitions[TOPIC, 0].replicas)
+    undo(str(tmp_path / "backup"))
+    assert before == state(nodes)
+
+
+def test_the_answers_that_are_written_give_the_same_plan(nodes: Path, tmp_path: Path) -> None:
+    answer = asked(nodes, 1, 2, 3, 201, out=tmp_path / "out")
+    again = asked(nodes, 1, 2, 3, 201, answers=tmp_path / "out" / "answers.json")
+    assert answer.rebuild.topics[0].partitions == again.rebuild.topics[0].partitions
+    assert answer.plans == again.plans
+    assert again.rebuild.topics[0].assumed == ()
+    assert again.next_command is not None
+    assert "--answers" in again.next_command
+
+
+def test_the_screen_and_the_files(nodes: Path, tmp_path: Path) -> None:
+    """The runbook names the commands of the plan; the JSON document is that of the screen."""
+    out = tmp_path / "out"
+    paths = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3, 201)]
+    done = command("recover", "metadata", *paths, "--output-dir", str(out))
+    assert done.code == 0
+    assert "1 topic with 1 partition comes back from the disks of brokers 1, 2 and 3." in done.out
+    assert f"kcheck apply {out}/plan-201.json" in (out / "recovery.md").read_text()
+    document = json.loads((out / "recovery.json").read_text())
+    assert document["schema"] == "kcheck.recovery-metadata/1"
+    assert document["snapshot"] == {"end_offset": 1000, "epoch": 100}
+
+
+def test_old_copies_that_know_everything_are_better(nodes: Path) -> None:
+    shutil.copytree(QUORUM / "broker-1" / "data1" / METADATA, nodes / "broker-1" / "data1" / METADATA)
+    answer = asked(nodes, 1, 2, 3, 201)
+    assert names(answer) == ["metadata-here"]
+    forced = asked(nodes, 1, 2, 3, 201, force=True)
+    assert [warning.name for warning in forced.warnings] == ["metadata-here"]
+    copy = read_copy(LOCAL, str(nodes / "broker-1" / "data1" / METADATA), 1)
+    assert forced.place == (copy.end + 1000, copy.epoch + 100)
+    assert forced.next_command is not None
+    assert forced.next_command.endswith("--force --output-dir DIR")
+
+
+def test_disks_of_zookeeper_get_the_ids_of_kraft(nodes: Path, tmp_path: Path) -> None:
+    """meta.properties of version 1, and partition.metadata where it is missing: else replicas are set aside."""
+    for number in (1, 2, 3):
+        log_dir = nodes / f"broker-{number}" / "data1"
+        cluster = next(line for line in (log_dir / "meta.properties").read_text().split() if "cluster.id" in line)
+        (log_dir / "meta.properties").write_text(f"version=0\nbroker.id={number}\n{cluster}\n")
+        (log_dir / f"{TOPIC}-0" / "partition.metadata").unlink()
+    answer = asked(nodes, 1, 2, 3, 201, out=tmp_path / "out", kafka="4.3")
+    assert [plan.node_id for plan in answer.plans] == [201, 1, 2, 3]
+    assert any("zookeeper.connect" in note for step in answer.steps for note in step.notes)
+    for plan in answer.plans:
+        apply((tmp_path / "out" / f"plan-{plan.node_id}.json").read_bytes(), str(tmp_path / f"backup-{plan.node_id}"))
+    (topic,) = answer.rebuild.topics
+    texts = {
+        (nodes / f"broker-{number}" / "data1" / f"{TOPIC}-0" / "partition.metadata").read_text() for number in (1, 2)
+    }
+    assert texts == {f"version: 0\ntopic_id: {topic.topic_id}"}
+    text = (nodes / "broker-2" / "data1" / "meta.properties").read_text()
+    assert f"directory.id={topic.partitions[0].directories[1]}" in text
+    assert "node.id=2" in text
+
+
+def test_a_dynamic_controller_is_the_only_voter(nodes: Path) -> None:
+    """Of three that kafka-storage.sh has named, or by its address."""
+    answer = asked(nodes, 1, 2, 3, 201, voter="201@controller:9093")
+    assert [(voter.voter_id, voter.endpoints) for voter in answer.voters] == [(201, ("CONTROLLER://controller:9093",))]
+    assert any("controller.quorum.bootstrap.servers=controller:9093" in step.commands for step in answer.steps)
+    assert answer.next_command is not None
+    assert "--voter 201@controller:9093" in answer.next_command
+    folder = nodes / "broker-201" / "data1" / METADATA
+    folder.mkdir()
+    (folder / f"{0:020}-{0:010}.checkpoint").write_bytes(snapshot([], 0, 0, answer.voters))
+    assert asked(nodes, 1, 2, 3, 201).voters == answer.voters
+
+
+def test_one_broker_for_reading(nodes: Path) -> None:
+    answer = asked(nodes, 1, 201, standalone=True)
+    assert names(answer) == []
+    assert "Work with copies of the disks: this cluster is for reading." in answer.steps[0].notes
+
+
+def test_a_missing_disk_and_a_used_controller_are_refused(nodes: Path, tmp_path: Path) -> None:
+    """With the answers file alone."""
+    shutil.move(nodes / "broker-1" / "data1" / f"{TOPIC}-0", nodes / "broker-1" / "data1" / f"{TOPIC}-1")
+    shutil.copytree(QUORUM / "broker-1" / "data1" / METADATA, nodes / "broker-201" / "data1" / METADATA)
+    done = asked(nodes, 1, 2, 3, 201, voter="201", out=tmp_path / "out")
+    assert {"controller-not-empty", "fewer-replicas"} <= {*names(done)}
+    assert done.plans == ()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["answers.json"]
+    assert done.next_command is None
+
+
+def test_nothing_to_recover_and_no_controller(nodes: Path) -> None:
+    assert names(asked(nodes, 201)) == ["no-partitions"]
+    assert names(asked(nodes, 1, 2, 3)) == ["no-controller"]
+    (nodes / "broker-201" / "data1" / "bootstrap.checkpoint").unlink()
+    assert names(asked(nodes, 1, 2, 3, 201)) == ["not-formatted"]
+
+
+def test_left_over_directories_are_named(nodes: Path) -> None:
+    log_dir = nodes / "broker-1" / "data1"
+    shutil.copytree(log_dir / f"{TOPIC}-0", log_dir / f"gone-0.{'0' * 32}-delete")
+    paths = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3, 201)]
+    assert "Not served, and left as they are" in command("recover", "metadata", *paths).out
+
+
+def test_answers_that_are_no_file_of_answers(nodes: Path, tmp_path: Path) -> None:
+    (tmp_path / "answers.json").write_text("[")
+    for path in (tmp_path / "answers.json", tmp_path / "none.json"):
+        with pytest.raises(UsageError):
+            asked(nodes, 1, 201, answers=path)
+    assert command("recover", "metadata").code == 2

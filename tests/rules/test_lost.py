@@ -1,0 +1,40 @@
+"""KC505: what a scan of a fleet lacks."""
+
+import pytest
+
+from kcheck.core.releases.releases import release
+from kcheck.model.lost import Lost, LostKind
+from kcheck.survey.rule_runner import check_run
+
+
+@pytest.mark.parametrize(
+    ("lost", "severity", "message"),
+    [
+        (
+            Lost(LostKind.EMPTY, 3, "/d"),
+            "error",
+            "the log dir is empty: it has neither meta.properties nor a partition directory",
+        ),
+        (
+            Lost(LostKind.BROKER, 3, source="/m", counted=1),
+            "error",
+            "broker 3 has 1 replica according to /m, and the scan has no log dir of it",
+        ),
+        (
+            Lost(LostKind.LOG_DIR, 3, "/d", "id", "r1", 2),
+            "error",
+            "the log dir is not in this scan; run r1 has 2 partition directories in it",
+        ),
+        (
+            Lost(LostKind.PARTITIONS, 3, None, None, "r1", 4, ("a-0", "a-1", "a-2", "b-0")),
+            "warning",
+            "4 partition directories of run r1 are gone from this broker: a-0, a-1, a-2 and 1 more",
+        ),
+    ],
+)
+def test_what_is_lost_is_a_finding(lost: Lost, severity: str, message: str) -> None:
+    """It names the place, and what says that it should be there."""
+    (finding,) = check_run(lost, release("4.3"))
+    assert ("KC505", severity, message) == (finding.id, finding.severity, finding.message)
+    assert (lost.broker_id, lost.log_dir) == (finding.where.broker_id, finding.where.log_dir)
+    assert finding.data["kind"] == lost.kind

@@ -1,0 +1,75 @@
+"""Faults of batches that a start does not notice."""
+
+import struct
+
+from kcheck.model.entries import Offset
+from kcheck.model.loss import BatchFaults
+from kcheck.segments.batch_faults import LoadedSegment, batch_faults
+from tests.builders import BytesFiles, batch, flipped, log, message, run
+
+FIRST, SECOND, THIRD = run(0, 99), run(100, 199), run(200, 249)
+CRC, SIZE, MAGIC = 80, 8, 16
+"""Positions in a batch: a byte of its records, its size, its magic."""
+
+
+def faults(*segments: bytes, start: int = 0, end: int = 250, fits: int = 1 << 30) -> BatchFaults:
+    """Return the faults of a log whose segments begin at 0, 100 and 200."""
+    named = [LoadedSegment(Offset(100 * number), str(number), 1 << 30) for number in range(len(segments))]
+    files = BytesFiles({name: data for (_, name, _), data in zip(named, segments, strict=True)})
+    return batch_faults(files, named, Offset(start), Offset(end), lambda size: size <= fits)
+
+
+def spans(given: BatchFaults) -> list[tuple[int, int]]:
+    """Return the offsets that cannot be read."""
+    return [(one.start, one.end) for one in given.unreadable]
+
+
+def test_an_intact_log() -> None:
+    assert faults(log(FIRST), log(SECOND), log(THIRD)) == BatchFaults()
+    assert faults(log([message(0), message(9, codec=1)]), end=10) == BatchFaults()
+    assert not faults(log(FIRST), fits=10).is_complete
+
+
+def test_corrupt_batches() -> None:
+    """One with a wrong CRC hides its own records, one with a wrong size all that follow in its segment."""
+    size = len(FIRST[0].data)
+    crc = faults(flipped(log(FIRST), 3 * size + CRC), log(SECOND), log(THIRD))
+    assert spans(crc) == [(30, 40)]
+    assert crc.unreadable[0].why == "the CRC does not match"
+    assert spans(faults(flipped(log(FIRST), 3 * size + CRC), log(SECOND), start=40, end=200)) == []
+    assert spans(faults(log(FIRST), flipped(log(SECOND), 9 * size + CRC), log(THIRD))) == [(190, 200)]
+    broken = bytearray(log(FIRST))
+    broken[3 * size + SIZE : 3 * size + SIZE + 4] = struct.pack(">i", 3)
+    assert spans(faults(bytes(broken), log(SECOND), log(THIRD))) == [(30, 100)]
+    assert spans(faults(bytes(broken), end=100)) == [(30, 100)]
+    assert spans(faults(log(FIRST)[:-1], log(SECOND), log(THIRD))) == [(90, 100)]
+    assert spans(faults(log(FIRST) + bytes(40), log(SECOND), log(THIRD))) == []
+    unknown = bytearray(log(FIRST))
+    unknown[3 * size + MAGIC] = 3
+    assert spans(faults(bytes(unknown), log(SECOND), log(THIRD))) == [(30, 40)]
+    unknown[3 * size + SIZE : 3 * size + SIZE + 4] = struct.pack(">i", 20)
+    assert spans(faults(bytes(unknown), log(SECOND), log(THIRD))) == [(30, 100)]
+
+
+def test_offsets_that_are_not_possible() -> None:
+    """The CRC does not cover the base offset of a batch."""
+    size = len(FIRST[0].data)
+    lower = bytearray(log(FIRST))
+    lower[3 * size : 3 * size + 8] = struct.pack(">q", 10)
+    assert spans(faults(bytes(lower), log(SECOND), log(THIRD))) == [(30, 40)]
+    higher = bytearray(log(FIRST))
+    higher[3 * size : 3 * size + 8] = struct.pack(">q", 1 << 40)
+    assert spans(faults(bytes(higher), log(SECOND), log(THIRD))) == [(30, 40)]
+
+
+def test_offsets_that_no_batch_has() -> None:
+    """In a segment, and between two; many gaps, or holes in batches, are the work of a log cleaner."""
+    without = log([*FIRST[:3], *FIRST[4:]])
+    assert faults(without, log(SECOND), log(THIRD)).gaps == ((30, 40),)
+    assert faults(without, log(SECOND), log(THIRD), start=40).gaps == ()
+    assert faults(log(FIRST[:-2]), log(SECOND), log(THIRD)).gaps == ((80, 100),)
+    assert faults(log(FIRST[::2]), log(SECOND), log(THIRD)).gaps == ()
+    short = [log(run(base, base + 59)) for base in range(0, 500, 100)]
+    assert len(faults(*short, log(run(500, 599)), end=600).gaps) == 5
+    cleaned = batch(20, 5, last_offset=29)
+    assert faults(log([*FIRST[:2], cleaned, *FIRST[4:]]), log(SECOND), log(THIRD)).gaps == ()
