@@ -8,6 +8,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import quote
 
@@ -173,7 +174,7 @@ def capture(
     refused = tuple(
         f"{entry['path']}: {entry['error']['message']}" for entry in (*log_rows, *entries) if "error" in entry
     )
-    return Captured(manifest, size, digest, manifest["complete"], interrupted, refused)
+    return Captured(manifest, size, digest, bool(manifest["complete"]), interrupted, refused)
 
 
 class _CaptureReader:
@@ -316,9 +317,8 @@ def _write_bundle(out: str, manifest: dict[str, Any], spool: _Spool, *, pseudony
         try:
             return _write_zip(out, manifest, spool, pseudonyms=pseudonyms)
         except SizesError:
-            packed = {part.name: part.size for part in spool.parts}
             rows = [row for row in manifest["entries"] if "member" in row]
-            row = max(rows, key=lambda row: row["size"] / (1 + packed[row["member"]]))
+            row = max(rows, key=itemgetter("size"))
             dropped = {row.pop("member"), row.pop("records", None)}
             row["missing"] = f"its {row['size']} bytes are mostly holes: they could take any time to read"
             spool.parts = [part for part in spool.parts if part.name not in dropped]

@@ -9,11 +9,12 @@ from kcheck.core.replication.leader_costs import total
 from kcheck.handouts import tool_commands
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
+from kcheck.handouts.markdown_words import markdown_partition
 from kcheck.handouts.repair_steps import repair_steps
 from kcheck.handouts.shell_words import shell_line, shell_word
 from kcheck.handouts.tool_commands import address, describe
 from kcheck.model.cluster import UNCLEAN
-from kcheck.words import NAMED_MAX, agree, counted, partition_name, record_count, some_of
+from kcheck.words import NAMED_MAX, agree, counted, record_count, some_of
 
 
 def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupReset]) -> str:
@@ -375,7 +376,7 @@ def _counted(partitions: Sequence[PartitionElection]) -> str:
 
 
 def _name(partition: PartitionElection) -> str:
-    return partition_name(partition.topic, partition.partition)
+    return markdown_partition(partition.topic, partition.partition)
 
 
 def _brokers(numbers: Sequence[int]) -> str:

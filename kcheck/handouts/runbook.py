@@ -7,6 +7,7 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
+from kcheck.handouts.markdown_words import markdown_partition
 from kcheck.handouts.repair_steps import commands as repair_commands
 from kcheck.handouts.shell_words import shell_word
 from kcheck.words import agree, bare_range, counted, listed, partition_name, some_of
@@ -105,7 +106,7 @@ def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
         return otherwise
     removed: dict[int, list[str]] = {}
     for cut in step.cuts:
-        words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
+        words = f"{bare_range(cut.lost.start, cut.lost.end)} of {markdown_partition(cut.topic, cut.partition)}"
         removed.setdefault(cut.broker_id, []).append(words)
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
     kept = "kcheck recover --output-dir saves them" if saved is None else f"{saved} has them"
@@ -280,7 +281,7 @@ _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]]
 
 
 def _names(step: RecoveryStep) -> str:
-    return some_of([partition_name(part.topic, part.partition) for part in step.partitions])
+    return some_of([markdown_partition(part.topic, part.partition) for part in step.partitions])
 
 
 def _brokers(numbers: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ from kcheck.replicas.replica import ReplicaState
 
 
 def remote_lost(leader: ReplicaState, states: Iterable[ReplicaState]) -> Spans:
-    """Return the remote offsets that another replica serves, and that are lost if this one leads.
+    """Return the offsets that another replica serves, in remote storage too, and that are lost if this one leads.
 
     The replica of a broker without a directory has no epochs: its election costs all remote records of older epochs.
     """
@@ -20,7 +20,7 @@ def remote_lost(leader: ReplicaState, states: Iterable[ReplicaState]) -> Spans:
     if remote is None or leader.problem is not None or leader.log_end_offset is None:
         return ()
     others = (state for state in states if state is not leader and state.problem is None and state.remote is not None)
-    return lost_by_leading(remote, _replica(leader), leader.log_end_offset, map(_replica, others))
+    return lost_by_leading(remote, _replica(leader), map(_replica, others))
 
 
 def remote_unreadable(leader: ReplicaState) -> int:
@@ -37,4 +37,6 @@ def remote_amounts(*lost: Spans) -> Amounts:
 
 
 def _replica(state: ReplicaState) -> RemoteReplica:
-    return RemoteReplica(state.log_start_offset, Offset(max(state.first_segment, state.log_start_offset)), state.cache)
+    local_start = Offset(max(state.first_segment, state.log_start_offset))
+    end = local_start if state.log_end_offset is None else state.log_end_offset
+    return RemoteReplica(state.log_start_offset, local_start, state.cache, end)

@@ -25,7 +25,9 @@ def remote_replica(view: PartitionView, release: Release) -> RemoteReplica | Non
     """Return what decides about the remote part; None if the broker cannot load the log, or without a segment."""
     if view.log_start_offset is None or not view.segments or (view.epochs is not None and not readable(view.epochs)):
         return None
-    return RemoteReplica(view.log_start_offset, view.segments[0].base_offset, loaded_lines(view, release))
+    local_start = view.segments[0].base_offset
+    end = local_start if view.log_end_offset is None else view.log_end_offset
+    return RemoteReplica(view.log_start_offset, local_start, loaded_lines(view, release), end)
 
 
 def report_of(view: PartitionView, release: Release) -> RemoteReport:
@@ -64,7 +66,7 @@ def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHis
         if own.remote is None or not replica.epochs or replica.epochs[0].start_offset > replica.log_start:
             continue
         report = remote_report(own.remote, replica)
-        lost = lost_by_leading(own.remote, replica, own.log_end_offset or replica.local_start, others)
+        lost = lost_by_leading(own.remote, replica, others)
         if report.deleted and lost:
             yield LackedHistory(own, replica, lost, report.deleted_offsets, report.deleted_count)
 

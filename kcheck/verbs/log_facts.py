@@ -120,7 +120,7 @@ def with_remote(
     if remote is None:
         return log
     start = loaded.log_start_offset if offsets.log_start is None else min(offsets.log_start, loaded.log_start_offset)
-    report = remote_report(remote, RemoteReplica(start, first, loaded.leader_epochs))
+    report = remote_report(remote, RemoteReplica(start, first, loaded.leader_epochs, loaded.log_end_offset))
     return log._replace(remote=remote, remote_report=report)
 
 

@@ -164,7 +164,7 @@ class _StoreWatch:
         self._clusters.add(cluster_id)
         start, local_start = view.log_start_offset, local_start_of(view)
         if view.remote is not None and start is not None and local_start is not None:
-            replica = RemoteReplica(start, local_start, view.leader_epochs)
+            replica = RemoteReplica(start, local_start, view.leader_epochs, view.log_end_offset or local_start)
             lag = copy_lag(view.remote, view.segments, view.leader_epochs)
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None, read=None)
             self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica), lag))

@@ -171,7 +171,8 @@ TABLE = (
         "A controller has partitions, or other copies name it, and it has no metadata log; or so many others that no"
         " majority has one. A log dir of --metadata that may keep none: not seen.",
         "Voters with empty logs elect each other; every partition becomes stray.",
-        "Start the other controllers first. Where no majority has the metadata log, start none: kcheck recover quorum.",
+        "Start the other controllers first. Where no majority has the metadata log, start none: kcheck recover quorum,"
+        " or kcheck recover metadata if no copy is left.",
         "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,
     ),
     Premise(

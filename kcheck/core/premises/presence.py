@@ -351,7 +351,8 @@ TABLE = (
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
         "Only the broker's own copy of the metadata, or none, or damaged ones: not seen.",
         "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
-        "Name a controller's log dir by --metadata, or accept it: --allow P303.",
+        "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
+        " kcheck recover metadata.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
     ),
     Premise(

@@ -24,6 +24,8 @@ class RemoteReplica(NamedTuple):
     """The base offset of its first local segment; the log end without one."""
     epochs: EpochEntries
     """Its leader epochs."""
+    log_end: Offset
+    """The offset after its last record."""
 
 
 class RemoteReport(NamedTuple):
@@ -104,14 +106,16 @@ def without_record(log: RemoteLog) -> tuple[RemoteSegment, ...]:
     )
 
 
-def lost_by_leading(log: RemoteLog, leader: RemoteReplica, log_end: Offset, others: Iterable[RemoteReplica]) -> Spans:
-    """Return the remote offsets that another replica serves, and that are lost if this one leads up to `log_end`.
+def lost_by_leading(log: RemoteLog, leader: RemoteReplica, others: Iterable[RemoteReplica]) -> Spans:
+    """Return the offsets that another replica serves, and that are lost if this one leads.
 
-    The leader deletes them, its log begins above them, or it has other records there. Offsets below its first epoch
-    whose segments stay are not lost: another leader reads them again.
+    In remote storage: the leader deletes them, its log begins above them, or it has other records there. Offsets below
+    its first epoch whose segments stay are not lost: another leader reads them again. On the other's disk: what lies
+    below the log start of such a leader, because followers take it.
     """
     if not log.is_known:
         return ()
+    others = tuple(others)
     served = merged(
         span
         for other in others
@@ -119,8 +123,10 @@ def lost_by_leading(log: RemoteLog, leader: RemoteReplica, log_end: Offset, othe
     )
     if not served:
         return ()
-    kept = within(readable(log.runs, leader.epochs), leader.log_start, log_end)
+    kept = within(readable(log.runs, leader.epochs), leader.log_start, leader.log_end)
     deleted = deleted_by_leading(log.runs, leader.epochs)
     first = leader.epochs[0].start_offset if leader.epochs else leader.log_start
     hidden = within(offsets_of(run for run in log.runs if run not in deleted), leader.log_start, first)
-    return without(without(served, kept), hidden)
+    lost = without(without(served, kept), hidden)
+    local = within(merged((other.local_start, other.log_end) for other in others), Offset(0), leader.log_start)
+    return merged((*lost, *local)) if lost else ()

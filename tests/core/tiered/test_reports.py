@@ -71,17 +71,17 @@ def test_a_remote_log() -> None:
 def test_a_report() -> None:
     """A replica whose epochs begin above its log start; a gap; nothing wrong."""
     shared = log(segment(0, 5, (0, 0)), segment(5, 10, (0, 5), (1, 8)), segment(10, 15, (1, 10)))
-    late = remote_report(shared, RemoteReplica(0, 15, epochs((1, 14))))
+    late = remote_report(shared, RemoteReplica(0, 15, epochs((1, 14)), 15))
     assert (late.deleted_offsets, late.unreadable, late.gaps) == (((0, 5),), ((0, 14),), ())
     whole = epochs((0, 0), (1, 8))
-    assert remote_report(shared, RemoteReplica(0, 15, whole)) == RemoteReport()
-    assert remote_report(shared, RemoteReplica(0, 18, whole)).gaps == ((15, 18),)
-    assert remote_report(shared, RemoteReplica(0, 15, ())) == RemoteReport(deleted=shared.runs)
+    assert remote_report(shared, RemoteReplica(0, 15, whole, 15)) == RemoteReport()
+    assert remote_report(shared, RemoteReplica(0, 18, whole, 18)).gaps == ((15, 18),)
+    assert remote_report(shared, RemoteReplica(0, 15, (), 15)) == RemoteReport(deleted=shared.runs)
 
 
 def test_a_report_without_metadata() -> None:
     """Lost metadata is not the same as metadata on brokers that are not given."""
-    replica = RemoteReplica(0, 15, epochs((0, 0)))
+    replica = RemoteReplica(0, 15, epochs((0, 0)), 15)
     for state in (MetadataState.MISSING, MetadataState.SHORT):
         assert remote_report(log(state=state), replica) == RemoteReport(without_metadata=((0, 15),))
     assert remote_report(log(state=MetadataState.NOT_GIVEN), replica) == RemoteReport()
@@ -90,19 +90,20 @@ def test_a_report_without_metadata() -> None:
 def test_what_is_lost_if_an_old_leader_leads_again() -> None:
     """Its log begins above what it deletes; the offset that both lineages share stays."""
     both = log(*OLD, *NEW)
-    old, new = RemoteReplica(24, 40, epochs((2, 24))), RemoteReplica(0, 40, epochs((0, 0), (2, 24)))
-    assert lost_by_leading(both, old, 44, [new]) == ((0, 24),)
-    assert lost_by_leading(both, new, 44, [old]) == ()
-    assert lost_by_leading(log(state=MetadataState.NOT_GIVEN), old, 44, [new]) == ()
-    assert lost_by_leading(both, old, 44, [RemoteReplica(40, 40, epochs((2, 24)))]) == ()
+    old, new = RemoteReplica(24, 40, epochs((2, 24)), 44), RemoteReplica(0, 40, epochs((0, 0), (2, 24)), 44)
+    assert lost_by_leading(both, old, [new]) == ((0, 24),)
+    assert lost_by_leading(both, new, [old]) == ()
+    assert lost_by_leading(both, old._replace(log_start=25), [new._replace(local_start=20)]) == ((0, 25),)
+    assert lost_by_leading(log(state=MetadataState.NOT_GIVEN), old, [new]) == ()
+    assert lost_by_leading(both, old, [RemoteReplica(40, 40, epochs((2, 24)), 44)]) == ()
 
 
 def test_hidden_offsets_are_not_lost() -> None:
     """A replica without older epochs deletes only segments of older epochs."""
     rows = log(segment(0, 5, (0, 0)), segment(5, 10, (2, 5)))
-    follower, leader = RemoteReplica(0, 10, epochs((2, 9))), RemoteReplica(0, 10, epochs((0, 0), (2, 5)))
-    assert lost_by_leading(rows, follower, 12, [leader]) == ((0, 5),)
-    assert lost_by_leading(rows, RemoteReplica(0, 0, ()), 0, [leader]) == ((0, 10),)
+    follower, leader = RemoteReplica(0, 10, epochs((2, 9)), 12), RemoteReplica(0, 10, epochs((0, 0), (2, 5)), 12)
+    assert lost_by_leading(rows, follower, [leader]) == ((0, 5),)
+    assert lost_by_leading(rows, RemoteReplica(0, 0, (), 0), [leader]) == ((0, 10),)
 
 
 def test_a_stuck_copy() -> None:

@@ -1,0 +1,127 @@
+"""Real clusters with tiered storage: LocalTieredStorage of Kafka's own test jars, segments of one batch."""
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.oracle import histories
+from tests.oracle.admin_requests import create_topic
+from tests.oracle.jars import jar, numbers
+from tests.oracle.kafka import Cluster, wait_for
+from tests.oracle.wire import states
+
+RELEASES = ("3.6.2", "3.7.2", "3.8.1", "3.9.2", "4.0.2", "4.1.1", "4.3.1")
+"""Every minor release that has tiered storage and that Maven serves here, and the last of each."""
+BATCH = 5
+"""Records in a batch, which fills a segment."""
+_METADATA_PARTITIONS = 3
+
+
+def config(version: str, store: Path, brokers: int) -> dict[str, object]:
+    """Return the settings of brokers that copy to a folder, and look for work twice a second."""
+    jars = [jar(f"org.apache.kafka:{name}:{version}:jar:test") for name in ("kafka-storage", "kafka-clients")]
+    metadata = "rlmm.config.remote.log.metadata"
+    settings: dict[str, object] = {
+        "remote.log.storage.system.enable": "true",
+        "remote.log.storage.manager.class.name": "org.apache.kafka.server.log.remote.storage.LocalTieredStorage",
+        "remote.log.storage.manager.class.path": ":".join(map(str, jars)),
+        "remote.log.storage.manager.impl.prefix": "rsm.config.",
+        "rsm.config.dir": store,
+        "remote.log.metadata.manager.listener.name": "PLAINTEXT",
+        f"{metadata}.topic.num.partitions": _METADATA_PARTITIONS,
+        f"{metadata}.topic.replication.factor": brokers,
+        f"{metadata}.initialization.retry.interval.ms": 500,
+        "remote.log.manager.task.interval.ms": 500,
+        "log.retention.check.interval.ms": 1000,
+        "log.flush.offset.checkpoint.interval.ms": 1000,
+        "log.flush.start.offset.checkpoint.interval.ms": 1000,
+        "log.segment.delete.delay.ms": 500,
+        "replica.lag.time.max.ms": 3000,
+        "auto.create.topics.enable": "false",
+        "auto.leader.rebalance.enable": "false",
+    }
+    if numbers(version) >= (3, 7):
+        settings["log.initial.task.delay.ms"] = 500
+    if numbers(version) >= (4, 2):
+        settings[f"{metadata}.topic.min.isr"] = 1  # else nothing is copied with one broker of two
+    return settings
+
+
+def create(cluster: Cluster, topic: str) -> None:
+    """Create a topic in remote storage with one partition, which keeps no closed segment on disk."""
+    settings = {
+        "remote.storage.enable": "true",
+        "internal.segment.bytes" if numbers(cluster.version) >= (4, 1) else "segment.bytes": "200",
+        "local.retention.bytes": "1",
+        "retention.bytes": "-1",
+        "file.delete.delay.ms": "500",
+        "unclean.leader.election.enable": "true",
+        "min.insync.replicas": "1",
+    }
+    port = next(broker.port for broker in cluster.brokers.values() if broker.alive)
+    create_topic(port, cluster.version, topic, sorted(cluster.brokers), settings)
+    wait_for(f"a leader of {topic}", lambda: states(port).get(f"{topic}-0", (-1,))[0] > 0)
+
+
+def send(cluster: Cluster, topics: Sequence[str], batches: int) -> None:
+    """Write batches to topics."""
+    lines = (f"send {topic} 0 {BATCH * number} {BATCH} none" for topic in topics for number in range(batches))
+    histories.load(cluster, *lines)
+
+
+class StoredSegment(NamedTuple):
+    """A segment in the store."""
+
+    start: int
+    """Its first offset."""
+    segment_id: str
+    """Its id."""
+
+
+def stored(store: Path, topic: str) -> set[StoredSegment]:
+    """Return the segments of a topic that have a `.log` in the store."""
+    logs = store.glob(f"kafka-tiered-storage/{topic}-0-*/*.log")
+    return {StoredSegment(int(log.name[:20]), log.name[21:43]) for log in logs}
+
+
+def wait_copied(store: Path, topic: str, segments: int) -> None:
+    """Return when the store has this number of segments of a topic."""
+    wait_for(f"{segments} segments of {topic}", lambda: len(stored(store, topic)) == segments)
+
+
+def wait_local_start(cluster: Cluster, broker: int, topic: str, start: int) -> None:
+    """Return when a broker's first local segment begins at an offset."""
+    folder = cluster[broker].log_dirs[0] / f"{topic}-0"
+    wait_for(f"{topic} from {start}", lambda: min(int(log.stem) for log in folder.glob("*.log")) == start)
+
+
+def log_start(cluster: Cluster, broker: int, topic: str) -> int:
+    """Return the checkpointed log start of a partition."""
+    lines = (cluster[broker].log_dirs[0] / "log-start-offset-checkpoint").read_text()
+    entry = re.search(rf"(?m)^{topic} 0 (\d+)$", lines)
+    return 0 if entry is None else int(entry[1])
+
+
+def copies(cluster: Cluster, folder: Path) -> tuple[list[str], str]:
+    """Copy what the disks hold now; return the arguments for the brokers, and the copy of the controller."""
+    skipped = shutil.ignore_patterns(".lock", "*.tmp", "*.deleted")
+    arguments = []
+    for number, broker in cluster.brokers.items():
+        shutil.copytree(broker.log_dirs[0], folder / f"broker-{number}", ignore=skipped)
+        arguments.append(f"{number}={folder}/broker-{number}")
+    controller = folder / "controller"
+    shutil.copytree(cluster.beside.log_dirs[0], controller, ignore=skipped, dirs_exist_ok=True)
+    return arguments, str(controller)
+
+
+def led_by(cluster: Cluster, asked: int, topic: str, leader: int) -> Callable[[], bool]:
+    """Return a condition: one broker says that another leads a topic, and that both are in sync if both run."""
+    running = sorted(number for number, broker in cluster.brokers.items() if broker.alive)
+
+    def holds() -> bool:
+        who, _, _, isr = states(cluster[asked].port)[f"{topic}-0"]
+        return who == leader and sorted(isr) == running
+
+    return holds
