@@ -32,7 +32,7 @@ _EMPTY_LOG_START = (
     "treats the file as empty: the log start of each partition falls back to its first segment, so records that "
     "DeleteRecords removed become readable again"
 )
-OPEN_TRANSACTION = "; if a partition has an open transaction, the broker does not start at all"
+OPEN_TRANSACTION = "; an open transaction in a partition aborts the start instead"
 
 
 class CheckpointOutcome(NamedTuple):

@@ -1,7 +1,7 @@
 """Counts the English of pages, texts and docstrings: `python -m tests.docs.english` writes lower limits.
 
 A pattern finds a way to write that reads like a translation. The limits in `english.tsv` only fall: a limit is the
-count of the last landing and 2 % of it, so that two branches can land on one day. `python -m tests.docs.english P8`
+count of the last landing and 5 % of it, so that the branches of one day can land. `python -m tests.docs.english P8`
 prints the texts that a pattern finds.
 """
 
@@ -119,7 +119,7 @@ def write() -> None:
     before, now = limits() if LIMITS.exists() else {}, counts()
     lines = ["\t".join(("pattern", *AREAS))]
     for name in (*PATTERNS, *LONG):
-        allowed = {area: -(-now[area, name] * 102 // 100) for area in AREAS}
+        allowed = {area: -(-now[area, name] * 105 // 100) for area in AREAS}
         lines.append("\t".join([name, *(str(min(before.get((area, name), n), n)) for area, n in allowed.items())]))
     LIMITS.write_text("\n".join(lines) + "\n", "utf-8")
     for name in (*PATTERNS, *LONG):

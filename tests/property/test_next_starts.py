@@ -87,8 +87,8 @@ def untouched(_: re.Match[str], finding: Finding, starts: Starts) -> bool:
 WORDS: tuple[tuple[str, Agrees], ...] = (
     (r"(?<!that partition it )does not start(?! when| if|, or starts)", aborts),
     (r"(?:fails|stops) at its next start", fails),
-    (r"takes the (?:whole )?log dir offline(?! when|: it cannot remove)", fails),
-    (r"cuts the log at offset (\d+)", cut_at),
+    (r"takes (?:the|this) log dir offline(?! when|: it cannot remove)", fails),
+    (r"truncates the log to offset (\d+)", cut_at),
     (r"[Tt]he log then ends at offset (\d+)", ends_at),
     (r"DELETE EVERY SEGMENT .* at offset (\d+)", wiped),
     (r"TRUNCATE THE WHOLE LOG|truncates to its high watermark", without_epochs),
@@ -97,7 +97,7 @@ WORDS: tuple[tuple[str, Agrees], ...] = (
     (r"lowers it to (\d+)", ends_at),
     (r"rebuilds (?:it at|all of)", loads),
     (r"loses (\d+) records?", loses),
-    (r"does not read this segment|does not check|keeps them and appends", untouched),
+    (r"does not check|keeps them and appends", untouched),
 )
 """What the words of an effect claim."""
 CONDITIONAL = ("After an unclean shutdown",)
