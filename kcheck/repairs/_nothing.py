@@ -45,6 +45,7 @@ WITHOUT = {
     "KC502": "only the configuration of the nodes, or a running quorum, changes the voters",
     "KC503": "only newer software, or a downgrade of the running cluster, helps",
     "KC504": "only the running quorum changes its voters",
+    "KC505": "no file has what is gone: mount the disk, or see the page about a dead disk",
     "KC601": "only the running cluster can reset the offset of a group",
     "KC602": "only the running cluster can end a transaction",
 }

@@ -28,7 +28,10 @@ SPEAKING = {
             "voters",
         )
     },
-    "rescue/refusals.py": "a refusal is a sentence, and so is what helps",
+    "rescue/answers.py": "what the template of an answers file says",
+    "rescue/old_directories.py": "why a directory cannot become a replica",
+    "rescue/rebuild_refusals.py": "a refusal is a sentence, and so is what helps",
+    "rescue/refusals.py": "the same",
     "rescue/ways.py": "why a way is not possible",
     "start/startup.py": "which file Kafka's exception is about",
 }
