@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from kcheck.core.premises.batches import READABLE
 from kcheck.core.premises.table import BY_ID, UNCOUNTED
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
 from kcheck.plans.edited_log_dir import EditedLogDir
+from kcheck.repairs import DAMAGE
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.premises import judge, missing_log_dirs, refuted_findings
 from kcheck.views.log_dir import LogDirs
@@ -40,11 +42,24 @@ def premised_starts(
     if is_changed:
         with_edits = log_dirs.edited({log_dir.path: log_dir.opened() for log_dir in edited})
         then, premises_then = judge(targets, after, options, with_edits)
-    # A plan brings no record back: it only changes the files that show what is gone.
-    gone = (judged for judged in premises if not (BY_ID[judged.id].ends_start or BY_ID[judged.id].takes_offline))
+    # A plan brings no record back: it only changes the files that show what is gone. It mends what is unreadable.
+    gone = (judged for judged in premises if not _is_of_files(judged))
     by_place = {(judged.id, judged.log_dir, judged.partition): judged for judged in chain(gone, premises_then)}
     places = [log_dir.view.where for log_dir in edited]
     mended = {(of.path, name) for of in edited for name, partition in of.by_dir.items() if partition.version}
-    rows = (row for row in by_place.values() if row.id not in UNCOUNTED or (row.log_dir, row.partition) not in mended)
+    damaged = {
+        (of.path, name)
+        for of in edited
+        for name, partition in of.by_dir.items()
+        if any(finding.id in DAMAGE for finding in partition.findings)
+    }  # fmt: skip
+    settled = {READABLE: damaged - mended, **dict.fromkeys(UNCOUNTED, mended)}  # a refusal names the batch itself
+    rows = (row for row in by_place.values() if (row.log_dir, row.partition) not in settled.get(row.id, ()))
     left = tuple(refuted_findings(rows, places, options.release))
     return PremisedStarts(premises, now, then, left, frozenset(missing_log_dirs(targets, premises)))
+
+
+def _is_of_files(judged: JudgedPremise) -> bool:
+    """Whether the files decide after the plan as they do before it."""
+    premise = BY_ID[judged.id]
+    return premise.ends_start or premise.takes_offline or judged.id == READABLE

@@ -44,7 +44,9 @@ def _best_leader(
     """Return the broker that `kcheck truncation --leader best` names among the others; None if it names none."""
     states = tuple(
         started(
-            ReplicaFiles(path=folder_of(replica.view.where), view=replica.view, log_dir=log_dir.view), log_dir.release
+            ReplicaFiles(path=folder_of(replica.view.where), view=replica.view, log_dir=log_dir.view),
+            log_dir.release,
+            reads=True,
         )
         for log_dir, replica in (own, *replicas)
     )

@@ -35,6 +35,7 @@ def batch_faults(
 ) -> BatchFaults:
     """Return the faults of a log that begins at `start` and ends at `end`, up to a segment whose size does not fit.
 
+    A gap before the first batch is none: a log cleaner removes the oldest records, and leaves the segment its name.
     UnreadableError if a segment cannot be read.
     """
     unreadable, between, within = list[UnreadableRecords](), list[Between](), list[Between]()
@@ -57,7 +58,7 @@ def batch_faults(
                 if why is not None:
                     unreadable.append(UnreadableRecords(expected, batch.base_offset, why))
                     why = None
-                elif expected < batch.base_offset and batch.record_count is not None:
+                elif segments[0].base < expected < batch.base_offset and batch.record_count is not None:
                     within.append((expected, batch.base_offset))
                 is_dense = is_dense and batch.record_count in (None, batch.last_offset + 1 - batch.base_offset)
                 expected = Offset(batch.last_offset + 1)
