@@ -11,7 +11,9 @@ import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from itertools import cycle, islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,6 +25,9 @@ TIMEOUT = 180.0
 """Seconds for a process to start or stop: the machine may be busy."""
 
 ZOOKEEPER_SESSION = 3.0
+
+_FIRST_PORT, _SHARES, _START_STEP, _TRIED = 10_000, 16, 97, 100
+"""Of `free_port`."""
 
 BROKER_STARTED = re.compile(r"started \(kafka\.server\.Kafka(Raft)?Server\)")
 ZOOKEEPER_STARTED = re.compile("binding to port")
@@ -49,11 +54,31 @@ def _serves(port: int) -> bool:
         return connection.recv(16).startswith(b"Zookeeper")
 
 
+def _ports() -> Iterator[int]:
+    """Yield ports below those that outgoing connections take, in the share of this worker of pytest-xdist.
+
+    Where they begin depends on the process, so that two runs of the tests seldom want the same.
+    """
+    first_ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    share = range(_FIRST_PORT + worker % _SHARES, first_ephemeral, _SHARES)
+    start = os.getpid() * _START_STEP % len(share)
+    return cycle([*share[start:], *share[:start]])
+
+
+_unused_ports = _ports()
+
+
 def free_port() -> int:
-    """Return a TCP port of this machine that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a TCP port of this machine that nobody uses now, and that no outgoing connection will take.
+
+    A process may bind it much later, or again after it was killed.
+    """
+    for port in islice(_unused_ports, _TRIED):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError(f"none of {_TRIED} ports is free")
 
 
 class Process:

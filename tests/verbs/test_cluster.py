@@ -47,7 +47,7 @@ def test_the_newest_of_several_copies_answers() -> None:
     ]  # fmt: skip
     assert {copy["voter"] for copy in said["copies"]} == {False}
     assert (said["quorum"], said["stopped"]) == (
-        {"leader": 100, "epoch": 1, "voters": [100], "voter_set": [], "committed_to": None}, True,
+        {"leader": 100, "epoch": 1, "voters": [100], "voter_set": [], "committed_to": None, "voters_here": []}, True,
     )  # fmt: skip
 
 

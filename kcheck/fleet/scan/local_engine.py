@@ -244,8 +244,8 @@ class _Engine:
         log_dirs, how = with_releases(log_dirs, self._run.how)
         self.releases = counted(log_dirs, how)
         self._retry = Retry(self._workers, how)
-        log_dirs = self._retry.with_metadata(log_dirs, self._write)
         self._read(logs)
+        log_dirs = self._retry.with_metadata(log_dirs, self._write)
         of_broker: list[tuple[Identified, list[bytes]]] = []
         of_log_dir: list[bytes] = []
         steps = self._steps(log_dirs)

@@ -165,7 +165,7 @@ class _SparkEngine:
             log_dirs, of_clusters, unread = self._with_metadata(log_dirs, cores)
         first_findings = [
             place,
-            *chain.from_iterable(map(from_bytes, (*unreadable, *failed, *unread, *self._read(logs)))),
+            *chain.from_iterable(map(from_bytes, (*unreadable, *failed, *self._read(logs), *unread))),
         ]
         with self._progress.phase("list"):
             listed, counts = self._listed(log_dirs, cores)

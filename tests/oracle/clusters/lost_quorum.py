@@ -6,6 +6,7 @@ The cluster of a release and a kind is made once, killed, and copied for each te
 import json
 import re
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -137,6 +138,11 @@ class Nodes:
         """Return where the metadata log of a node ends."""
         return read_copy(LOCAL, str(self.metadata(number)), number).end
 
+    def age(self, number: int) -> tuple[int, int]:
+        """Return the epoch and the end of the metadata log of a node: the greatest is the newest."""
+        copy = read_copy(LOCAL, str(self.metadata(number)), number)
+        return copy.epoch, copy.end
+
     def strays(self) -> list[str]:
         """Return the directories that brokers have put aside because the metadata do not know them."""
         here = [self[number] for number in BROKERS if number in self.nodes]
@@ -186,9 +192,30 @@ def made(version: str, folder: Path, *, dynamic: bool) -> Path:
             ):
                 done_by(client, command)
             records, groups = content(client)
-        nodes.kill()
+        killed_by_surprise(nodes)
         done.write_text(json.dumps({"places": nodes.places, "records": records, "groups": groups}))
     return folder
+
+
+def killed_by_surprise(nodes: Nodes) -> None:
+    """Kill all nodes when controller 101 knows what each broker knows.
+
+    A broker can have received a record before it: kcheck rightly copies the log of that broker then, and the tests that
+    lose all controllers hold that. Brokers stand still meanwhile, too briefly to be fenced.
+    """
+
+    def is_caught_up() -> bool:
+        for number in BROKERS:
+            nodes[number].send(signal.SIGSTOP)
+        known = max(map(nodes.age, BROKERS))
+        if nodes.age(CONTROLLERS[0]) >= known:
+            return True
+        for number in BROKERS:
+            nodes[number].send(signal.SIGCONT)
+        return False
+
+    wait_for("the records of the brokers on controller 101", is_caught_up)
+    nodes.kill()
 
 
 def done_by(client: Client, command: str) -> list[list[str]]:
