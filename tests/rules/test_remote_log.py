@@ -1,8 +1,9 @@
 """The rules about the part of a log in remote storage."""
 
+from kcheck.core.releases.releases import release
 from kcheck.core.tiered.reading import remote_log
-from kcheck.model.entries import EpochEntries, EpochEntry
-from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentState
+from kcheck.model.entries import EpochEntries, EpochEntry, Offset
+from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentObjects, SegmentState, StoredLog
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.rules.kc240_remote_epochs_missing import RULE as KC240
 from kcheck.rules.kc241_remote_gap import RULE as KC241
@@ -11,6 +12,7 @@ from kcheck.rules.kc243_remote_copy_stuck import RULE as KC243
 from kcheck.rules.kc244_remote_delete_fails import RULE as KC244
 from kcheck.rules.kc245_remote_metadata_missing import RULE as KC245
 from kcheck.rules.kc246_remote_metadata_short import RULE as KC246
+from kcheck.rules.kc247_remote_object_missing import check as check_objects
 from kcheck.rules.kc405_log_starts_differ import RULE as KC405
 from kcheck.rules.kc411_replica_lacks_remote_history import RULE as KC411
 from tests.rules.build import epochs, found_by, partition
@@ -133,3 +135,13 @@ def test_replicas_that_differ_and_delete_nothing() -> None:
     assert not found_by(KC411, replicas(tiered(b"0\n1\n2 30\n"), tiered()))
     assert not found_by(KC411, replicas(tiered(b"0\n1\n2 24\n", log_start=24), tiered()._replace(remote=None)))
     assert not found_by(KC411, replicas(tiered(b"0\n1\n2 24\n", log_start=24), tiered()._replace(segments=())))
+
+
+def test_an_object_of_another_size() -> None:
+    """LocalTieredStorage keeps the segment byte for byte."""
+    segment = RemoteSegment("A" * 22, SegmentState.COPY_FINISHED, Offset(5), Offset(10), 400, was_finished=True)
+    sizes = {"log": 399, "index": 0, "timeindex": 0, "leader_epoch_checkpoint": 0, "snapshot": 0}
+    objects = {segment.segment_id: SegmentObjects(Offset(5), sizes)}
+    stored = StoredLog("t", 0, remote_log(MetadataState.READ, (segment,)), objects, 0)
+    (finding,) = check_objects(stored, release("4.3"))
+    assert finding.message == "t-0: 5-9 has 399 instead of 400 bytes"
