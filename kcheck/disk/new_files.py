@@ -198,7 +198,12 @@ def write_tree(out: str, files: Mapping[str, bytes]) -> None:
             raise UsageError(f"{out} is not empty: choose a new directory")
     except OSError as error:
         raise UsageError(f"cannot read {out}: {word_for(error)}") from error
-    with NewFiles(out, (), apart_from=()) as written:
+    write_files(out, (), files, apart_from=())
+
+
+def write_files(out: str, names: Iterable[str], files: Mapping[str, bytes], *, apart_from: Iterable[str]) -> None:
+    """Write files by their paths below `out` and `names`; all of them or none. UsageError: as `NewFiles`."""
+    with NewFiles(out, names, apart_from=apart_from) as written:
         for path, data in files.items():
             written.begin(path)
             written.write(data)

@@ -193,9 +193,7 @@ def given_up_words(voters: frozenset[int], dead: Iterable[int], arguments: Seque
     return f"{which}: no leader can be elected. Do not start any of them: {command}."
 
 
-def runbook(
-    verdict: Sequence[str], steps: Sequence[QuorumStep], title: str = "Recovery of the controller quorum"
-) -> str:
+def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str) -> str:
     """Return recovery.md."""
     parts = [f"# {title}", *verdict]
     for place, step in enumerate(steps, start=1):

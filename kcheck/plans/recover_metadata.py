@@ -6,43 +6,37 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kcheck import __version__
 from kcheck.core.rescue.answers import NONE, SCHEMA, MetadataAnswers, answers_of
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import NewVoter, RescueNode
 from kcheck.core.rescue.rebuild import Rebuild, Wanted, rebuild, template
 from kcheck.core.rescue.rebuild_refusals import refusals_of_controller, refusals_of_held, refusals_of_rebuild
-from kcheck.core.rescue.refusals import RescueRefusal, refusals_of_disks
+from kcheck.core.rescue.refusals import refusals_of_disks
 from kcheck.core.rescue.ways import NO_DIRECTORY
 from kcheck.disk.local import LOCAL
-from kcheck.disk.new_files import NewFiles
+from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
-from kcheck.documents.answer import Answer
 from kcheck.documents.recovery_metadata import disks_row, rebuild_row, sentences
-from kcheck.documents.recovery_quorum import refusal_row
 from kcheck.errors import UsageError
 from kcheck.formats import metadata_snapshot
 from kcheck.handouts.metadata_steps import MetadataContext, metadata_steps
-from kcheck.handouts.quorum_steps import NodeFile, QuorumStep, runbook
+from kcheck.handouts.quorum_steps import QuorumStep
 from kcheck.handouts.shell_words import shell_line
 from kcheck.model.cluster import Voter
-from kcheck.model.finding import Finding
 from kcheck.model.names import FileKind, segment_bases
-from kcheck.model.plan import serialize_plan
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.held_disks import held_disks, partition_directories
 from kcheck.plans.rebuild_files import place_of_snapshot, rebuild_plans, with_ids
-from kcheck.plans.rescue_files import NodePlan
+from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
+from kcheck.plans.rescue_files import NodePlan, node_files, plan_row, plan_texts
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
 from kcheck.views.rescue_nodes import rescue_nodes
 from kcheck.views.targets import Target, paths_of, replica_targets
 
-FOLDER = "DIR"
-"""Stands for the directory that the user has not named."""
-ANSWERS, RUNBOOK, RECOVERY = "answers.json", "recovery.md", "recovery.json"
+ANSWERS = "answers.json"
 _SMALL_SIZE_MAX = 64 << 20
 _FORMATTED = f"{0:020}-{0:010}.checkpoint"
 """The snapshot with which kafka-storage.sh names the first voters."""
@@ -67,23 +61,15 @@ class MetadataQuestion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetadataRecovery(Answer):
+class MetadataRecovery(RescueAnswer):
     """What `kcheck recover metadata` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     question: MetadataQuestion
     """What was asked."""
-    arguments: tuple[str, ...]
-    """The arguments that name the nodes."""
     disks: HeldDisks
     """What the disks hold."""
     rebuild: Rebuild
     """The metadata that the plan writes."""
-    refusals: tuple[RescueRefusal, ...]
-    """Why there is no plan."""
-    warnings: tuple[RescueRefusal, ...]
-    """What the user overruled."""
     controller: RescueNode | None
     """The new controller."""
     place: tuple[int, int]
@@ -92,14 +78,6 @@ class MetadataRecovery(Answer):
     """The voters in the snapshot; empty if the configuration names them."""
     plans: tuple[NodePlan, ...]
     """What changes on the disk of each node."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
-    collected: list[Finding]
-    """The findings about the paths that were read."""
-    folder: str = FOLDER
-    """The directory of the plan's files."""
-    written: tuple[str, ...] = ()
-    """The files of the plan."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -111,10 +89,7 @@ class MetadataRecovery(Answer):
         """What to do, one after the other."""
         if self.controller is None or not self.plans:
             return ()
-        files = tuple(
-            NodeFile(plan.node_id, join(self.folder, _plan_name(plan)), join(self.folder, f"backup-{plan.node_id}"))
-            for plan in self.plans
-        )
+        files = node_files(self.plans, self.folder)
         address = self.controller.listeners or tuple(end for voter in self.voters for end in voter.endpoints)
         return metadata_steps(
             MetadataContext(
@@ -129,15 +104,12 @@ class MetadataRecovery(Answer):
         if not self.plans:
             return None
         if self.written:
-            applied = (command for step in self.steps for command in step.commands)
-            return next((command for command in applied if command.startswith("kcheck apply ")), None)
-        asked = self.question
-        words = [word for number in asked.dead for word in ("--dead", str(number))]
-        words += [] if asked.answers_path is None else ["--answers", asked.answers_path]
-        if asked.voter is not None:
-            place = "" if asked.voter.host is None else f"@{asked.voter.host}:{asked.voter.port}"
-            words += ["--voter", f"{asked.voter.node_id}{place}"]
-        words += (["--standalone"] if asked.standalone else []) + (["--force"] if asked.force else [])
+            return self.first_apply
+        question = self.question
+        words = [word for number in question.dead for word in ("--dead", str(number))]
+        words += [] if question.answers_path is None else ["--answers", question.answers_path]
+        words += voter_words(question.voter)
+        words += (["--standalone"] if question.standalone else []) + (["--force"] if question.force else [])
         return f"{shell_line(['kcheck', 'recover', 'metadata', *self.arguments, *words])} --output-dir {FOLDER}"
 
     def with_plan(self, out: str) -> "MetadataRecovery":
@@ -146,20 +118,14 @@ class MetadataRecovery(Answer):
         UsageError if one cannot be written.
         """
         planned = replace(self, folder=out)
-        texts = {_plan_name(plan): serialize_plan(plan.plan, kcheck=__version__) for plan in self.plans}
+        texts = plan_texts(self.plans)
         document = {"schema": SCHEMA, **template(self.rebuild)}
         texts[ANSWERS] = (json.dumps(document, indent=1) + "\n").encode(errors="backslashreplace")
         names = (*texts, RUNBOOK, RECOVERY) if self.plans else (ANSWERS,)
         planned = replace(planned, written=tuple(join(out, name) for name in names))
         if self.plans:
-            title = "Recovery of the metadata of a cluster"
-            text = runbook(planned.sentences, planned.steps, title=title)
-            texts[RUNBOOK] = text.encode(errors="backslashreplace")
-            texts[RECOVERY] = (json.dumps(planned.to_dict()) + "\n").encode(errors="backslashreplace")
-        with NewFiles(out, (), apart_from=self.checked) as written:
-            for name, data in texts.items():
-                written.begin(name)
-                written.write(data)
+            texts |= planned.documents("Recovery of the metadata of a cluster")
+        write_files(out, (), texts, apart_from=self.checked)
         return planned
 
     def report(self) -> Report:
@@ -183,17 +149,8 @@ class MetadataRecovery(Answer):
             "snapshot": {"end_offset": end, "epoch": epoch},
             **disks_row(self.disks),
             **rebuild_row(self.rebuild, self.disks),
-            "steps": tuple(step._asdict() for step in self.steps),
-            "refusals": tuple(map(refusal_row, self.refusals)),
-            "overruled": tuple(map(refusal_row, self.warnings)),
-            "plans": tuple({"node_id": plan.node_id, "operations": len(plan.plan.operations)} for plan in self.plans),
-            "written": self.written,
-            "next": self.next_command,
+            **self.last_rows(map(plan_row, self.plans)),
         }
-
-
-def _plan_name(plan: NodePlan) -> str:
-    return f"plan-{plan.node_id}.json"
 
 
 def read_answers(path: str) -> MetadataAnswers:
@@ -225,14 +182,14 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
         *refusals_of_controller(controller, disks, wanted, is_empty=controller is None or _is_new(controller)),
         *(refusals_of_rebuild(disks, plan, wanted) if disks.partitions else ()),
     ]
-    refusals = tuple(row for row in every if not (row.forced and question.force))
+    refusals, warnings = overruled(every, force=question.force)
     voters = () if controller is None else _voters(controller, question.voter)
     plans: tuple[NodePlan, ...] = ()
     if not refusals and controller is not None:
         plans = rebuild_plans(LOCAL, plan, disks, controller, others, voters, release)
     return MetadataRecovery(
         release=release, question=question, arguments=tuple(arguments), disks=disks, rebuild=plan, refusals=refusals,
-        warnings=tuple(row for row in every if row.forced and question.force), controller=controller,
+        warnings=warnings, controller=controller,
         place=place_of_snapshot(others), voters=voters, plans=plans, checked=paths_of(targets), collected=[],
     )  # fmt: skip
 

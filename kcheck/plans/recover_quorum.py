@@ -1,38 +1,31 @@
 """`kcheck recover quorum`: bring the controllers of a cluster back from the disks that are left."""
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from kcheck import __version__
 from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, quorum_loss
 from kcheck.core.rescue.refusals import NO_COPY, RescueRefusal, refusals_of_disks, refusals_of_quorum, refusals_of_way
 from kcheck.core.rescue.ways import Choice, Rescue, StandIn, Way, choices, rescue, target_of
 from kcheck.disk.local import LOCAL
-from kcheck.disk.new_files import NewFiles
+from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
-from kcheck.documents.answer import Answer
-from kcheck.documents.recovery_quorum import loss_row, refusal_row, rescue_row, verdict
+from kcheck.documents.recovery_quorum import loss_row, rescue_row, verdict
 from kcheck.errors import UsageError
 from kcheck.formats import meta_properties
-from kcheck.handouts.quorum_steps import NodeFile, QuorumContext, QuorumStep, quorum_steps, runbook
+from kcheck.handouts.quorum_steps import QuorumContext, QuorumStep, quorum_steps
 from kcheck.handouts.shell_words import shell_line
-from kcheck.model.finding import Finding
 from kcheck.model.java import INT_MAX
 from kcheck.model.names import META_PROPERTIES, FileKind
-from kcheck.model.plan import serialize_plan
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
-from kcheck.plans.rescue_files import NodePlan, node_plans
+from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
+from kcheck.plans.rescue_files import NodePlan, node_files, node_plans, plan_row, plan_texts
 from kcheck.views.rescue_nodes import rescue_nodes, rifts
 from kcheck.views.targets import paths_of, replica_targets
 
-FOLDER = "DIR"
-"""Stands for the directory that the user has not named."""
-RUNBOOK, RECOVERY = "recovery.md", "recovery.json"
 _VOTER = re.compile(r"([0-9]{1,10})(?:@(.+):([0-9]{1,5}))?")
 _PORT_MAX = 65535
 _BOOTSTRAP_SIZE_MAX = 1 << 20
@@ -52,35 +45,19 @@ class QuorumQuestion(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuorumRecovery(Answer):
+class QuorumRecovery(RescueAnswer):
     """What `kcheck recover quorum` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     question: QuorumQuestion
     """What was asked."""
-    arguments: tuple[str, ...]
-    """The arguments that name the nodes."""
     loss: QuorumLoss | None
     """What is left of the quorum; None if no copy of the metadata is here."""
-    refusals: tuple[RescueRefusal, ...]
-    """Why there is no plan."""
-    warnings: tuple[RescueRefusal, ...]
-    """What the user overruled."""
     choices: tuple[Choice, ...]
     """Every way, the gentlest first."""
     rescue: Rescue | None
     """The way that is taken; None if it is refused."""
     plans: tuple[NodePlan, ...]
     """What changes on the disk of each node."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
-    collected: list[Finding]
-    """The findings about the paths that were read."""
-    folder: str = FOLDER
-    """The directory of the plan's files."""
-    written: tuple[str, ...] = ()
-    """The files of the plan."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -94,10 +71,7 @@ class QuorumRecovery(Answer):
         """What to do, one after the other."""
         if self.loss is None or self.rescue is None:
             return ()
-        files = tuple(
-            NodeFile(plan.node_id, join(self.folder, _plan_name(plan)), join(self.folder, f"backup-{plan.node_id}"))
-            for plan in self.plans
-        )
+        files = node_files(self.plans, self.folder)
         return quorum_steps(QuorumContext(self.loss, self.rescue, files, self.folder, self.arguments))
 
     @property
@@ -106,13 +80,10 @@ class QuorumRecovery(Answer):
         if self.rescue is None:
             return None
         if self.written:
-            applied = (command for step in self.steps for command in step.commands)
-            return next((command for command in applied if command.startswith("kcheck apply ")), None)
+            return self.first_apply
         question = self.question
         words = [word for number in question.dead for word in ("--dead", str(number))]
-        if question.voter is not None:
-            place = "" if question.voter.host is None else f"@{question.voter.host}:{question.voter.port}"
-            words += ["--voter", f"{question.voter.node_id}{place}"]
+        words += voter_words(question.voter)
         words += [] if question.way is None else ["--way", str(question.way)]
         words += ["--force"] if question.force else []
         return f"{shell_line(['kcheck', 'recover', 'quorum', *self.arguments, *words])} --output-dir {FOLDER}"
@@ -122,16 +93,15 @@ class QuorumRecovery(Answer):
         if self.rescue is None:
             return self
         planned = replace(self, folder=out)
-        texts = {_plan_name(plan): serialize_plan(plan.plan, kcheck=__version__) for plan in self.plans}
+        texts = plan_texts(self.plans)
         names = (*texts, RUNBOOK, RECOVERY)
         stand_ins = {stand_in.node_id: _files_of(self.rescue, stand_in) for stand_in in self.rescue.stand_ins}
         below = (join(out, f"stand-in-{number}", name) for number, files in stand_ins.items() for name in files)
         planned = replace(planned, written=(*(join(out, name) for name in names), *below))
-        texts[RUNBOOK] = runbook(planned.sentences, planned.steps).encode(errors="backslashreplace")
-        texts[RECOVERY] = (json.dumps(planned.to_dict()) + "\n").encode(errors="backslashreplace")
-        _write(out, (), texts, self.checked)
+        texts |= planned.documents("Recovery of the controller quorum")
+        write_files(out, (), texts, apart_from=self.checked)
         for number, files in stand_ins.items():
-            _write(out, (f"stand-in-{number}",), files, self.checked)
+            write_files(out, (f"stand-in-{number}",), files, apart_from=self.checked)
         return planned
 
     def report(self) -> Report:
@@ -152,24 +122,8 @@ class QuorumRecovery(Answer):
             **({} if self.loss is None else loss_row(self.loss)),
             "ways": tuple({"way": str(choice.way), "why_not": choice.why_not} for choice in self.choices),
             "rescue": rescue_row(self.rescue),
-            "steps": tuple(step._asdict() for step in self.steps),
-            "refusals": tuple(map(refusal_row, self.refusals)),
-            "overruled": tuple(map(refusal_row, self.warnings)),
-            "plans": tuple({"node_id": plan.node_id, "operations": len(plan.plan.operations)} for plan in self.plans),
-            "written": self.written,
-            "next": self.next_command,
+            **self.last_rows(map(plan_row, self.plans)),
         }
-
-
-def _plan_name(plan: NodePlan) -> str:
-    return f"plan-{plan.node_id}.json"
-
-
-def _write(out: str, names: tuple[str, ...], files: dict[str, bytes], apart_from: tuple[str, ...]) -> None:
-    with NewFiles(out, names, apart_from=apart_from) as written:
-        for name, data in files.items():
-            written.begin(name)
-            written.write(data)
 
 
 def _files_of(way: Rescue, stand_in: StandIn) -> dict[str, bytes]:
@@ -208,11 +162,9 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
         *refusals_of_quorum(loss),
         *refusals_of_way(loss, question.voter, target, question.way),
     ]
+    refusals, warnings = overruled(every, force=question.force)
     answer = replace(
-        answer,
-        refusals=tuple(refusal for refusal in every if not (refusal.forced and question.force)),
-        warnings=tuple(refusal for refusal in every if refusal.forced and question.force),
-        choices=() if target is None else choices(loss, target),
+        answer, refusals=refusals, warnings=warnings, choices=() if target is None else choices(loss, target)
     )
     return answer if answer.refusals or target is None else _planned(answer, loss, target)
 

@@ -1,6 +1,5 @@
 """`kcheck recover topic`: let directories of another time become replicas of the topic that has their name now."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,21 +15,17 @@ from kcheck.core.rescue.old_directories import (
     order_of_starts,
     refusals_of_topic,
 )
-from kcheck.core.rescue.refusals import RescueRefusal
 from kcheck.disk.identity import known_identities
 from kcheck.disk.local import LOCAL
-from kcheck.disk.new_files import NewFiles
+from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
 from kcheck.disk.places import chunks_of, digest_of, digest_of_directory, digest_of_file
-from kcheck.documents.answer import Answer
-from kcheck.documents.recovery_quorum import refusal_row
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.formats.partition_metadata import PartitionMetadata
-from kcheck.handouts.quorum_steps import QuorumStep, runbook
+from kcheck.handouts.quorum_steps import QuorumStep
 from kcheck.handouts.shell_words import shell_line
-from kcheck.model.finding import Finding
 from kcheck.model.names import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
@@ -42,6 +37,7 @@ from kcheck.model.plan import Change, FileOp, Patch, Plan, Rename, SetAside, Why
 from kcheck.model.plan import listed as listing_digest
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
+from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled
 from kcheck.segments.header_columns import HeaderReader
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
@@ -49,8 +45,6 @@ from kcheck.views.metadata_paths import METADATA_DIRECTORY
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 from kcheck.words import agree, counted, listed
 
-FOLDER = "DIR"
-"""Stands for the directory that the user has not named."""
 _EPOCH_AT, _EPOCH_SIZE = 12, 4
 """Where a batch has its leader epoch: before the bytes that its CRC covers."""
 _MODERN = 2
@@ -71,33 +65,17 @@ class TopicPlan(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopicRecovery(Answer):
+class TopicRecovery(RescueAnswer):
     """What `kcheck recover topic` answers."""
 
-    release: Release
-    """The Kafka release that is modelled."""
     topic: OldTopic
     """What is known of the topic."""
-    arguments: tuple[str, ...]
-    """The arguments that name the brokers."""
     options: tuple[str, ...]
     """The options of the command."""
     adoptions: tuple[Adoption, ...]
     """What takes the place of what."""
-    refusals: tuple[RescueRefusal, ...]
-    """Why there is no plan."""
-    warnings: tuple[RescueRefusal, ...]
-    """What the user overruled."""
     plans: tuple[TopicPlan, ...]
     """What changes on the disks of each broker: files first, then names."""
-    checked: tuple[str, ...]
-    """The paths that were read."""
-    collected: list[Finding]
-    """The findings about the paths that were read."""
-    folder: str = FOLDER
-    """The directory of the plan's files."""
-    written: tuple[str, ...] = ()
-    """The files of the plan."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -147,7 +125,7 @@ class TopicRecovery(Answer):
         if not self.plans:
             return None
         if self.written:
-            return self.steps[1].commands[0]
+            return self.first_apply
         words = ["kcheck", "recover", "topic", self.topic.name, *self.arguments, *self.options]
         return f"{shell_line(words)} --output-dir {FOLDER}"
 
@@ -155,16 +133,11 @@ class TopicRecovery(Answer):
         """Return the answer once its files are written; UsageError if one cannot be, or if there is no plan."""
         if not self.plans:
             return self
-        names = (*(plan.name for plan in self.plans), "recovery.md", "recovery.json")
+        names = (*(plan.name for plan in self.plans), RUNBOOK, RECOVERY)
         planned = replace(self, folder=out, written=tuple(join(out, name) for name in names))
         texts = {plan.name: serialize_plan(plan.plan, kcheck=__version__) for plan in self.plans}
-        text = runbook(planned.sentences, planned.steps, title=f"Recovery of topic {self.topic.name}")
-        texts["recovery.md"] = text.encode(errors="backslashreplace")
-        texts["recovery.json"] = (json.dumps(planned.to_dict()) + "\n").encode(errors="backslashreplace")
-        with NewFiles(out, (), apart_from=self.checked) as written:
-            for name, data in texts.items():
-                written.begin(name)
-                written.write(data)
+        texts |= planned.documents(f"Recovery of topic {self.topic.name}")
+        write_files(out, (), texts, apart_from=self.checked)
         return planned
 
     def report(self) -> Report:
@@ -174,15 +147,10 @@ class TopicRecovery(Answer):
             "topic": self.topic.name,
             "topic_id": None if self.topic.topic is None else self.topic.topic.topic_id,
             "directories": tuple(_directory_row(row, self.adoptions) for row in self.topic.old),
-            "steps": tuple(step._asdict() for step in self.steps),
-            "refusals": tuple(map(refusal_row, self.refusals)),
-            "overruled": tuple(map(refusal_row, self.warnings)),
-            "plans": tuple(
+            **self.last_rows(
                 {"broker_id": plan.broker_id, "kind": plan.kind, "operations": len(plan.plan.operations)}
                 for plan in self.plans
             ),
-            "written": self.written,
-            "next": self.next_command,
         }
         return self.as_report(
             "recovery-topic", self.release.name, body=body, collected=self.collected, checked=self.checked,
@@ -236,15 +204,14 @@ def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release:
     log_dirs = LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs, None)
     topic = _old_topic(targets, question, log_dirs)._replace(image=image)
-    every = (*refusals_of_topic(topic),)
-    refusals = tuple(row for row in every if not (row.forced and question.force))
+    refusals, warnings = overruled(refusals_of_topic(topic), force=question.force)
     rows = adoptions(topic)
     options = [word for path in question.metadata for word in ("--metadata", path)]
     options += [] if question.topic_id is None else ["--topic-id", question.topic_id]
     return TopicRecovery(
         release=release, topic=topic, arguments=tuple(arguments),
         options=(*options, *(("--force",) if question.force else ())), adoptions=rows, refusals=refusals,
-        warnings=tuple(row for row in every if row.forced and question.force),
+        warnings=warnings,
         plans=() if refusals else tuple(_plans(rows, release)), checked=paths_of(targets), collected=[],
     )  # fmt: skip
 

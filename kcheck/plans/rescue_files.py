@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kcheck import __version__
 from kcheck.core.rescue.ways import AddVoters, CopyLog, DropLog, DropVote, RescueEdit, WriteVote
 from kcheck.disk.identity import known_identities
 from kcheck.disk.paths import join
@@ -10,6 +11,7 @@ from kcheck.disk.places import digest_of, digest_of_file
 from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
 from kcheck.formats import quorum_state
+from kcheck.handouts.quorum_steps import NodeFile
 from kcheck.model.names import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
@@ -19,8 +21,9 @@ from kcheck.model.names import (
     segment_bases,
     segment_prefix,
 )
-from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, SetAside, Truncate, Why, Write, digest
+from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, SetAside, Truncate, Why, Write, digest, serialize_plan
 from kcheck.model.release import Release
+from kcheck.model.report import Row
 from kcheck.records.raft_batch import voters_batch
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_paths import METADATA_DIRECTORY
@@ -32,6 +35,28 @@ class NodePlan(NamedTuple):
 
     node_id: int
     plan: Plan
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"plan-{self.node_id}.json"
+
+
+def node_files(plans: Iterable[NodePlan], folder: str) -> tuple[NodeFile, ...]:
+    """Return where the files of plans are, and their backups."""
+    return tuple(
+        NodeFile(plan.node_id, join(folder, plan.name), join(folder, f"backup-{plan.node_id}")) for plan in plans
+    )
+
+
+def plan_texts(plans: Iterable[NodePlan]) -> dict[str, bytes]:
+    """Return the files of plans, by name."""
+    return {plan.name: serialize_plan(plan.plan, kcheck=__version__) for plan in plans}
+
+
+def plan_row(plan: NodePlan) -> Row:
+    """Return a plan as a row: how much it changes."""
+    return {"node_id": plan.node_id, "operations": len(plan.plan.operations)}
 
 
 def node_plans(tree: Tree, edits: Iterable[RescueEdit], release: Release) -> tuple[NodePlan, ...]:

@@ -96,9 +96,9 @@ def refusals_of_rebuild(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iter
     """Yield which partitions have no replica, none that loads, or two histories."""
     if not wanted.dead and not wanted.standalone:
         yield from _of_missing(disks, plan, wanted)
-    asked = wanted.answers.topics
+    answers = wanted.answers.topics
     for (name, number), held in sorted(disks.partitions.items()):
-        if name in asked and number in asked[name].isr:
+        if name in answers and number in answers[name].isr:
             continue
         which = partition_name(name, number)
         path = f"topics.{name}.isr.{number}"
@@ -143,18 +143,18 @@ def _few(disks: HeldDisks, wanted: Wanted) -> Iterator[str]:
     for (name, _), held in disks.partitions.items():
         most[name] = max(most.get(name, 0), len(held.replicas))
     for (name, number), held in sorted(disks.partitions.items()):
-        asked = wanted.answers.topics.get(name)
-        if len(held.replicas) < most[name] and (asked is None or number not in asked.replicas):
+        answer = wanted.answers.topics.get(name)
+        if len(held.replicas) < most[name] and (answer is None or number not in answer.replicas):
             yield partition_name(name, number)
 
 
 def _missing(plan: Rebuild, wanted: Wanted) -> list[str]:
     """Return the partitions without a disk that nobody has given up."""
-    asked = wanted.answers.topics
+    answers = wanted.answers.topics
     return [
         partition_name(name, number)
         for name, number in plan.without_disk
-        if name not in asked or number not in asked[name].replicas
+        if name not in answers or number not in answers[name].replicas
     ]
 
 

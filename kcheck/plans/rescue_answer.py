@@ -1,0 +1,99 @@
+"""What `kcheck recover quorum`, `metadata` and `topic` share: refusals, steps, and the files of a plan."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kcheck.core.rescue.quorum_loss import NewVoter
+from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.documents.answer import Answer
+from kcheck.documents.recovery_quorum import refusal_row
+from kcheck.handouts.quorum_steps import QuorumStep, runbook
+from kcheck.model.finding import Finding
+from kcheck.model.release import Release
+from kcheck.model.report import Row
+
+FOLDER = "DIR"
+"""Stands for the directory that the user has not named."""
+RUNBOOK, RECOVERY = "recovery.md", "recovery.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescueAnswer(Answer):
+    """A way back from the disks that are left, or why there is none."""
+
+    release: Release
+    """The Kafka release that is modelled."""
+    arguments: tuple[str, ...]
+    """The arguments that name the nodes."""
+    refusals: tuple[RescueRefusal, ...]
+    """Why there is no plan."""
+    warnings: tuple[RescueRefusal, ...]
+    """What the user overruled."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+    collected: list[Finding]
+    """The findings about the paths that were read."""
+    folder: str = FOLDER
+    """The directory of the plan's files."""
+    written: tuple[str, ...] = ()
+    """The files of the plan."""
+
+    @property
+    @abstractmethod
+    def sentences(self) -> tuple[str, ...]:
+        """What is lost, and what that means."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> tuple[QuorumStep, ...]:
+        """What to do, one after the other."""
+
+    @property
+    @abstractmethod
+    def next_command(self) -> str | None:
+        """The command to type next; None if first something has to be brought."""
+
+    @property
+    def first_apply(self) -> str | None:
+        """The first command that applies a plan; None if no plan changes anything."""
+        commands = (command for step in self.steps for command in step.commands)
+        return next((command for command in commands if command.startswith("kcheck apply ")), None)
+
+    def documents(self, title: str) -> dict[str, bytes]:
+        """Return the runbook and the answer as files; their names are known to the answer by now."""
+        text = runbook(self.sentences, self.steps, title)
+        return {
+            RUNBOOK: text.encode(errors="backslashreplace"),
+            RECOVERY: (json.dumps(self.to_dict()) + "\n").encode(errors="backslashreplace"),
+        }
+
+    def last_rows(self, plans: Iterable[Row]) -> Row:
+        """Return the last fields of the answer as JSON; `plans` are the rows of its plans."""
+        return {
+            "steps": tuple(step._asdict() for step in self.steps),
+            "refusals": tuple(map(refusal_row, self.refusals)),
+            "overruled": tuple(map(refusal_row, self.warnings)),
+            "plans": tuple(plans),
+            "written": self.written,
+            "next": self.next_command,
+        }
+
+
+def voter_words(voter: NewVoter | None) -> list[str]:
+    """Return the option that names the controller, as words of a command."""
+    if voter is None:
+        return []
+    return ["--voter", f"{voter.node_id}{'' if voter.host is None else f'@{voter.host}:{voter.port}'}"]
+
+
+def overruled(
+    every: Iterable[RescueRefusal], *, force: bool
+) -> tuple[tuple[RescueRefusal, ...], tuple[RescueRefusal, ...]]:
+    """Return the refusals that hold, and those that the user overrules."""
+    rows = tuple(every)
+    return (
+        tuple(row for row in rows if not (row.forced and force)),
+        tuple(row for row in rows if row.forced and force),
+    )
