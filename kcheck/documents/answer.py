@@ -54,7 +54,7 @@ class Answer:
     def __init_subclass__(cls) -> None:
         """Keep the short `__repr__`: a dataclass would replace it by all of its values."""
         if "__repr__" not in cls.__dict__:
-            cls.__repr__ = Answer.__repr__  # type: ignore[method-assign]
+            cls.__repr__ = Answer.__repr__  # type: ignore[method-assign]  # of a class that is being made
 
     def __repr__(self) -> str:
         """Return the class, and its fields as numbers of things, in 200 characters at most."""

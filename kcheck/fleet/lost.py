@@ -47,6 +47,11 @@ def identities_of(run: FleetRun) -> Identities:
     return identities
 
 
+def is_empty_row(directory_id: str | None, cluster_id: str | None, directories: int | None) -> bool:
+    """Whether a row of the table `log_dirs` is of an empty one: perhaps its disk is not mounted."""
+    return not directories and (directory_id or cluster_id) is None
+
+
 class _RunLogDir(NamedTuple):
     """A log dir of a run."""
 
@@ -63,7 +68,7 @@ def _log_dirs(run: FleetRun) -> dict[Values, _RunLogDir]:
     names = ("cluster", "broker", "log_dir", "broker_id", "directory_id", "directories", "cluster_id")
     return {
         (cluster, broker, identities[cluster, broker, path or ""]): _RunLogDir(
-            broker_id, path or "", directory_id, count or 0, not count and (directory_id or cluster_id) is None
+            broker_id, path or "", directory_id, count or 0, is_empty_row(directory_id, cluster_id, count)
         )
         for cluster, broker, path, broker_id, directory_id, count, cluster_id in run.values("log_dirs", names)
     }

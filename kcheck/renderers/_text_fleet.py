@@ -130,7 +130,7 @@ def fleet_diff(report: Report, page: Page) -> None:
 
 
 def _lost_words(row: Row) -> str:
-    return row["message"] if row["log_dir"] is None else f"{row['log_dir']}: {row['message']}"  # type: ignore[return-value]
+    return row["message"] if row["log_dir"] is None else f"{row['log_dir']}: {row['message']}"  # type: ignore[return-value]  # a text
 
 
 def fleet_history(report: Report, page: Page) -> None:

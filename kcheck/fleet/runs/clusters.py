@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.fleet.lost import RULE
+from kcheck.fleet.lost import RULE, is_empty_row
 from kcheck.fleet.run import FleetRun
 from kcheck.model.lost import LostKind
 from kcheck.model.report import Row
@@ -42,7 +42,7 @@ def clusters_of(run: FleetRun) -> Mapping[str | None, ClusterBrokers]:
     kafka = ("kafka", "kafka_lowest", "kafka_highest")
     for cluster, broker, broker_id, count, directory_id, cluster_id, *known in run.values("log_dirs", (*names, *kafka)):
         key = broker if broker_id is None else broker_id
-        is_empty = not count and (directory_id or cluster_id) is None
+        is_empty = is_empty_row(directory_id, cluster_id, count)
         (empty if is_empty else reached)[cluster].add(key)
         if known[0] is not None and not is_empty:
             releases[cluster][key] = tuple(known)

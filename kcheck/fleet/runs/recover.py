@@ -4,7 +4,6 @@ The tables hold no batches. What only the disks show is named, with the command 
 """
 
 import json
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, elect_in
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.runbook import PlanContext, StepText, step_texts
+from kcheck.handouts.shell_words import shell_line
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.uncounted import uncounted_premises
@@ -163,7 +163,7 @@ def _disks(run: FleetRun, cluster: RunCluster, question: ElectionQuestion) -> st
     if cluster.metadata is not None and split(cluster.metadata)[0] not in {path for _, path in dirs}:
         words += ["--metadata", split(cluster.metadata)[0]]
     words += [word for number in question.dead for word in ("--dead", str(number))]
-    return shlex.join(["kcheck", "recover", *words])
+    return shell_line(["kcheck", "recover", *words])
 
 
 def decision_columns(run: FleetRun, name: str | None) -> Row:

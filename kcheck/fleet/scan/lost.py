@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from kcheck.core.cluster.quorum import Quorum
 from kcheck.errors import KcheckError, UsageError
-from kcheck.fleet.lost import lost_since
+from kcheck.fleet.lost import is_empty_row, lost_since
 from kcheck.fleet.run import BrokerKey, FleetRun, RunFile, open_run, open_runs
 from kcheck.fleet.run_output import RunOutput
 from kcheck.model.cluster import is_reserved
@@ -82,10 +82,10 @@ def written_run(output: RunOutput) -> FleetRun:
     return FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
 
 
-def lost_counts(run: FleetRun, found: int) -> tuple[int, int]:
+def lost_counts(run: FleetRun, since_earlier: int) -> tuple[int, int]:
     """Return how many listed log dirs are empty, and how many log dirs are missing in the run, each counted once.
 
-    `found` are missing by an earlier run. The metadata of clusters register log dirs by their ids.
+    `since_earlier` are missing by an earlier run. The metadata of clusters register log dirs by their ids.
     """
     empty, ids = 0, set()
     unnamed, missing = Counter[str | None](), Counter[str | None]()
@@ -93,8 +93,8 @@ def lost_counts(run: FleetRun, found: int) -> tuple[int, int]:
     for cluster, directory_id, cluster_id, directories, problem in run.values("log_dirs", columns):
         ids.add(directory_id)
         unnamed[cluster] += directory_id is None
-        empty += (directory_id or cluster_id or problem) is None and not directories
+        empty += problem is None and is_empty_row(directory_id, cluster_id, directories)
     for cluster, log_dirs, replicas in run.values("cluster_brokers", ("cluster", "log_dirs", "replicas")):
         registered = json.loads(log_dirs) if log_dirs is not None and replicas else ()
         missing[cluster] += sum(not is_reserved(number) and number not in ids for number in registered)
-    return empty, max(found, (missing - unnamed).total())
+    return empty, max(since_earlier, (missing - unnamed).total())
