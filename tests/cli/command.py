@@ -65,7 +65,8 @@ def kcheck(*arguments: str | Path, columns: int = 80) -> Ended:
 def _valid(ended: Ended, arguments: Iterable[str | Path]) -> Ended:
     """Return how a command ended: whatever the test is about, an answer in JSON is as its schema says."""
     if ended.out and any(pair == ("--format", "json") for pair in pairwise(map(str, arguments))):
-        assert not problems(json.loads(ended.out))
+        wrong = problems(json.loads(ended.out))
+        assert not wrong, wrong
     return ended
 
 
