@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 _OPTION = re.compile(r"(?<![\w-])--?([a-z][a-z-]*)")
 _RENAMED = {
-    "o": "output", "from": "start", "to": "end", "output-dir": "out", "max-size": "size_max", "as": "as_kind",
+    "o": "output", "from": "start", "to": "end", "output-dir": "out", "max-size": "size_max", "as": "as_kind", "changes": "history",
     "message-format": "message_format", "map": "mapped",
 }  # fmt: skip
 """Options whose argument has another name."""
