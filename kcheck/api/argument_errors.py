@@ -13,8 +13,8 @@ R = TypeVar("R")
 
 _OPTION = re.compile(r"(?<![\w-])--?([a-z][a-z-]*)")
 _RENAMED = {
-    "o": "output", "from": "start", "to": "end", "output-dir": "out", "max-size": "size_max", "as": "as_kind", "changes": "history",
-    "message-format": "message_format", "map": "mapped",
+    "o": "output", "from": "start", "to": "end", "output-dir": "out", "max-size": "size_max", "as": "as_kind",
+    "changes": "history", "message-format": "message_format", "map": "mapped",
 }  # fmt: skip
 """Options whose argument has another name."""
 

@@ -87,7 +87,7 @@ def test_truncation_by_what_zookeeper_says(tmp_path: Path) -> None:
     assert {(row["leader"], row["election"], row["cluster"]["leader_epoch"]) for row in rows} == {
         (1, "unclean", 9), (2, "clean", 9),
     }  # fmt: skip
-    with pytest.raises(UsageError, match="^metadata is of cluster"):
+    with pytest.raises(UsageError, match=r"^metadata is of cluster"):
         kcheck.truncation(*DIVERGED, metadata=[ZOOKEEPER / "1.1.1"], partitions=wanted)
 
 
