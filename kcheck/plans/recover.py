@@ -11,8 +11,8 @@ from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.core.premises.table import OF_QUORUM
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.new_files import all_or_none
@@ -52,8 +52,6 @@ FOLDER = "DIR"
 SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "recovery.json"
 
 
-_OF_QUORUM = frozenset({"P201", "P202", MAJORITY_STARTS})
-"""The premises without which the metadata are brought back before any broker starts."""
 UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"
 """What is not known of logs that no start reads whole."""
 
@@ -186,7 +184,7 @@ class ClusterRecovery(Answer):
         question, words = self.election.question, self.words
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *words])
-        if not self.election.starts and any(row.id in _OF_QUORUM for row in self.election.refuted):
+        if not self.election.starts and any(row.id in OF_QUORUM for row in self.election.refuted):
             given_up = (word for number in question.dead for word in ("--dead", str(number)))
             return shell_line(["kcheck", "recover", "quorum", *self.election.arguments, *given_up])
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import ELSEWHERE, another_may_lead, is_alone, kept, only_follows
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_span, partition_name
@@ -48,5 +48,6 @@ TABLE = (
         "The broker serves the batch: consumers end with CorruptRecordException, followers stop before it.",
         "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
         "DefaultRecordBatch.ensureValid 0.11 to 4.3.1; AbstractFetcherThread", readable, ends_start=False,
+        rules=("KC141", "KC142"), cost=PremiseCost.HOLE,
     ),
 )  # fmt: skip
