@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, lost_by_leading, remote_report
+from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, lost_of_others, remote_report
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Spans
@@ -66,8 +66,7 @@ def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHis
         if own.remote is None or not replica.epochs or replica.epochs[0].start_offset > replica.log_start:
             continue
         report = remote_report(own.remote, replica)
-        lost = lost_by_leading(own.remote, replica, others)
-        if report.deleted and lost:
+        if report.deleted and (lost := lost_of_others(own.remote, replica, others)):
             yield LackedHistory(own, replica, lost, report.deleted_offsets, report.deleted_count)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import kcheck
 from kcheck.model.report import PartitionFilter
-from tests.tiered_states import EMPTY, KILLED, OLD_LEADER, brokers, state
+from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OLD_LEADER, brokers, state
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,26 @@ def test_a_replica_that_hides_remote_records_is_not_best(tmp_path: Path) -> None
         *brokers(of), metadata=[str(of / "controller")], partitions=PartitionFilter(topics=("b",))
     ).partitions
     assert row.best == 2
+
+
+@pytest.mark.parametrize(
+    ("incident", "name", "costs"),
+    [(GAP, "3-gap", {"cp": 20, "gap": 5, "ok": 0, "rmeta": 0}), (LOST, "1b-dirs-removed", {"m": 20, "n": 20})],
+)
+def test_what_the_only_broker_loses(tmp_path: Path, incident: str, name: str, costs: dict[str, int]) -> None:
+    """No other replica has these records; the broker deleted them, or left them in the store."""
+    of = state(incident, name, tmp_path)
+    answer = kcheck.elect(f"1={of}/broker-1", partitions=PartitionFilter(topics=tuple(costs)))
+    lost = {row.topic: row.candidates[0].lost for row in answer.partitions}
+    assert {topic: amount and amount.upper_records for topic, amount in lost.items()} == costs
+    assert ("First restore __remote_log_metadata." in str(answer.to_dict()["verdict"])) is (incident == LOST)
+
+
+def test_both_lineages_are_in_the_store(tmp_path: Path) -> None:
+    """The old leader comes back with its disk: 16 of its 20 records are in the store, under offsets of the new ones."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    wanted = PartitionFilter(topics=("uncl",))
+    plans = kcheck.truncation(
+        f"1={tmp_path}/1-before/broker-1", f"2={of}/broker-2", partitions=wanted, leader=None
+    ).to_dict()["partitions"]
+    assert {row["leader"]: row["lost"]["at_most"] for row in plans} == {1: 18, 2: 20}

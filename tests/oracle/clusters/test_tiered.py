@@ -79,7 +79,7 @@ def elect_uncleanly(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     old = {topic: stored(store, topic) for topic in ("uncl", "empty")}
     cluster[2].start()
     for topic in ("uncl", "empty"):
-        wait_for(f"broker 2 leads {topic}", tiered.led_by(cluster, 2, topic, 2))
+        tiered.lead_uncleanly(cluster, 2, topic)
     tiered.send(cluster, ("uncl", "empty"), 4)
     assert {topic: stored(store, topic) for topic in old} == old  # __remote_log_metadata has no leader
 
@@ -89,7 +89,7 @@ def elect_uncleanly(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     wait_for("deletion of empty", lambda: not old["empty"] & stored(store, "empty"))
     tiered.wait_copied(store, "uncl", 8 + 3)
     assert old["uncl"] <= stored(store, "uncl")
-    wait_for("log start of broker 1", lambda: tiered.log_start(cluster, 1, "uncl") == 5 * BATCH)
+    tiered.wait_log_start(cluster, 1, "uncl", 5 * BATCH)
 
 
 def lead_again(cluster: Cluster, store: Path, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def lead_again(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     wait_for("broker 1 leads", tiered.led_by(cluster, 1, "uncl", 1))
     below = {row for row in before if row.start + BATCH <= 5 * BATCH}
     wait_for("deletion of uncl", lambda: not below & stored(store, "uncl"))
-    wait_for("log start of broker 2", lambda: tiered.log_start(cluster, 2, "uncl") == 5 * BATCH)
+    tiered.wait_log_start(cluster, 2, "uncl", 5 * BATCH)
     assert offsets(lost) == set(range(5 * BATCH))
     assert before - stored(store, "uncl") <= segments_in(deletes, before)
 
@@ -144,4 +144,4 @@ def lose_metadata(cluster: Cluster, store: Path) -> None:
     assert remote_ids(answer) == ["KC245"]
     (lost,) = replica(answer, "t", 1)["without_metadata"]
     cluster[1].start()
-    wait_for("log start", lambda: tiered.log_start(cluster, 1, "t") == lost["to_exclusive"])
+    tiered.wait_log_start(cluster, 1, "t", lost["to_exclusive"])
