@@ -6,6 +6,7 @@ import pytest
 
 import kcheck
 from kcheck.model.report import PartitionFilter
+from tests.cli.command import kcheck as kcheck_command
 from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OLD_LEADER, brokers, state
 
 
@@ -40,6 +41,22 @@ def test_the_old_leader_never_leads_again(tmp_path: Path) -> None:
     said = kcheck.elect(*brokers(of), metadata=[str(of / "controller")]).to_dict()["verdict"]
     assert said.startswith("Start broker 2 first.")
     assert "move its directory of uncl-0 out of the log dir" in said
+    folder = str(tmp_path / "plan")
+    kcheck_command("elect", *brokers(of), "--metadata", str(of / "controller"), "--output-dir", folder)
+    assert "auto.leader.rebalance.enable=false" in Path(folder, "plan.md").read_text()
+
+
+def test_a_truncation_below_the_local_start(tmp_path: Path) -> None:
+    """The old leader truncated to 24, took this log start and lost its epochs; broker 2 serves 0 to 23."""
+    of = state(EMPTY, "3-broker-2-led", tmp_path)
+    shown = kcheck_command("truncation", *brokers(of), "--topic", "uncl", "--leader", "2")
+    assert "log start 24 and no older epochs: it must not lead afterwards (KC411)" in shown.out
+    (plan,) = kcheck.truncation(*brokers(of), partitions=PartitionFilter(topics=("uncl",)), leader=2).to_dict()[
+        "partitions"
+    ]
+    (follower,) = plan["followers"]
+    assert (follower["log_start_offset_after"], follower["leader_epochs_after"]) == (24, [])
+    assert follower["lacks_remote_history"] is True
 
 
 def test_a_replica_that_hides_remote_records_is_not_best(tmp_path: Path) -> None:
