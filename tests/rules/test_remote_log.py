@@ -77,6 +77,13 @@ def test_an_emptied_file_deletes_all() -> None:
     assert not found_by(KC240, tiered(b"0\n1\n2 0\n"))
 
 
+def test_no_entry_for_the_log_start() -> None:
+    """3.6 and 3.7 write none for a log start below the first local segment."""
+    view = tiered(b"0\n1\n2 24\n")._replace(log_start_checkpoint=None)
+    (found,) = found_by(KC240, view)
+    assert (found.data["log_start_offset"], "at most offsets 0 to 29." in found.effect) == (0, True)
+
+
 def test_a_gap() -> None:
     (found,) = found_by(KC241, tiered(WHOLE, SEGMENTS[0], SEGMENTS[2]))
     assert found.message == "offsets 10 to 19 are neither local nor remote"

@@ -13,6 +13,7 @@ from tests.oracle.admin_requests import elect
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.clusters import tiered
 from tests.oracle.clusters.tiered import BATCH, stored
+from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster, wait_for
 
 pytestmark = pytest.mark.oracle
@@ -87,7 +88,8 @@ def elect_uncleanly(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     for topic in ("uncl", "empty"):
         wait_for(f"broker 1 follows {topic}", tiered.led_by(cluster, 1, topic, 2))
     wait_for("deletion of empty", lambda: not old["empty"] & stored(store, "empty"))
-    tiered.wait_copied(store, "uncl", 8 + 3)
+    # 3.6 takes the offsets of the older lineage for copied: it copies none of the new one up to there.
+    tiered.wait_copied(store, "uncl", 8 if numbers(cluster.version) < (3, 7) else 8 + 3)
     assert old["uncl"] <= stored(store, "uncl")
     tiered.wait_log_start(cluster, 1, "uncl", 5 * BATCH)
 
@@ -97,8 +99,9 @@ def lead_again(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     disks, controller = tiered.copies(cluster, tmp_path / "back")
     wanted = PartitionFilter(topics=("uncl",))
     answer = kcheck.tiered(*disks, store=store, metadata=[controller], partitions=wanted).to_dict()
-    assert remote_ids(answer) == ["KC411"]
-    (lost,) = (row["data"]["lost"] for row in answer["findings"] if row["id"] == "KC411")
+    # 3.7 and earlier have no entry for its log start: after a restart it is 0, below its first epoch.
+    is_in_file = numbers(cluster.version) >= (3, 8)
+    assert remote_ids(answer) == (["KC411"] if is_in_file else ["KC240", "KC242"])
     deletes = replica(answer, "uncl", 1)["deletes_if_leading"]
     assert replica(answer, "uncl", 2)["deletes_if_leading"] == []
     (row,) = kcheck.elect(*disks, metadata=[controller], partitions=wanted).partitions
@@ -111,7 +114,9 @@ def lead_again(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     below = {row for row in before if row.start + BATCH <= 5 * BATCH}
     wait_for("deletion of uncl", lambda: not below & stored(store, "uncl"))
     tiered.wait_log_start(cluster, 2, "uncl", 5 * BATCH)
-    assert offsets(lost) == set(range(5 * BATCH))
+    if is_in_file:
+        (lost,) = (row["data"]["lost"] for row in answer["findings"] if row["id"] == "KC411")
+        assert offsets(lost) == set(range(5 * BATCH))
     assert before - stored(store, "uncl") <= segments_in(deletes, before)
 
 
