@@ -58,6 +58,14 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
     compares_meta_properties_in_kraft: Behaviour = Behaviour(
         "In KRaft mode a broker does not start if any property differs between its log dirs.", since="2.8", until="3.4"
     )
+    refuses_zookeeper_disks: Behaviour = Behaviour(
+        "A KRaft broker refuses a meta.properties of version 0.", since="2.8", until="3.4"
+    )
+    refuses_kraft_disks: Behaviour = Behaviour(
+        "A ZooKeeper broker that is not migrating refuses a meta.properties of version 1; before, it joins ZooKeeper.",
+        since="3.7",
+        until="4.0",
+    )
     needs_meta_properties_in_kraft: Behaviour = Behaviour(
         "A KRaft broker does not start if only some of its log dirs have a meta.properties.", since="2.8"
     )
