@@ -143,6 +143,33 @@ def of_no_topic(store: Store) -> dict[str, SegmentObjects]:
     return {number: row for number, row in orphans.items() if known and row.topic_id and row.topic_id not in known}
 
 
+def object_verdict(
+    segment_id: str | None,
+    states: Mapping[str, SegmentState],
+    modified_ms: int | None,
+    *,
+    now_ms: int,
+    is_complete: bool,
+) -> str:
+    """Return what an object is for, by the states of all segments; `is_complete`: all metadata was read.
+
+    A young object is never dangling or an orphan: a copy may run.
+    """
+    if segment_id is None:
+        return "other"
+    is_young = modified_ms is not None and now_ms - modified_ms < YOUNG_MS
+    match states.get(segment_id):
+        case None:
+            return "orphan" if is_complete and not is_young else "not-known"
+        case SegmentState.COPY_FINISHED:
+            return "used"
+        case SegmentState.DELETE_STARTED:
+            return "deleting"
+        case SegmentState.COPY_STARTED if is_young:
+            return "unfinished"
+    return "dangling"
+
+
 def _old(objects: Iterable[SegmentObjects], now_ms: int) -> tuple[SegmentObjects, ...]:
     return tuple(row for row in objects if _is_old(row, now_ms))
 

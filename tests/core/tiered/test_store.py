@@ -9,6 +9,7 @@ from kcheck.core.tiered.store import (
     layout_of,
     listed_object,
     missing_objects,
+    object_verdict,
     objects_by_segment,
     of_no_topic,
     orphaned_objects,
@@ -134,3 +135,27 @@ def test_layout_of_another_plugin() -> None:
 def test_layouts_that_are_none(pattern: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         layout_of(pattern)
+
+
+@pytest.mark.parametrize(
+    ("segment", "age", "is_complete", "verdict"),
+    [
+        (None, YOUNG_MS, True, "other"),
+        ("x", YOUNG_MS, True, "orphan"),
+        ("x", YOUNG_MS - 1, True, "not-known"),
+        ("x", YOUNG_MS, False, "not-known"),
+        ("x", None, True, "orphan"),
+        ("finished", 0, False, "used"),
+        ("deleting", 0, True, "deleting"),
+        ("started", 0, True, "unfinished"),
+        ("started", YOUNG_MS, True, "dangling"),
+        ("deleted", 0, True, "dangling"),
+    ],
+)
+def test_the_verdict_on_an_object(segment: str | None, age: int | None, is_complete: bool, verdict: str) -> None:
+    states = {
+        "finished": SegmentState.COPY_FINISHED, "deleting": SegmentState.DELETE_STARTED,
+        "started": SegmentState.COPY_STARTED, "deleted": SegmentState.DELETE_FINISHED,
+    }  # fmt: skip
+    written = None if age is None else 10 * YOUNG_MS - age
+    assert object_verdict(segment, states, written, now_ms=10 * YOUNG_MS, is_complete=is_complete) == verdict
