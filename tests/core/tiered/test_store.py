@@ -7,7 +7,6 @@ from kcheck.core.tiered.store import (
     YOUNG_MS,
     dangling_objects,
     layout_of,
-    listed_object,
     missing_objects,
     object_verdict,
     objects_by_segment,
@@ -30,25 +29,6 @@ from kcheck.model.remote_log import (
 ID, OTHER = "A" * 22, "-" + "b" * 21
 NAME = f"store/t-0-x/{5:020d}-{ID}"
 LOCAL = ("log", "index", "timeindex", "leader_epoch_checkpoint", "snapshot")
-
-
-@pytest.mark.parametrize(
-    ("line", "time"),
-    [
-        (f"{NAME}.log\t12", None),
-        (f"2026-11-27 10:26:20         12 {NAME}.log", 1795775180000),
-        (f"        12  2026-11-27T10:26:20Z  {NAME}.log", 1795775180000),
-        (f"       12 2026-11-27 10:26:20.123456789 {NAME}.log", 1795775180000),
-        (f"2026-99-27 10:26:20         12 {NAME}.log", None),
-    ],
-)
-def test_lines_of_the_common_tools(line: str, time: int | None) -> None:
-    """Of find -printf, aws s3 ls, gsutil ls -l and rclone lsl."""
-    assert listed_object(line) == StoreObject(f"{NAME}.log", 12, time)
-
-
-def test_other_lines() -> None:
-    assert listed_object("TOTAL: 3 objects, 36 bytes") is None
 
 
 def objects(*names: str, modified: int | None = None) -> dict[str, SegmentObjects]:
