@@ -199,3 +199,17 @@ def test_a_listing_of_several_parts(tmp_path: Path) -> None:
     lines = [f"{at:0900}\t{at}" for at in range(3000)]
     (tmp_path / "listing").write_text("\n".join(lines))
     assert [row.size for row in store_objects(str(tmp_path / "listing"))] == list(range(3000))
+
+
+def test_an_object_of_the_store_is_read_by_its_url(tmp_path: Path, s3: dict[str, Any]) -> None:
+    """As a file: the offset in its name is the base offset."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    (log,) = (of / "store").glob("*/missing-0-*/00000000000000000010-*.log")
+    url = upload(of / "store", "dumped", s3)
+    address = f"{url}/{log.relative_to(of / 'store')}"
+    with mounted([address], s3):
+        shown = command("dump", address)
+    assert (shown.code, shown.out.replace(address, str(log))) == (0, command("dump", str(log)).out)
+    assert "base offset 10 " in shown.out
+    epochs = command("inspect", str(log.with_suffix(".leader_epoch_checkpoint")))
+    assert (epochs.code, "reads 1 entry" in epochs.out) == (0, True)
