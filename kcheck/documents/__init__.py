@@ -18,5 +18,6 @@ published tables. Field names are an interface for scripts, so they do not chang
 - `simulation`: Which rows does a simulated history have?
 - `next_commands`: Which findings lead to which next command?
 - `table`: Which rows does an answer have if it is one table, for csv and parquet?
+- `schema`: Which fields does a document have? They are rows of `fields.tsv`.
 - `blocks`: How do large numbers of rows become JSON text?
 """

@@ -43,6 +43,12 @@ def open_words(premise: JudgedPremise) -> str | None:
     return f"not known ({premise.id}): {premise.sentence}; name {premise.provide}"
 
 
+def note_words(premise: JudgedPremise) -> str | None:
+    """Return what kcheck did not look at, and no other file of a broker shows; None of any other premise."""
+    is_note = premise.status is PremiseStatus.NOT_SEEN and premise.provide is None
+    return f"note {premise.id} {premise.sentence}" if is_note else None
+
+
 def premise_rows(premises: Iterable[JudgedPremise]) -> tuple[Row, ...]:
     """Return a row for each premise."""
     return tuple(

@@ -70,7 +70,10 @@ def _preflight(report: Report, typed: CommandLine) -> str | None:
 
     answer = report.answer
     assert isinstance(answer, Preflight)
-    return None if answer.may_start is True else _line("predict", typed)
+    if answer.may_start is True:
+        return None
+    options = tuple(option for option in typed.options if option[0] != "--config")  # the argument is the same file
+    return _line("predict", typed._replace(options=options))
 
 
 def _truncation(report: Report, typed: CommandLine) -> str | None:

@@ -33,7 +33,7 @@ class Scope(StrEnum):
     RUN = "run"
 
 
-SERIES = {
+SERIES: dict[Scope, tuple[str, ...]] = {
     Scope.FILE: ("KC1", "KC2"),
     Scope.SEGMENT: ("KC1",),
     Scope.FAULTY_SEGMENT: ("KC1",),

@@ -144,7 +144,8 @@ class Page:
 
     def __init__(self, stream: TextIO, options: Options) -> None:
         """Take the stream and the layout options."""
-        self.width, self.every = options.width, options.every
+        self.width: int = options.width
+        self.every: bool = options.every
         self._stream = stream
         self._color = options.color
         self._title = ""

@@ -30,9 +30,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "fleet scan": ("fleet", "scan", "b1", "--run", "r", "--output-dir", "NEW"),
     "fleet report": ("fleet", "report", "runs/run=b"), "fleet diff": ("fleet", "diff", "runs/run=a", "runs/run=b"),
     "fleet trend": ("fleet", "trend", "runs"), "fleet prune": ("fleet", "prune", "runs", "--keep", "1", "--dry-run"),
-    "simulate run": ("simulate", "run", "kip-101-1", "--kafka", "0.10.2"), "simulate search": ("simulate", "search", "--max-events", "4"),
+    "simulate run": ("simulate", "run", "kip-101-1", "--kafka", "0.10.2"),
+    "simulate search": ("simulate", "search", "--max-events", "4"),
     "simulate script": ("simulate", "script", "kip-966"), "simulate list": ("simulate", "list"),
     "simulate write": ("simulate", "write", "kip-966", "--output-dir", "NEW"), "rules": ("rules",),
+    "schema": ("schema", "check"),
 }  # fmt: skip
 """What is typed for each command, without the option."""
 
@@ -109,9 +111,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(_BROKERS.parent / "tiered" / "broker-1", path / "tiered")
     shutil.copytree(_BROKERS.parents[1] / "2.0.1" / "diverged" / "broker-1", path / "old")
     (path / "server.properties").write_text(f"node.id=1\nlog.dirs={path}/b1/data1\n", "utf-8")
-    (path / "other.properties").write_text(
-        "unclean.leader.election.enable=true\ninter.broker.protocol.version=2.0\n", "utf-8"
-    )
+    (path / "other.properties").write_text("inter.broker.protocol.version=2.0\n", "utf-8")
     (path / "server.log").write_text("[2026-01-01 00:00:00,000] INFO Kafka version: 3.9.1 (x)\n", "utf-8")
     with contextlib.chdir(path):
         forged(path / "runs", "a")
@@ -174,3 +174,9 @@ def test_every_other_option_is_typed_by_a_test() -> None:
 def test_a_next_command_repeats_only_options_that_it_has() -> None:
     of_commands = {command.key: {name for option in command.options for name in option.names} for command in leaves()}
     assert {} == {key: set(names) - of_commands[key] for key, names in CARRIED.items() if set(names) - of_commands[key]}
+
+
+def test_every_command_is_asked() -> None:
+    """But for those that run another program or write to a catalog, and for the guides."""
+    guides = {"help", "demo", "fleet submit", "fleet sql", "fleet publish"}
+    assert {command.key for command in leaves()} == set(COMMANDS) | guides

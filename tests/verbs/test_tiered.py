@@ -54,6 +54,18 @@ def test_what_each_replica_deletes(tmp_path: Path) -> None:
     assert "deletes 0-39" in shown.out
     rows = kcheck.tiered(*brokers(of)).to_dict()["replicas"]
     assert [(row["topic"], row["broker_id"]) for row in rows if row["deletes_if_leading"]] == [("uncl", 1)]
+    for number, code in ((1, 1), (2, 0)):
+        alone = command("tiered", f"{number}={of}/broker-{number}")
+        assert (alone.code, "KC411" in alone.out) == (code, code == 1)
+
+
+def test_metadata_without_a_leader(tmp_path: Path) -> None:
+    """Broker 1 was down, and with it the leader of two partitions of __remote_log_metadata."""
+    of = state(EMPTY, "3-broker-2-led", tmp_path)
+    shown = command("tiered", *brokers(of), "--metadata", str(of / "controller"))
+    assert "have a leader, Kafka copies, deletes and reads nothing in remote storage there" in " ".join(
+        shown.out.split()
+    )
 
 
 def test_keys_of_objects_of_a_deleted_topic(tmp_path: Path) -> None:

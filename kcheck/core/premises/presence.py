@@ -123,7 +123,8 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         )
         yield refuted(premise, facts, sentence, evidence)
     if not alone and not others:
-        sentence = f"{_named(absent)} have no directory here: whether another broker has the records is not known"
+        has = "has" if len(absent) == 1 else "have"
+        sentence = f"{_named(absent)} {has} no directory here: whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
 
 

@@ -7,10 +7,10 @@ from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.tiered.spans import offset_count
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.model.remote_log import Spans
+from kcheck.model.remote_log import MetadataState, Spans
 from kcheck.words import bare_range, counted, partition_name, some_of
 
-REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA = "P811", "P812", "P813"
+REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS = "P811", "P812", "P813", "P814"
 _MOST = 3
 
 
@@ -53,7 +53,7 @@ def has_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
                 f" {counted(end - start, 'record')} in the store"
             )
             yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
-    hidden = [log for log in rows if log.remote is not None and not log.remote.is_known and not _has_lost(log)]
+    hidden = [log for log in rows if log.remote is not None and log.remote.state is MetadataState.NOT_GIVEN]
     if hidden:
         names = some_of([_name(log) for log in hidden], _MOST)
         provide = "the log dirs of the brokers with __remote_log_metadata"
@@ -62,8 +62,12 @@ def has_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
         yield proven(premise, facts, PremiseEvidence(rows[0].log_dir, _counted(rows)))
 
 
-def _has_lost(log: LogFacts) -> bool:
-    return bool(log.remote_report.without_metadata)
+def has_objects(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Say that no log dir shows the objects of remote segments."""
+    count = sum(run.segments for log in _tiered(facts) if log.remote is not None for run in log.remote.runs)
+    if count:
+        sentence = f"{counted(count, 'remote segment')}: the store was not read; kcheck tiered --store PLACE reads it"
+        yield not_seen(premise, facts, sentence, None)
 
 
 def _tiered(facts: BrokerFacts) -> Iterator[LogFacts]:
@@ -114,5 +118,13 @@ TABLE = (
         "The broker raises the log start to the first local segment; the objects stay in the store for ever.",
         "Restore the directories of __remote_log_metadata before any start.",
         "TopicBasedRemoteLogMetadataManager, RemoteLogManager 3.6 to 4.3.1", has_metadata, ends_start=False,
+    ),
+    Premise(
+        REMOTE_OBJECTS, PremiseKind.REMOTE, "The store has the objects of all remote segments.",
+        "No log dir shows it: kcheck tiered --store PLACE compares the objects (KC247).",
+        "kcheck tiered --store finds a finished segment without one of its objects.",
+        "Consumers get UNKNOWN_SERVER_ERROR there for ever.",
+        "Restore the objects from a version or a backup of the bucket.",
+        "RemoteLogManager.read, RemoteStorageManager.fetchLogSegment 3.6 to 4.3.1", has_objects, ends_start=False,
     ),
 )  # fmt: skip

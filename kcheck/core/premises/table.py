@@ -22,7 +22,7 @@ from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import TOPIC_IDS
 from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.presence import ENDS_THERE, HEADS_THERE, MIDDLES_THERE
-from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_READABLE
+from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_OBJECTS, REMOTE_READABLE
 from kcheck.core.premises.retention import DATED
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
@@ -36,11 +36,11 @@ BY_ID = {premise.id: premise for premise in PREMISES}
 NAMED_BY_RULES = frozenset(
     {
         HEADS_THERE, MIDDLES_THERE, ENDS_THERE, READABLE, TOPIC_IDS, FOLLOWED, DATED, REMOTE_KEPT, REMOTE_READABLE,
-        REMOTE_METADATA,
+        REMOTE_METADATA, REMOTE_OBJECTS,
     }
 )  # fmt: skip
 """The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, KC212 with KC213, KC141 with
-KC142, KC235, KC254, KC155 with KC161, KC240 with KC411, KC241 with KC242, and KC245."""
+KC142, KC235, KC254, KC155 with KC161, KC240 with KC411, KC241 with KC242, KC245, and KC247."""
 HOLES = frozenset({HEADS_THERE, MIDDLES_THERE, READABLE})
 """The premises without which a follower lacks what it does not fetch from its leader."""
 UNCOUNTED = frozenset({TOPIC_IDS, DATED, REMOTE_METADATA})

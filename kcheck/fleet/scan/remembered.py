@@ -109,7 +109,7 @@ class Memory:
 
     def __init__(self, run: str, aside: str, *, remembers: bool) -> None:
         """Make the folder in the directory of the run."""
-        self.folder = join(run, FOLDER) if remembers else None
+        self.folder: str | None = join(run, FOLDER) if remembers else None
         self._aside = aside
         if self.folder is not None:
             have_directory(self.folder)
@@ -136,7 +136,7 @@ class Notes:
     """
 
     def __init__(self, folder: str | None, name: str = "0") -> None:
-        self.carried = 0
+        self.carried: int = 0
         self._folder = folder
         self._name = name
         self._log_dir: str | None = None
