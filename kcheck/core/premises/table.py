@@ -16,7 +16,7 @@ from kcheck.core.premises import (
     rights,
     settings,
 )
-from kcheck.core.premises.batches import READABLE
+from kcheck.core.premises.batches import OWN_BATCHES, READABLE
 from kcheck.core.premises.elections import FOLLOWED
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import TOPIC_IDS
@@ -35,15 +35,15 @@ PREMISES = (
 BY_ID = {premise.id: premise for premise in PREMISES}
 NAMED_BY_RULES = frozenset(
     {
-        HEADS_THERE, MIDDLES_THERE, ENDS_THERE, READABLE, TOPIC_IDS, FOLLOWED, DATED, REMOTE_KEPT, REMOTE_READABLE,
-        REMOTE_METADATA, REMOTE_OBJECTS,
+        HEADS_THERE, MIDDLES_THERE, ENDS_THERE, READABLE, OWN_BATCHES, TOPIC_IDS, FOLLOWED, DATED, REMOTE_KEPT,
+        REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS,
     }
 )  # fmt: skip
 """The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, KC212 with KC213, KC141 with
-KC142, KC235, KC254, KC155 with KC161, KC240 with KC411, KC241 with KC242, KC245, and KC247."""
+KC142, KC162, KC235, KC254, KC155 with KC161, KC240 with KC411, KC241 with KC242, KC245, and KC247."""
 HOLES = frozenset({HEADS_THERE, MIDDLES_THERE, READABLE})
 """The premises without which a follower lacks what it does not fetch from its leader."""
-UNCOUNTED = frozenset({TOPIC_IDS, DATED, REMOTE_METADATA})
+UNCOUNTED = frozenset({OWN_BATCHES, TOPIC_IDS, DATED, REMOTE_METADATA})
 """The premises without which a broker loses what no election counts."""
 
 WRONG_METADATA = frozenset({"P309", "P702"})
