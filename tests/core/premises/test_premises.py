@@ -301,21 +301,6 @@ def test_ids_are_unique_and_in_order() -> None:
         ),
         (facts(config={"broker.id": "1"}), "P501", "process.roles is missing"),
         (
-            facts(config={"broker.id": "1"}, release=release("3.9")),
-            "P501",
-            "d1 was formatted for KRaft, but process.roles is missing: the broker refuses it",
-        ),
-        (
-            facts(config={"broker.id": "1"}, release=release("3.6")),
-            "P501",
-            "d1 was formatted for KRaft, but process.roles is missing: the broker would join ZooKeeper",
-        ),
-        (
-            facts(log_dir(identity={"broker.id": "1"}), release=release("3.3")),
-            "P501",
-            "d1 is a ZooKeeper broker's, but process.roles is set: Kafka 3.3 refuses it",
-        ),
-        (
             facts(log_dir(shutdown_epoch=3)),
             "P701",
             "d1 is a copy from before: broker epoch 3, the cluster knows 7; what broker 1 wrote since is not there",

@@ -134,3 +134,25 @@ def test_who_has_no_log_manager() -> None:
     controller = {**KRAFT, "process.roles": "controller"}
     for given in (facts(config=controller, image=image(orders="1")), facts(image=None)):
         assert not {"P503"} & {*refuted(given), *rows(given, PremiseStatus.PROVEN)}
+
+
+FORMATTED = "d1 was formatted for KRaft, but process.roles is missing"
+
+
+@pytest.mark.parametrize(
+    ("line", "identity", "settings", "sentence"),
+    [
+        ("3.9", "1", {"broker.id": "1"}, f"{FORMATTED}: the broker refuses it"),
+        ("3.6", "1", {"broker.id": "1"}, f"{FORMATTED}: the broker would join ZooKeeper"),
+        ("3.6", "1", {"broker.id": "1", "zookeeper.metadata.migration.enable": "true"}, None),
+        ("3.3", "0", KRAFT, "d1 is a ZooKeeper broker's, but process.roles is set: Kafka 3.3 refuses it"),
+        ("3.4", "0", KRAFT, None),
+    ],
+)
+def test_settings_of_the_mode_that_the_disks_are_not_of(
+    line: str, identity: str, settings: dict[str, str], sentence: str | None
+) -> None:
+    """MetaPropertiesEnsemble.verify 3.7 to 3.9, MetaProperties.parse up to 3.3."""
+    disk = log_dir(identity={"version": identity, "node.id": "1", "broker.id": "1"})
+    given = facts(disk, config=settings, release=release(line))
+    assert refuted(given).get("P501") == sentence
