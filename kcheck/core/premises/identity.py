@@ -1,5 +1,6 @@
 """Premises about ids: of clusters, nodes, log dirs and voters."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kcheck.core.cluster.owner import owner_of, replicas_in
@@ -24,14 +25,20 @@ _CLUSTER_ID, _DIRECTORY_ID = "cluster.id", "directory.id"
 
 def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the cluster id of each log dir with those of the metadata that the user names."""
-    theirs = {evidence.says for evidence in facts.clusters}
+    named = Counter(evidence.says for evidence in facts.clusters)
     for log_dir in facts.log_dirs:
         own = (log_dir.identity or {}).get(_CLUSTER_ID)
-        if own is None or not theirs:
+        if own is None or not named:
             continue
         evidence = (PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"cluster.id={own}"), *facts.clusters)
-        if own in theirs:
+        votes = named + Counter((own,) if own in named else ())
+        most = max(votes.values())
+        theirs = [name for name, count in votes.items() if count == most]
+        if theirs == [own]:
             yield proven(premise, facts, *evidence)
+        elif own in theirs:
+            sentence = f"the metadata are of two clusters, {' and '.join(sorted(theirs))}"
+            yield not_seen(premise, facts, sentence, "only metadata of the broker's own cluster", *evidence)
         else:
             sentence = f"the disk of {facts.name} is of cluster {own}, the cluster is {', '.join(sorted(theirs))}"
             yield refuted(premise, facts, sentence, *evidence, log_dir=log_dir.path)
