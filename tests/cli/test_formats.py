@@ -20,38 +20,6 @@ from kcheck.renderers import Renderer
 from tests.builders import log_dir, partition_dir, run
 from tests.cli.command import kcheck
 
-PARTITION = {
-    "broker_id", "log_dir", "dir", "topic", "partition", "state", "topic_id", "log_start_offset", "recovery_point",
-    "high_watermark", "log_end_offset", "size", "leader_epochs", "segments", "last_stable_offset", "open_transactions",
-    "remote",
-}  # fmt: skip
-LOG_DIR = {
-    "kind", "path", "broker_id", "cluster_id", "directory_id", "clean_shutdown", "checkpoints", "partitions",
-}  # fmt: skip
-FINDING = {
-    "id", "name", "severity", "broker_id", "log_dir", "dir", "file", "line", "position", "topic", "partition",
-    "message", "effect", "advice", "data", "repair",
-}  # fmt: skip
-ANSWER = {
-    "broker_id", "topic", "partition", "requested_epoch", "epoch", "end_offset", "error", "log_end_offset",
-}  # fmt: skip
-PLAN = {"topic", "partition", "leader", "leader_epoch", "leader_log_end_offset", "followers"}
-FOLLOWER = {
-    "broker_id", "log_end_offset_before", "high_watermark", "steps", "truncate_to", "log_end_offset_after", "lost",
-    "refetch", "leader_epochs_after", "diverges_silently_at",
-}  # fmt: skip
-LOST = {"from", "to", "records", "bytes", "below_high_watermark"}
-REFETCH = {"from", "to", "records", "bytes"}
-
-ADDED = {
-    "log-dir": {"locked_by", "unparseable", "remote_index_cache", "cordoned"},
-    "answer": {"problem"},
-    "plan": {"problem"},
-    "follower": {"status", "problem", "cut", "expired", "exits_without_unclean_election"},
-    "lost": {"certain"},
-}
-"""What documents hold beside the published fields."""
-
 
 def document(*arguments: str | Path) -> dict[str, Any]:
     """Return the document of a command."""
@@ -73,28 +41,17 @@ def check_head(found: dict[str, Any], schema: str, *fields: str) -> None:
     assert ["schema", "kcheck", "kafka", *evidence, *fields, "findings", "summary"] == list(found)
     assert (f"kcheck.{schema}/1", __version__, "4.3") == (found["schema"], found["kcheck"], found["kafka"])
     assert ["info", "warning", "error", "fatal"] == list(found["summary"])
-    for finding in found["findings"]:
-        assert FINDING == set(finding)
     assert sum(found["summary"].values()) == len(found["findings"])
 
 
-def test_inspect(damaged: Path) -> None:
-    found = document("inspect", damaged)
-    check_head(found, "inspect", "items")
-    (item,) = found["items"]
-    assert LOG_DIR | ADDED["log-dir"] == set(item)
-    (partition,) = item["partitions"]
-    assert PARTITION == set(partition)
-    assert {"base_offset", "end_offset", "size", "batches", "max_timestamp"} == set(partition["segments"][0])
-    assert {"epoch", "start_offset"} == set(partition["leader_epochs"][0])
-    for state in item["checkpoints"].values():
-        assert {"status", "entries", "defect"} == set(state)
-        assert state["status"] in ("ok", "missing", "empty", "damaged")
-
-
-def test_inspect_of_a_partition(damaged: Path) -> None:
-    (item,) = document("inspect", damaged / "t-0")["items"]
-    assert PARTITION | {"kind", "path"} == set(item)
+def test_the_fields_have_their_order(damaged: Path, pair: list[str]) -> None:
+    """Which fields there are, the schemas say: every document of these tests is compared with its own."""
+    check_head(document("inspect", damaged), "inspect", "items")
+    check_head(document("end-offset", damaged), "end-offset", "profile", "answers")
+    truncation = document("truncation", *pair, "--leader", "1")
+    check_head(truncation, "truncation", "profile", "leader", "live", "partitions")
+    check_head(document("rules"), "rules", "rules")
+    check_head(document("explain", "KC201"), "explain", "rules")
 
 
 @pytest.mark.parametrize(
@@ -123,33 +80,6 @@ def test_what_the_broker_reads_is_entries_or_an_error(damaged: Path) -> None:
     path.write_bytes(b"0\nx\n")
     (item,) = document("inspect", path)["items"]
     assert {"error": "IOException"} == item["broker_reads"]
-
-
-def test_end_offset(damaged: Path) -> None:
-    found = document("end-offset", damaged)
-    check_head(found, "end-offset", "profile", "answers")
-    for answer in found["answers"]:
-        assert ANSWER | ADDED["answer"] == set(answer)
-
-
-def test_truncation(pair: list[str]) -> None:
-    found = document("truncation", *pair, "--leader", "1")
-    check_head(found, "truncation", "profile", "leader", "live", "partitions")
-    (partition,) = found["partitions"]
-    assert PLAN | ADDED["plan"] <= set(partition)
-    (follower,) = partition["followers"]
-    assert FOLLOWER | ADDED["follower"] <= set(follower)
-    assert LOST <= set(follower["lost"])
-    assert REFETCH <= set(follower["refetch"])
-    for step in follower["steps"]:
-        assert {"request", "response", "truncate_to"} <= set(step)
-
-
-@pytest.mark.parametrize("verb", ["rules", "explain"])
-def test_rules(verb: str) -> None:
-    found = document(verb, *(["KC201"] if verb == "explain" else []))
-    check_head(found, verb, "rules")
-    assert {"id", "name", "severity", "scope", "title", "page", "docs", "operation"} == set(found["rules"][0])
 
 
 @pytest.mark.parametrize("verb", ["inspect", "end-offset", "truncation"])

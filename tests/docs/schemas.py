@@ -94,7 +94,7 @@ def _words(kind: str) -> str:
     if kind[0] == "[":
         return f"list of {_words(kind[1:-1])}"
     if kind[0] == "{":
-        return f"object by name: {_words(kind[1:-1])}"
+        return f"object with values {_words(kind[1:-1])}"
     if kind[0] == "=":
         return f"`{kind[1:]}`"
     return _PART.sub(lambda match: f"[{match[0]}](#{_anchor(match[0])})", kind)

@@ -192,7 +192,7 @@ def test_only_the_worst_of_many_are_listed(tmp_path: Path, monkeypatch: pytest.M
     assert ["diverged"] == [row.topic for row in answer.partitions]
     assert (2, 3) == (answer.left_out, answer.partition_count)
     done = kcheck("elect", "--from", tmp_path / "out", "--all")
-    assert "--output-dir DIR writes a plan" in " ".join(done.out.split())
+    assert "Next: kcheck elect --from" in " ".join(done.out.split())
 
 
 UNSERVED = {CopyState.STRAY, CopyState.FUTURE, CopyState.DELETED, CopyState.ASIDE}
