@@ -64,7 +64,7 @@ _ENGINES = ("local", "spark")
 _FOR_SPARK = "kcheck.fleet.spark"
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
-app = typer.Typer(cls=CommandGroup, rich_markup_mode=None, add_completion=False, no_args_is_help=True)
+app: typer.Typer = typer.Typer(cls=CommandGroup, rich_markup_mode=None, add_completion=False, no_args_is_help=True)
 
 
 @app.callback()

@@ -10,7 +10,6 @@ import typer
 
 from kcheck import api
 from kcheck.cli.options import Common, Metadata, ReplicaArguments, with_common
-from kcheck.cli.report_output import keep_outside
 from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
@@ -72,7 +71,7 @@ def _records(answer: "Tiered") -> Iterator[bytes]:
 
 def _write_lines(option: str, file: str, checked: Iterable[str], lines: Iterator[bytes]) -> None:
     """Write a file outside of the checked paths; nothing if the first line cannot be made."""
-    from kcheck.disk.output import replacing
+    from kcheck.disk.output import keep_outside, replacing
 
     keep_outside(checked, file)
     first = next(lines, None)

@@ -129,9 +129,9 @@ class FindingCounts:
     """The findings of a run: `counts` of those that are written, by severity; whether it `failed` or is `finished`."""
 
     def __init__(self, run: ScanRun) -> None:
-        self.counts = {str(severity): 0 for severity in Severity}
-        self.failed = False
-        self.finished = True
+        self.counts: dict[str, int] = {str(severity): 0 for severity in Severity}
+        self.failed: bool = False
+        self.finished: bool = True
         self._run = run
 
     def count(self, rule: str, severity: Severity, number: int = 1) -> bool:

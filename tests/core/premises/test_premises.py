@@ -147,8 +147,8 @@ def test_ids_are_unique_and_in_order() -> None:
     ids = [premise.id for premise in PREMISES]
     assert sorted(set(ids)) == ids
     losing = (
-        "P109", "P302", "P304", "P305", "P306", "P307", "P309", "P402", "P404", "P601", "P602", "P701", "P702", "P801",
-            "P802", "P811", "P812", "P813", "P814",
+        "P109", "P302", "P304", "P305", "P306", "P307", "P308", "P309", "P402", "P404", "P601", "P602", "P701", "P702",
+        "P801", "P802", "P811", "P812", "P813", "P814",
     )  # fmt: skip
     assert {*losing} == {*ids} - ENDS_START
 
@@ -158,6 +158,11 @@ def test_ids_are_unique_and_in_order() -> None:
     [
         (
             facts(clusters=(PremiseEvidence("m", "X"),)),
+            "P101",
+            "the disk of broker 1 is of cluster C, the cluster is X",
+        ),
+        (
+            facts(clusters=tuple(PremiseEvidence(path, path[0]) for path in ("X1", "X2", "X3", "C4"))),
             "P101",
             "the disk of broker 1 is of cluster C, the cluster is X",
         ),
@@ -296,6 +301,21 @@ def test_ids_are_unique_and_in_order() -> None:
         ),
         (facts(config={"broker.id": "1"}), "P501", "process.roles is missing"),
         (
+            facts(config={"broker.id": "1"}, release=release("3.9")),
+            "P501",
+            "d1 was formatted for KRaft, but process.roles is missing: the broker refuses it",
+        ),
+        (
+            facts(config={"broker.id": "1"}, release=release("3.6")),
+            "P501",
+            "d1 was formatted for KRaft, but process.roles is missing: the broker would join ZooKeeper",
+        ),
+        (
+            facts(log_dir(identity={"broker.id": "1"}), release=release("3.3")),
+            "P501",
+            "d1 is a ZooKeeper broker's, but process.roles is set: Kafka 3.3 refuses it",
+        ),
+        (
             facts(log_dir(shutdown_epoch=3)),
             "P701",
             "d1 is a copy from before: broker epoch 3, the cluster knows 7; what broker 1 wrote since is not there",
@@ -348,7 +368,7 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
         (
             facts(log_dir(directories=(METADATA_LOG,)), image=image(2, 1, isr=(2,))),
             "P302",
-            "orders-0 have no directory here: whether another broker has the records is not known",
+            "orders-0 has no directory here: whether another broker has the records is not known",
         ),
         (
             facts(copies=(), image=None),
@@ -369,6 +389,11 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
             facts(mode=Mode.ZOOKEEPER, release=release("3.9"), copies=(), image=None, broker_id=None),
             "P303",
             "what the cluster expects of the broker is not known: its metadata is in ZooKeeper",
+        ),
+        (
+            facts(clusters=tuple(PremiseEvidence(path, path[0]) for path in ("X1", "X2", "C3"))),
+            "P101",
+            "the metadata are of two clusters, C and X",
         ),
     ],
 )
@@ -410,7 +435,7 @@ def test_what_was_not_seen_is_named(given: BrokerFacts, premise: str, beginning:
         (facts(is_complete=False), "P302"),
         (facts(release=release("3.2"), copies=(), image=None), "P303"),
         (facts(config=None), "P501"),
-        (facts(release=release("3.9")), "P501"),
+        (facts(release=release("2.8")), "P501"),
         (facts(broker_id=9), "P701"),
     ],
 )
@@ -477,3 +502,9 @@ def test_most_log_dirs_name_the_cluster() -> None:
 def test_the_newest_copy_decides_between_two() -> None:
     copies = {"A": (copy(1, end=9),), "B": (copy(2, end=8),)}
     assert {"A"} == {row.says for row in contested_cluster(NODES[:2], copies, one_cluster=True)}
+
+
+def test_the_clusters_of_most_named_metadata_is_that_of_the_broker() -> None:
+    """Another controller with the disk of another cluster does not join; the broker does."""
+    given = facts(clusters=(PremiseEvidence("m", "X"), PremiseEvidence("n", "C")))
+    assert "P101" in {row.id for row in judged(given) if row.status is PremiseStatus.PROVEN}
