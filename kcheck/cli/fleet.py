@@ -128,7 +128,7 @@ def scan(
     how = ScanOptions(depth=level, wanted=common.wanted(), release=common.release(), auto=auto)
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
-    with mounted([*roots, *(logs or ()), out, since or ""], options):
+    with mounted([*roots, *(logs or ()), out, since or "", store or ""], options):
         if remember or since is not None or resume is not None:
             run, how = _remembering(how, out, run, since, resume)
         name = _name(_now()) if run is None else run

@@ -171,3 +171,5 @@ class Store(NamedTuple):
     """The ids of all topics that the clusters have, as far as their metadata is given."""
     now_ms: int
     """When it was listed, in ms since 1970."""
+    metadata_partitions: int | None = None
+    """How many partitions `__remote_log_metadata` has; None if that is not known."""

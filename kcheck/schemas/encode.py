@@ -20,15 +20,24 @@ _NULL = unsigned_varint(0)
 
 def metadata_record(name: str, version: int, data: Mapping[str, Any]) -> bytes:
     """Return the value of a record of __cluster_metadata (AbstractApiMessageSerde); tagged fields may be left out."""
-    schema = _schemas()[name]
+    return _framed("metadata", name, version, data)
+
+
+def remote_log_record(name: str, data: Mapping[str, Any]) -> bytes:
+    """Return the value of a record of __remote_log_metadata (RemoteLogMetadataSerde 3.6 to 4.3.1)."""
+    return _framed("remote_log", name, 0, data)
+
+
+def _framed(table: str, name: str, version: int, data: Mapping[str, Any]) -> bytes:
+    schema = _schemas(table)[name]
     assert schema.id is not None
     frame = b"".join(map(unsigned_varint, (_FRAME_VERSION, schema.id, version)))
     return frame + encode(schema, data, version)
 
 
 @cache
-def _schemas() -> Mapping[str, Schema]:
-    return parse_table(import_module(f"{__package__}.metadata").TABLE)
+def _schemas(table: str) -> Mapping[str, Schema]:
+    return parse_table(import_module(f"{__package__}.{table}").TABLE)
 
 
 def encode(schema: Schema, data: Mapping[str, Any], version: int) -> bytes:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.copy_lag import CopyLag, copy_lag
+from kcheck.core.tiered.rebuilt_records import RebuiltSegment, rebuilt_segment
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, remote_report
 from kcheck.core.tiered.store import (
     layout_of,
@@ -25,13 +26,13 @@ from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
-from kcheck.model.remote_log import MetadataState, RemoteLog, Store, StoredLog
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, Store, StoredLog
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.survey.rule_runner import check_replicas, check_store
 from kcheck.verbs.check import check
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.remote_store import store_objects
+from kcheck.views.remote_store import manifests, store_objects
 
 REMOTE_RULES = (*(f"KC24{number}" for number in range(10)), "KC411")
 """The rules about remote storage."""
@@ -113,6 +114,21 @@ class Tiered(BrokerAnswer):
             if segment_id_of(key, layout) in orphans:
                 yield key
 
+    def rebuilt(self) -> Iterator[RebuiltSegment]:
+        """Yield the segments without metadata of topics that the cluster has, from the manifests of the Aiven plugin.
+
+        UsageError if the store was not read. A listing has no manifests.
+        """
+        if self.store is None:
+            raise UsageError("--rebuild needs --store PLACE")
+        for key, manifest in manifests(self.store.place):
+            segment = rebuilt_segment(manifest)
+            is_known = segment is not None and segment.topic_id in self.store.topic_ids
+            if segment is None or segment_id_of(key) != segment.segment_id:
+                raise UsageError(f"--rebuild: {key} is not a manifest of version 1")
+            if is_known and segment.segment_id not in self.store.named:
+                yield segment
+
     def report(self) -> Report:
         """Return the answer as rows."""
         store: Row | None = None
@@ -188,7 +204,10 @@ class _StoreWatch:
         now_ms = int(time.time() * 1000)
         known = [image for image in map(images, self._clusters) if image is not None]
         topic_ids = frozenset(topic.topic_id for image in known for topic in image.topics.values() if topic.topic_id)
-        self.store = Store(self._place, objects, frozenset(named), is_complete, topic_ids, now_ms)
+        topics = [image.topics.get(REMOTE_LOG_METADATA) for image in known]
+        counts = {len(topic.partitions) for topic in topics if topic is not None and topic.partitions}
+        count = counts.pop() if len(counts) == 1 else None
+        self.store = Store(self._place, objects, frozenset(named), is_complete, topic_ids, now_ms, count)
         logs = {
             (view.topic, view.partition): StoredLog(view.topic, view.partition, view.remote, objects, now_ms, suffixes)
             for view, _, _ in self.replicas

@@ -4,8 +4,10 @@ import json
 import re
 import stat
 from collections.abc import Iterator
+from typing import Any
 
 from kcheck.core.tiered.listings import listed_in_json, listed_object, time_ms
+from kcheck.core.tiered.rebuilt_records import MANIFEST_SUFFIX
 from kcheck.disk.paths import join
 from kcheck.disk.store import mounted
 from kcheck.disk.tree import Tree, tree_of
@@ -16,6 +18,7 @@ from kcheck.model.unreadable import UnreadableError
 
 _DEPTH_MAX = 8
 _START, _PART = 64, 1 << 20
+_MANIFEST_MAX = 16 << 20
 _TOOLS = "aws s3 ls --recursive, s3cmd ls, gsutil ls -l, rclone lsl, find -printf, or S3 Inventory"
 _NANOSECONDS = 1_000_000
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^ ]*")
@@ -25,6 +28,19 @@ def store_objects(place: str) -> Iterator[StoreObject]:
     """Yield the objects of a store; UsageError if the place is not there, or has no line of a listing."""
     with mounted([place], {}):  # Those of a URL that the command has mounted stay.
         yield from _objects(place)
+
+
+def manifests(place: str) -> Iterator[tuple[str, Any]]:
+    """Yield the keys of manifests of the Aiven plugin, each with its JSON; None for one that is not JSON."""
+    with mounted([place], {}):
+        for key, size, _ in _objects(place):
+            if key.endswith(f".{MANIFEST_SUFFIX}") and size <= _MANIFEST_MAX:
+                try:
+                    yield key, json.loads(tree_of(key).read_whole(key, size_max=_MANIFEST_MAX))
+                except UnreadableError as error:
+                    raise UsageError(f"{key}: {error}") from error
+                except ValueError:
+                    yield key, None
 
 
 def _objects(place: str) -> Iterator[StoreObject]:

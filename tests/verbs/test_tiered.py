@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from kcheck.views.remote_store import store_objects
 from tests.cli.command import kcheck as command
 from tests.stores import upload
 from tests.tiered_states import EMPTY, LOST, OBJECTS, OLD_LEADER, brokers, state
+from tests.views.test_rebuilt_records import manifest, segment_records
 
 
 def test_missing_objects(tmp_path: Path) -> None:
@@ -213,3 +215,24 @@ def test_an_object_of_the_store_is_read_by_its_url(tmp_path: Path, s3: dict[str,
     assert "base offset 10 " in shown.out
     epochs = command("inspect", str(log.with_suffix(".leader_epoch_checkpoint")))
     assert (epochs.code, "reads 1 entry" in epochs.out) == (0, True)
+
+
+def test_lost_records_from_manifests(tmp_path: Path) -> None:
+    """The metadata is lost; the manifests of the Aiven plugin give back the bytes that the broker had written."""
+    of, lines = state(LOST, "1b-dirs-removed", tmp_path), tmp_path / "records"
+    wanted = []
+    for folder in sorted((tmp_path / "1-before/broker-1").glob("__remote_log_metadata-*")):
+        for value, data in segment_records(folder / f"{0:020d}.log"):
+            wanted.append((int(folder.name[-1]), value))
+            name = f"{data['startOffset']:020d}-{data['remoteLogSegmentId']['id']}.rsm-manifest"
+            (of / "store" / name).write_text(json.dumps(manifest(data)))
+    asked = ("tiered", str(of / "broker-1"), "--rebuild", str(lines))
+    assert command(*asked).code == 2
+    assert command(*asked, "--store", str(of / "store")).code == 1
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert len(rows) == 2 * len(wanted) == 16
+    assert sorted((row["partition"], b64decode(row["value"])) for row in rows[::2]) == sorted(wanted)
+    assert {row["topic"] for row in rows} == {"__remote_log_metadata"}
+    (of / "store" / f"{0:020d}-{'A' * 22}.rsm-manifest").write_text("{")
+    refused = command(*asked, "--store", str(of / "store"))
+    assert (refused.code, "is not a manifest of version 1" in refused.err) == (2, True)

@@ -9,5 +9,6 @@ In: records of `__remote_log_metadata`, leader epochs and offsets of replicas. O
 - `copy_lag`: What waits to be copied, and what is in both places?
 - `listings`: Which objects does a listing of the common tools name?
 - `store`: Which objects of the store are missing, and which belong to no segment?
+- `rebuilt_records`: Which records do the manifests of a store give back?
 - `reports`: What is wrong with the remote part of a replica?
 """
