@@ -11,7 +11,7 @@ from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.metadata import MAJORITY_STARTS
+from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.unserved import Unserved, unserved
@@ -52,8 +52,6 @@ FOLDER = "DIR"
 SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "recovery.json"
 
 
-_OF_QUORUM = frozenset({"P201", "P202", MAJORITY_STARTS})
-"""The premises without which the metadata are brought back before any broker starts."""
 UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"
 """What is not known of logs that no start reads whole."""
 
@@ -149,6 +147,14 @@ class ClusterRecovery(Answer):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What starting everything now would lose, what the plan loses, and how far that is proven."""
+        rescue = self.election.rescue
+        if rescue is not None:
+            apart = (row for row in self.election.refuted if row.id == SAME_HISTORY)
+            return (
+                rescue.sentence,
+                *dict.fromkeys(f"Broker {row.broker_id} should not start: {row.sentence}." for row in apart),
+                "Then ask again: which steps follow, and what they lose, depends on the metadata.",
+            )
         if not self.election.partitions:
             return (self.election.verdict,)
         election = self.election
@@ -163,7 +169,6 @@ class ClusterRecovery(Answer):
             ),
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *(f"Not counted: broker {row.broker_id}: {unserved_words(row)}." for row in self._removed()),
-            *(() if election.without_quorum is None else (election.without_quorum,)),
             *unled_words(unled),
             *(() if start.offline_partitions is None else bound_words(plan, best)),
         )
@@ -186,9 +191,8 @@ class ClusterRecovery(Answer):
         question, words = self.election.question, self.words
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *words])
-        if not self.election.starts and any(row.id in _OF_QUORUM for row in self.election.refuted):
-            given_up = (word for number in question.dead for word in ("--dead", str(number)))
-            return shell_line(["kcheck", "recover", "quorum", *self.election.arguments, *given_up])
+        if self.election.rescue is not None:
+            return self.election.rescue.command
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
         return f"{shell_line(['kcheck', 'recover', *words, *named])} --output-dir {FOLDER}"

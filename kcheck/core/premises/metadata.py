@@ -13,6 +13,10 @@ from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import agree, counted
 
+SAME_HISTORY = "P201"
+"""The premise that the controllers have the history that a broker has."""
+KEEPS_LOG = "P202"
+"""The premise that no voter has lost its metadata log."""
 MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
 _METADATA_LOG = f"{CLUSTER_METADATA}-0"
@@ -158,7 +162,7 @@ def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
 
 TABLE = (
     Premise(
-        "P201", PremiseKind.METADATA, "The controllers have the history that the broker has.",
+        SAME_HISTORY, PremiseKind.METADATA, "The controllers have the history that the broker has.",
         "The copies of all voters contain the broker's own copy.",
         "The broker's copy has entries that the newest copy of a voter lacks.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
@@ -166,7 +170,7 @@ TABLE = (
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history,
     ),
     Premise(
-        "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
+        KEEPS_LOG, PremiseKind.METADATA, "No voter has lost its metadata log.",
         "A log dir of each controller contains __cluster_metadata-0.",
         "A controller has partitions, or other copies name it, and it has no metadata log; or so many others that no"
         " majority has one. A log dir of --metadata that may keep none: not seen.",
@@ -188,7 +192,7 @@ TABLE = (
         "The log dirs of a majority of the voters are given.",
         "Log dirs of a minority of the voters: not seen.",
         "Other voters can elect a history that lacks what this node has.",
-        "Name the log dirs of other voters by --metadata.",
+        "Name the log dirs of other voters by --metadata. If a majority has lost its disks: kcheck recover quorum.",
         "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
     ),
     Premise(
