@@ -1,6 +1,5 @@
 """The layout of `kcheck predict`: the verdict on each log dir, then the partitions that the start changes."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
@@ -10,7 +9,6 @@ from kcheck.core.start.verdicts import shutdown_after_abort
 from kcheck.documents.next_start import NEXT_STARTS, verdict_words
 from kcheck.documents.premises import loses, note_words, open_words
 from kcheck.documents.unserved import unserved_words
-from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report
@@ -37,8 +35,6 @@ def predict(report: Report, page: Page) -> None:
         _log_dir(start, page)
     if answer.unserved:
         page.line()
-    if answer.severity.rank >= Severity.WARNING.rank:
-        page.next(f"kcheck repair {shlex.join(report.checked)}")
     unserved_lines(answer.unserved, page)
     if any(loses(premise) or open_words(premise) or note_words(premise) for premise in answer.premises):
         page.line()

@@ -1,7 +1,5 @@
 """The layout of `kcheck preflight`: whether the broker may start, and what speaks against it."""
 
-import shlex
-
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.documents.premises import note_words
 from kcheck.model.report import Report
@@ -34,7 +32,5 @@ def preflight(report: Report, page: Page) -> None:
     unserved_lines(answer.unserved, page)
     if good is False and any(reason.kind is ReasonKind.LOSS for reason in answer.reasons):
         page.wrapped(_OTHERS, indent="  ", hanging="    ")
-    if good is not True:
-        page.next(f"kcheck predict {shlex.quote(report.checked[-1])}")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
-from kcheck.core.premises.metadata import KEEPS_LOG, MAJORITY_STARTS, SAME_HISTORY
+from kcheck.core.premises.metadata import SAME_HISTORY
+from kcheck.core.premises.table import OF_QUORUM
 from kcheck.disk.paths import split
 from kcheck.handouts.quorum_steps import rescue_command
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -13,7 +14,6 @@ from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
 
 _EMPTIED = "P309"
-_STOPPED = frozenset({KEEPS_LOG, MAJORITY_STARTS})
 
 
 def rescue_first(
@@ -48,7 +48,7 @@ def rescue_first(
         starts=starts,
         outrun=SAME_HISTORY in refuted,
         emptied=_EMPTIED in refuted,
-        stopped=not refuted.isdisjoint(_STOPPED),
+        stopped=not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )
     rescue = first_rescue(here)

@@ -15,8 +15,6 @@ from kcheck.words import agree, counted
 
 SAME_HISTORY = "P201"
 """The premise that the controllers have the history that a broker has."""
-KEEPS_LOG = "P202"
-"""The premise that no voter has lost its metadata log."""
 MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
 _METADATA_LOG = f"{CLUSTER_METADATA}-0"
@@ -167,17 +165,17 @@ TABLE = (
         "The broker's copy has entries that the newest copy of a voter lacks.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
         "Keep the broker down. Find the controllers with its history: kcheck cluster.",
-        "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history,
+        "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history, is_of_quorum=True,
     ),
     Premise(
-        KEEPS_LOG, PremiseKind.METADATA, "No voter has lost its metadata log.",
+        "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
         "A log dir of each controller contains __cluster_metadata-0.",
         "A controller has partitions, or other copies name it, and it has no metadata log; or so many others that no"
         " majority has one. A log dir of --metadata that may keep none: not seen.",
         "Voters with empty logs elect each other; every partition becomes stray.",
         "Start the other controllers first. Where no majority has the metadata log, start none: kcheck recover quorum,"
         " or kcheck recover metadata if no copy is left.",
-        "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,
+        "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log, is_of_quorum=True,
     ),
     Premise(
         "P203", PremiseKind.METADATA, "The metadata log is in the log dir that the settings name for it.",
@@ -192,7 +190,7 @@ TABLE = (
         "The log dirs of a majority of the voters are given.",
         "Log dirs of a minority of the voters: not seen.",
         "Other voters can elect a history that lacks what this node has.",
-        "Name the log dirs of other voters by --metadata. If a majority has lost its disks: kcheck recover quorum.",
+        "Name the log dirs of other voters by --metadata. A majority lost its disks? Run kcheck recover quorum.",
         "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
     ),
     Premise(
@@ -201,6 +199,6 @@ TABLE = (
         "Half of the voters or more are given and do not start.",
         "The broker waits for a leader of the controllers that nobody can elect.",
         "First get the controllers to start: ask kcheck preflight of each.",
-        "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts,
+        "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts, is_of_quorum=True,
     ),
 )  # fmt: skip
