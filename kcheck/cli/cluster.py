@@ -56,7 +56,7 @@ def cluster(
         partitions=common.wanted(),
         kafka=common.release(kraft_paths(paths)),
     )
-    common.write_answer(answer.report())
+    common.write_answer(answer.report(), failed=lambda: answer.rescue is not None)
 
 
 def _offset(text: str) -> int:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
 from kcheck.handouts.shell_words import shell_line
-from kcheck.words import agree, counted, listed
+from kcheck.words import agree, listed
 
 _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""
@@ -181,16 +181,10 @@ def _retire(context: QuorumContext) -> Iterator[QuorumStep]:
         yield QuorumStep("Never start these with their old disks", notes=tuple(notes))
 
 
-def given_up_words(voters: frozenset[int], dead: Iterable[int], arguments: Sequence[str]) -> str | None:
-    """Return what to do where so many controllers are given up that no leader can be elected; None otherwise."""
-    given_up = sorted({*dead})
-    gone = voters & {*given_up}
-    if not gone or 2 * len(voters - gone) > len(voters):
-        return None
-    words = [word for number in given_up for word in ("--dead", str(number))]
-    command = shell_line(["kcheck", "recover", "quorum", *arguments, *words])
-    which = f"{len(gone)} of {counted(len(voters), 'controller')} {agree(len(gone), 'is', 'are')} given up"
-    return f"{which}: no leader can be elected. Do not start any of them: {command}."
+def rescue_command(verb: str, arguments: Sequence[str], dead: Iterable[int]) -> str:
+    """Return the command that plans a rescue of the metadata."""
+    words = [word for number in sorted({*dead}) for word in ("--dead", str(number))]
+    return shell_line(["kcheck", "recover", verb, *arguments, *words])
 
 
 def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str) -> str:

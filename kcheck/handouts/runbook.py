@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from kcheck.core.election.first_rescue import RescueVerb
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
 from kcheck.handouts import tool_commands
@@ -94,6 +95,19 @@ def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
     kept = "kcheck recover --output-dir saves them" if saved is None else f"{saved} has them"
     return f"{'; '.join(rows)}. {kept}"
+
+
+def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
+    rescue = plan.recovery.rescue
+    assert rescue is not None
+    what = "the quorum of the controllers" if rescue.verb is RescueVerb.QUORUM else "the metadata"
+    return StepText(
+        f"Bring {what} back, then ask kcheck recover again",
+        "no node of the cluster runs",
+        (rescue.command,),
+        "a controller leads, and has the topics",
+        "nothing: the command prints a plan, and each plan that kcheck apply writes can be undone",
+    )
 
 
 def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
@@ -251,6 +265,7 @@ def _restore(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 
 _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]] = {
+    RecoveryAction.RESCUE: _rescue,
     RecoveryAction.REPAIR: _repair,
     RecoveryAction.LOG_DIRS: _log_dirs,
     RecoveryAction.SET_ASIDE: _set_aside,

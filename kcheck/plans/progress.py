@@ -178,6 +178,7 @@ def next_step(
         raise UsageError("--next needs the metadata of the cluster: name a controller's log dir with --metadata")
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
     seen = seen_of(plan, image, ran)._replace(
+        needs_rescue=now.election.rescue is not None,
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         present=_present(steps, now),
         deleted=frozenset(

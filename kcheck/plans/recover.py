@@ -10,8 +10,8 @@ from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
+from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
-from kcheck.core.premises.table import OF_QUORUM
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
@@ -143,6 +143,14 @@ class ClusterRecovery(Answer):
     @property
     def sentences(self) -> tuple[str, ...]:
         """What starting everything now would lose, what the plan loses, and how far that is proven."""
+        rescue = self.election.rescue
+        if rescue is not None:
+            apart = (row for row in self.election.refuted if row.id == SAME_HISTORY)
+            return (
+                rescue.sentence,
+                *dict.fromkeys(f"Broker {row.broker_id} should not start: {row.sentence}." for row in apart),
+                "Then ask again: which steps follow, and what they lose, depends on the metadata.",
+            )
         if not self.election.partitions:
             return (self.election.verdict,)
         election = self.election
@@ -157,7 +165,6 @@ class ClusterRecovery(Answer):
             ),
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *(f"Not counted: broker {row.broker_id}: {unserved_words(row)}." for row in self._removed()),
-            *(() if election.without_quorum is None else (election.without_quorum,)),
             *unled_words(unled),
             *(() if start.offline_partitions is None else bound_words(plan, best)),
         )
@@ -180,9 +187,8 @@ class ClusterRecovery(Answer):
         question, words = self.election.question, self.words
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *words])
-        if not self.election.starts and any(row.id in OF_QUORUM for row in self.election.refuted):
-            given_up = (word for number in question.dead for word in ("--dead", str(number)))
-            return shell_line(["kcheck", "recover", "quorum", *self.election.arguments, *given_up])
+        if self.election.rescue is not None:
+            return self.election.rescue.command
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
         return f"{shell_line(['kcheck', 'recover', *words, *named])} --output-dir {FOLDER}"

@@ -76,7 +76,11 @@ def cluster(report: Report, page: Page) -> None:
         for topic, number, state in answer.partitions()
     ]
     if partitions or answer.wanted == PartitionFilter():
-        _health(partitions, page, is_stopped=answer.is_stopped)
+        if answer.rescue is not None:
+            page.line()
+            page.wrapped(answer.rescue.sentence, style="bold red")
+        can_elect = answer.rescue is None and (answer.quorum is None or answer.quorum.can_elect is not False)
+        _health(partitions, page, is_stopped=answer.is_stopped, can_elect=can_elect)
     else:
         page.line()
         page.line("no such partition")
@@ -91,7 +95,7 @@ def cluster(report: Report, page: Page) -> None:
     _brokers(broker_states(image), page)
     page.line()
     if answer.quorum is not None:
-        if answer.quorum.can_elect is False:
+        if answer.quorum.can_elect is False and answer.rescue is None:
             _minority(answer.quorum, page)
         _controllers(answer.quorum, answer.known.uncommitted, page)
     else:
@@ -128,7 +132,7 @@ def _committed(source: MetadataOrigin) -> str:
     return f"committed up to offset {source.committed_to - 1} for certain: the rest may be taken back"
 
 
-def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: bool) -> None:
+def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: bool, can_elect: bool) -> None:
     page.line()
     total = counted(len(partitions), "partition")
     counts = {kind: sum(kind in partition.ills for partition in partitions) for kind in Health}
@@ -137,7 +141,8 @@ def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: b
     if stopped:
         page.wrapped("every broker is stopped: after that no partition has a leader, and the last one in sync is left")
     elif not ills:
-        page.wrapped(f"healthy: {total}, each with a leader and all replicas in sync")
+        words = "healthy" if can_elect else "not known to be healthy; when this metadata was written"
+        page.wrapped(f"{words}: {total}, each with a leader and all replicas in sync")
     for kind, count in ills.items():
         style = "red" if kind in _BAD else None if stopped else "yellow"
         page.wrapped(f"{count} of {total} {_WORDS[kind]}", indent="  ", hanging="    ", style=style)

@@ -34,7 +34,8 @@ def recovery(report: Report, page: Page) -> None:
         for sentence in recovery.sentences:
             page.wrapped(sentence, style="bold")
         _steps(recovery, page)
-    _at_stake(answer, page)
+    if answer.election.rescue is None:
+        _at_stake(answer, page)
     words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
     if words:
         page.line()

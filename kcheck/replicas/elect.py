@@ -11,6 +11,7 @@ from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import (
     BrokerGap,
@@ -31,7 +32,6 @@ from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
-from kcheck.handouts.quorum_steps import given_up_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -45,6 +45,7 @@ from kcheck.replicas.saved_records import SavedRecords
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.selection import require_match
+from kcheck.verbs.lost_metadata import rescue_first
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
@@ -142,8 +143,8 @@ class ClusterElection(BrokerAnswer):
     """The directory that holds it."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
-    without_quorum: str | None = None
-    """What to do where a majority of the controllers is given up; None otherwise."""
+    rescue: FirstRescue | None = None
+    """The rescue of the metadata that comes before any start; None if none is needed."""
 
     @property
     def start_of_all(self) -> StartOfAll:
@@ -164,7 +165,7 @@ class ClusterElection(BrokerAnswer):
         """
         stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        is_open = self.repairs or is_empty or self.uncounted or self.interrupted or any(stopped)
+        is_open = self.rescue or self.repairs or is_empty or self.uncounted or self.interrupted or any(stopped)
         return not is_open and is_safe(self.partitions)
 
     @property
@@ -198,6 +199,7 @@ class ClusterElection(BrokerAnswer):
             saved=self.saved_in,
             repairs=self.repairs,
             without=self.question.without,
+            rescue=self.rescue,
         )
 
     def if_unclean(self) -> Self:
@@ -326,7 +328,10 @@ def elect(
             row.id for row in uncounted_premises(directories.premises, elections) if row.id not in WRONG_METADATA
         ],
     )  # fmt: skip
-    without_quorum = None if controllers is None else given_up_words(controllers.voters, question.dead, arguments)
+    rescue = rescue_first(
+        arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
+        starts=bool(cluster.starts), kraft=directories.kraft,
+    )  # fmt: skip
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -335,8 +340,8 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=words if without_quorum is None else f"{without_quorum} {words}",
-        without_quorum=without_quorum,
+        verdict=words if rescue is None else f"{rescue.sentence} Then ask again.",
+        rescue=rescue,
         gaps=gaps,
         order=order,
         scenarios=scenarios(shown, cluster.starts, order.brokers),

@@ -10,8 +10,9 @@ from kcheck.core.cluster.health import is_stopped
 from kcheck.core.cluster.history import PartitionChange, PartitionHistory
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
 from kcheck.core.cluster.quorum import Quorum, quorum
+from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.premises.premise import PremiseKind
-from kcheck.core.premises.table import BY_ID
+from kcheck.core.premises.table import BY_ID, ENDS_START
 from kcheck.core.replication.replica_fetchers import Fetch, fetches
 from kcheck.core.start.startup import Settings
 from kcheck.documents.answer import BrokerAnswer
@@ -33,14 +34,16 @@ from kcheck.documents.cluster import (
 )
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage, MetadataOrigin, MetadataTail
-from kcheck.model.finding import Finding
+from kcheck.model.finding import Finding, Location
 from kcheck.model.names import parse_directory
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.rule_runner import check_cluster
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
+from kcheck.verbs.lost_metadata import rescue_first
 from kcheck.verbs.predict import with_copies
 from kcheck.verbs.premises import refuted_findings, start_premises
 from kcheck.views.log_dir import LogDirs
@@ -96,6 +99,8 @@ class ClusterReport(BrokerAnswer):
     """The changes of the wanted partition."""
     fetches: tuple[Fetch, ...]
     """Which thread fetches what."""
+    rescue: FirstRescue | None = None
+    """The rescue of the metadata that comes before any start; None if none is needed."""
 
     @property
     def image(self) -> ClusterImage:
@@ -186,6 +191,7 @@ def cluster(
     """
     kinds = {path: zookeeper_kind(path) for path in arguments}
     changes: tuple[PartitionChange, ...] = ()
+    rescue = None
     collected: list[Finding] = []
     if any(kinds.values()):
         (known, changes), checked = _of_zookeeper(kinds, question), tuple(arguments)
@@ -193,26 +199,35 @@ def cluster(
         targets = replica_targets(arguments)
         known, changes = _of_kraft(metadata_paths(targets), targets, question)
         checked = paths_of(targets)
-        collected += _refuted(targets, release)
+        premises, places = _premises(targets, release)
+        collected += refuted_findings((row for row in premises if BY_ID[row.id].kind in _ABOUT), places, release)
+        assert known.quorum is not None
+        ended = {row.broker_id for row in premises if row.status is PremiseStatus.REFUTED and row.id in ENDS_START}
+        brokers = {row.broker_id for row in premises} & known.image.brokers.keys()
+        rescue = rescue_first(
+            arguments, (), (), copies=[standing.copy for standing in known.quorum.copies], premises=premises,
+            starts=not brokers or bool(brokers - ended), kraft=True,
+        )  # fmt: skip
     return ClusterReport(
         release=release,
         known=known,
         wanted=wanted,
         question=question,
         changes=changes,
+        rescue=rescue,
         fetches=() if question.fetchers is None else _wanted(fetches(known.image, question.fetchers), wanted),
         collected=[*collected, *(() if known.quorum is None else check_cluster(known.quorum, release))],
         checked=checked,
     )
 
 
-def _refuted(targets: Iterable[Target], release: Release) -> Iterator[Finding]:
-    """Yield the premises that the nodes of the log dirs refute, about ids and about which metadata decide."""
+def _premises(targets: Iterable[Target], release: Release) -> tuple[tuple[JudgedPremise, ...], list[Location]]:
+    """Return the premises of the nodes of the log dirs, and where these are."""
     nodes, log_dirs = tuple(target for target in targets if target.kind is TargetKind.LOG_DIR), LogDirs(release)
     options = with_copies(nodes, StartOptions(None, Settings(), release), log_dirs)
-    rows = chain.from_iterable(start_premises(nodes, options, log_dirs).values())
+    rows = tuple(chain.from_iterable(start_premises(nodes, options, log_dirs).values()))
     places = [log_dirs.open(target).view.where for target in nodes]
-    yield from refuted_findings((row for row in rows if BY_ID[row.id].kind in _ABOUT), places, release)
+    return rows, places
 
 
 def _of_zookeeper(

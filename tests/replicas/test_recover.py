@@ -293,7 +293,10 @@ def test_without_metadata(tmp_path: Path) -> None:
     for metadata in copy.glob("*/*/__cluster_metadata-0"):
         shutil.rmtree(metadata)
     answer = kcheck.recover(*(f"{number}={copy}/broker-{number}" for number in (1, 2)))
-    assert answer.sentences[0] == "Without metadata it is not known whom Kafka elects."
+    assert answer.sentences[0].startswith("No log dir here has a copy of the metadata")
+    assert answer.next_command.startswith(f"kcheck recover metadata 1={copy}/broker-1")
+    assert [step.kind for step in answer.steps] == [RecoveryAction.RESCUE]
+    assert not answer.start_of_all.is_safe
 
 
 def test_log_dirs_keep_their_names_in_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +282,7 @@ def test_elect_and_recover_lead_here_where_a_majority_is_given_up(nodes: Path) -
     elected = kcheck.elect(f"3={nodes}/broker-3", dead=DEAD)
     assert elected.verdict.startswith(sentence + command_line)
     assert sentence + command_line in kcheck.recover(f"3={nodes}/broker-3", dead=DEAD).sentences
-    assert kcheck.elect(f"2={nodes}/broker-2", f"3={nodes}/broker-3", dead=[1]).without_quorum is None
+    assert kcheck.elect(f"2={nodes}/broker-2", f"3={nodes}/broker-3", dead=[1]).rescue is None
 
 
 def test_the_premise_about_lost_metadata_leads_here(nodes: Path) -> None:
@@ -295,3 +296,45 @@ def test_the_premise_about_lost_metadata_leads_here(nodes: Path) -> None:
     arguments = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
     findings = kcheck.cluster(*arguments, kafka="4.3").findings
     assert any("kcheck recover quorum" in finding.advice for finding in findings)
+
+
+def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:
+    """The copy that is left names the voters: recover, elect and cluster say what two empty ones mean."""
+    for number in (1, 2):
+        shutil.rmtree(log(nodes, number).parent)
+    arguments = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
+    sentence = f"2 of 3 controllers have lost their metadata (1 and 2): no majority has the history. Do not start any of them: kcheck recover quorum {' '.join(arguments)}."  # noqa: E501
+    answer = kcheck.recover(*arguments)
+    assert answer.sentences[0] == sentence
+    assert [text.commands for text in answer.texts] == [(f"kcheck recover quorum {' '.join(arguments)}",)]
+    assert f"{answer.next_command}." == sentence[sentence.index("kcheck") :]
+    assert kcheck.elect(*arguments).verdict == f"{sentence} Then ask again."
+    shown = command("cluster", *arguments, columns=500)
+    assert (shown.code, sentence in shown.out, "\nhealthy" in shown.out) == (1, True, False)
+    assert command("recover", *arguments).code == command("elect", *arguments).code == 1
+
+
+def test_one_controller_of_three_proves_no_health(nodes: Path) -> None:
+    """Two are not here: they may run."""
+    shown = command("cluster", f"3={nodes}/broker-3", columns=200)
+    assert "\nnot known to be healthy; when this metadata was written: 1 partition, each with a leader" in shown.out
+    assert "\nhealthy" not in shown.out
+    answer = kcheck.recover(f"3={nodes}/broker-3")
+    assert answer.election.rescue is None
+    (lost, _) = answer.cases
+    assert lost.election.rescue is not None
+    assert lost.election.rescue.command == f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2"
+
+
+def test_controllers_that_lack_what_brokers_have_lead_here(tmp_path: Path) -> None:
+    """The only controller was formatted again; named as metadata, it is one of the nodes of the rescue."""
+    with tarfile.open(FIXTURES / "incidents" / "plans" / "controllers-reformatted.tar.xz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    brokers = [f"{number}={tmp_path}/broker-{number}" for number in (1, 2)]
+    copy = f"{tmp_path}/new-controller"
+    answer = kcheck.recover(*brokers, metadata=[f"{copy}/{METADATA}"])
+    assert answer.next_command == f"kcheck recover quorum {' '.join(brokers)} {copy}"
+    assert any("up to 130 records of 2 partitions would become stray" in sentence for sentence in answer.sentences)
+    report = kcheck.cluster(*brokers, copy)
+    assert report.rescue is not None
+    assert report.rescue.command == answer.next_command

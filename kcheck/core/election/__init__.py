@@ -13,6 +13,7 @@ with their losses, start orders, and the recovery plan; `documents.election_verd
 - `phases`: In which order should the brokers start, stop and elect?
 - `early_elections`: What needs an unclean election, or has to be moved aside, while the brokers start?
 - `first_repairs`: Which brokers are to be repaired before any of them starts, and what is lost without that?
+- `first_rescue`: Which rescue of the metadata comes before any start?
 - `progress`: How far is a cluster with the steps of a plan?
 - `leaving`: Which partitions have no leader when a broker leaves their ELR?
 - `broker_losses`: Which records are lost with a broker that never returns?

@@ -72,6 +72,8 @@ class ClusterSeen(NamedTuple):
     """The -delete directories that are still there, by broker."""
     beyond: frozenset[TopicPartition] = frozenset()
     """The partitions in which a consumer group is beyond the log end."""
+    needs_rescue: bool = False
+    """Whether the metadata still has to be brought back."""
 
 
 def seen_of(plan: SavedPlan, image: ClusterImage, ran: Collection[int] = ()) -> ClusterSeen:
@@ -144,6 +146,8 @@ def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> tu
 
 def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> StepState:
     brokers = frozenset(step.brokers)
+    if step.kind is RecoveryAction.RESCUE:
+        return _done(is_done=not seen.needs_rescue)
     if step.kind is RecoveryAction.REPAIR:
         return _done(is_done=not brokers & seen.unrepaired)
     if step.kind is RecoveryAction.START:

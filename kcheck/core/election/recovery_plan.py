@@ -7,6 +7,7 @@ from kcheck.core.election.course import gets_records
 from kcheck.core.election.early_elections import Displaced, displaced, kept_out, means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, Phase, course_of
 from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.replication.dialogue import Status
@@ -54,6 +55,8 @@ class Recovery(NamedTuple):
     """The repairs that come before any start: all else is for the log dirs after them."""
     without: tuple[LostLogDir, ...] = ()
     """The log dirs that are given up."""
+    rescue: FirstRescue | None = None
+    """The rescue of the metadata that comes before all else; None if none is needed."""
     removed: Mapping[int, tuple[str, ...]] = {}
     """The -delete directories with records that brokers remove once they run, by broker."""
 

@@ -12,6 +12,8 @@ from kcheck.core.replication.truncation_plans import TruncatedRecords
 class RecoveryAction(StrEnum):
     """What a step is. The value is what an answer calls it."""
 
+    RESCUE = "rescue"
+    """`kcheck recover quorum` or `metadata`: then the question is asked again."""
     REPAIR = "repair"
     """`kcheck repair` and `kcheck apply`, before any start."""
     LOG_DIRS = "log-dirs"
@@ -86,7 +88,9 @@ class StepText(NamedTuple):
 
 
 def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
-    """Return what to do, one after the other."""
+    """Return what to do, one after the other: after a rescue of the metadata the question is asked again."""
+    if recovery.rescue is not None:
+        return (RecoveryStep(RecoveryAction.RESCUE),)
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
     steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted({*dict(recovery.without)})]
     steps += _of_phases(recovery)

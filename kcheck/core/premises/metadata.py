@@ -13,6 +13,8 @@ from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import agree, counted
 
+SAME_HISTORY = "P201"
+"""The premise that the controllers have the history that a broker has."""
 MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
 _METADATA_LOG = f"{CLUSTER_METADATA}-0"
@@ -158,7 +160,7 @@ def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
 
 TABLE = (
     Premise(
-        "P201", PremiseKind.METADATA, "The controllers have the history that the broker has.",
+        SAME_HISTORY, PremiseKind.METADATA, "The controllers have the history that the broker has.",
         "The copies of all voters contain the broker's own copy.",
         "The broker's copy has entries that the newest copy of a voter lacks.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
@@ -188,7 +190,7 @@ TABLE = (
         "The log dirs of a majority of the voters are given.",
         "Log dirs of a minority of the voters: not seen.",
         "Other voters can elect a history that lacks what this node has.",
-        "Name the log dirs of other voters by --metadata.",
+        "Name the log dirs of other voters by --metadata. A majority lost its disks? Run kcheck recover quorum.",
         "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
     ),
     Premise(

@@ -1,0 +1,93 @@
+"""Which rescue of the metadata comes before any start: until then no election of these disks is the cluster's own."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from kcheck.words import agree, counted, listed
+
+
+class RescueVerb(StrEnum):
+    """The command that brings the metadata back."""
+
+    QUORUM = "quorum"
+    """`kcheck recover quorum`: some copy is left."""
+    METADATA = "metadata"
+    """`kcheck recover metadata`: none is."""
+
+
+class FirstRescue(NamedTuple):
+    """A rescue that comes before any start."""
+
+    verb: RescueVerb
+    why: str
+    """What is lost and what must not be done, as sentences without the last period."""
+    command: str = ""
+    """The command that plans it."""
+
+    @property
+    def sentence(self) -> str:
+        """What is lost, what must not be done, and the command."""
+        return f"{self.why}: {self.command}."
+
+
+class MetadataHere(NamedTuple):
+    """Where the metadata of a cluster are, by the disks at hand."""
+
+    voters: frozenset[int] = frozenset()
+    """The controllers that elect, as the newest copy names them."""
+    holders: frozenset[int] = frozenset()
+    """The nodes with a copy."""
+    without: frozenset[int] = frozenset()
+    """The nodes that are here without one."""
+    dead: frozenset[int] = frozenset()
+    """The nodes that are given up."""
+    starts: bool = True
+    """Whether a node here starts, by its premises."""
+    outrun: bool = False
+    """Whether a broker has metadata that the controllers lack (P201)."""
+    stopped: bool = False
+    """Whether a controller lost its log, or too few of them start (P202, P205)."""
+    emptied: bool = False
+    """Whether ZooKeeper lost the topics of the disks (P309)."""
+    all_lost: bool = False
+    """Whether every log dir here is of a KRaft node, and none has a copy."""
+
+
+def first_rescue(here: MetadataHere) -> FirstRescue | None:
+    """Return the rescue that comes first; None if the controllers can elect, as far as the disks show.
+
+    A majority of the voters elects, each with its own log (KafkaRaftClient 3.3 to 4.3.1). One that is not here counts
+    as intact.
+    """
+    if here.all_lost and (here.starts or here.stopped):
+        why = (
+            "No log dir here has a copy of the metadata, and every KRaft node keeps one in __cluster_metadata-0. Start"
+            " no node: empty controllers make every partition stray. If a controller or broker has a copy, name its"
+            " log dir too"
+        )
+        return FirstRescue(RescueVerb.METADATA, why)
+    if here.emptied:
+        why = "ZooKeeper has lost the topics of these disks. Start no broker. Restore its data, or if that is lost"
+        return FirstRescue(RescueVerb.METADATA, why)
+    gone = here.voters & (here.dead | (here.without - here.holders))
+    if gone and 2 * len(here.voters - gone) <= len(here.voters):
+        return FirstRescue(RescueVerb.QUORUM, _lost_words(here, gone))
+    if here.outrun and not here.starts:
+        why = "The controllers here lack metadata that the brokers have. Do not start any node"
+        return FirstRescue(RescueVerb.QUORUM, why)
+    if here.stopped and not here.starts:
+        return FirstRescue(RescueVerb.QUORUM, "No majority of the controllers starts. Do not start any node")
+    return None
+
+
+def _lost_words(here: MetadataHere, gone: frozenset[int]) -> str:
+    count = f"{len(gone)} of {counted(len(here.voters), 'controller')}"
+    which = listed(sorted(gone))
+    if gone <= here.dead:
+        why = f"{count} {agree(len(gone), 'is', 'are')} given up: no leader can be elected"
+    elif gone.isdisjoint(here.dead):
+        its = agree(len(gone), "its", "their")
+        why = f"{count} {agree(len(gone), 'has', 'have')} lost {its} metadata ({which}): no majority has the history"
+    else:
+        why = f"{count} are given up, or have lost their metadata ({which}): no majority has the history"
+    return f"{why}. Do not start any of them"

@@ -1,0 +1,72 @@
+"""Finds, by the disks at hand, whether the metadata of a cluster have to be brought back before any election."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
+from kcheck.core.premises.metadata import SAME_HISTORY
+from kcheck.core.premises.table import OF_QUORUM
+from kcheck.disk.paths import split
+from kcheck.handouts.quorum_steps import rescue_command
+from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of, paths_beside, without_metadata
+from kcheck.views.targets import Target, TargetKind, replica_targets
+from kcheck.views.zookeeper_copy import is_zookeeper
+
+_EMPTIED = "P309"
+
+
+def rescue_first(
+    arguments: Sequence[str],
+    metadata: Sequence[str],
+    dead: Iterable[int],
+    *,
+    copies: Iterable[MetadataCopy],
+    premises: Iterable[JudgedPremise],
+    starts: bool,
+    kraft: bool,
+) -> FirstRescue | None:
+    """Return the rescue that comes before any start, with its command; None if none is needed.
+
+    A path that is no log dir says nothing of the metadata of its node.
+
+    `metadata` are the paths that the user names for it. `starts`: whether any broker starts, by its premises.
+    """
+    znodes = [path for path in metadata if is_zookeeper(path)]
+    named = tuple(_log_dirs(path for path in metadata if path not in znodes))
+    every = replica_targets([*arguments, *named])
+    targets = tuple(target for target in every if target.kind is TargetKind.LOG_DIR)
+    beside = tuple(paths_beside(targets))
+    lost = tuple(without_metadata(targets))
+    newest = newest_copy(tuple(copies))
+    refuted = {row.id for row in premises if row.status is PremiseStatus.REFUTED}
+    here = MetadataHere(
+        voters=frozenset() if newest is None else newest.voters,
+        holders=frozenset(path.node_id for path in beside if path.node_id is not None),
+        without=frozenset(row.node_id for row in lost if row.node_id is not None),
+        dead=frozenset(dead),
+        starts=starts,
+        outrun=SAME_HISTORY in refuted,
+        emptied=_EMPTIED in refuted,
+        stopped=not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
+        all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
+    )
+    rescue = first_rescue(here)
+    if rescue is None:
+        return None
+    words = [*arguments, *(named if rescue.verb is RescueVerb.QUORUM else ())]
+    return rescue._replace(command=rescue_command(rescue.verb, words, here.dead))
+
+
+def _are_simulated(targets: Iterable[Target]) -> bool:
+    """Whether `kcheck simulate` or `kcheck demo` wrote log dirs: it writes no metadata."""
+    from kcheck.simulation.directories import CLUSTER_ID  # only where no disk has metadata
+
+    return any(identity_of(target.tree, target.path).cluster_id == CLUSTER_ID for target in targets)
+
+
+def _log_dirs(paths: Iterable[str]) -> Iterator[str]:
+    """Yield the log dirs of copies of the metadata: a rescue needs the whole node."""
+    for path in paths:
+        folder, name = split(path)
+        yield folder if name == METADATA_DIRECTORY else path
