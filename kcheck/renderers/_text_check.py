@@ -1,6 +1,5 @@
 """The layout of `kcheck check` and `kcheck PATH`: verdicts if a start was predicted, findings, what was read."""
 
-import shlex
 from collections.abc import Sequence
 
 from kcheck.core.start.verdicts import worst_first
@@ -12,7 +11,7 @@ from kcheck.screen.page import Page, size
 from kcheck.survey.coverage import Progress
 from kcheck.verbs.check import CheckReport
 from kcheck.verbs.overview import Overview
-from kcheck.words import counted
+from kcheck.words import counted, shell_line
 
 _DEPTHS = {
     Depth.CHECKPOINTS: "checkpoints and ends of logs (batch headers: --depth headers)",
@@ -69,7 +68,7 @@ def _predictions(answer: Overview, page: Page) -> None:
     unserved_lines(answer.prediction.unserved, page)
     premise_lines(answer.premises, page)
     if answer.prediction.severity.rank >= Severity.WARNING.rank:
-        page.next(f"kcheck predict {shlex.join(answer.paths)}")
+        page.next(f"kcheck predict {shell_line(answer.paths)}")
 
 
 def _covered(done: Progress, planned: Progress) -> str:

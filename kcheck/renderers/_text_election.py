@@ -32,7 +32,7 @@ from kcheck.renderers._seats import SEAT_LEGEND
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted, partition_name
+from kcheck.words import counted, partition_name, shell_word
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
@@ -96,7 +96,7 @@ def _election(answer: Election, page: Page) -> None:
     more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
     plan = "" if answer.written else " --output-dir DIR writes a plan: the commands to type."
-    page.wrapped(f"{more}kcheck elect ... --partition {name_of(shown[0])} shows one in full.{plan}")
+    page.wrapped(f"{more}kcheck elect ... --partition {shell_word(name_of(shown[0]))} shows one in full.{plan}")
 
 
 def _clusters(answer: "RunElections", page: Page) -> None:

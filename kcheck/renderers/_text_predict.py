@@ -1,6 +1,5 @@
 """The layout of `kcheck predict`: the verdict on each log dir, then the partitions that the start changes."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
@@ -16,7 +15,7 @@ from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report
 from kcheck.screen.page import Page, cell, loss_text, size
 from kcheck.verbs.predict import Prediction
-from kcheck.words import agree, counted, some_of
+from kcheck.words import agree, counted, shell_line, some_of
 
 _STYLES = {Outcome.REPAIRED: "yellow", Outcome.STRAY: "red"}
 """The colours of outcomes; all others are the worst."""
@@ -38,7 +37,7 @@ def predict(report: Report, page: Page) -> None:
     if answer.unserved:
         page.line()
     if answer.severity.rank >= Severity.WARNING.rank:
-        page.next(f"kcheck repair {shlex.join(report.checked)}")
+        page.next(f"kcheck repair {shell_line(report.checked)}")
     unserved_lines(answer.unserved, page)
     if any(loses(premise) or open_words(premise) or note_words(premise) for premise in answer.premises):
         page.line()

@@ -1,13 +1,12 @@
 """The layout of `kcheck preflight`: whether the broker may start, and what speaks against it."""
 
-import shlex
-
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.documents.premises import note_words
 from kcheck.model.report import Report
 from kcheck.renderers._text_predict import unserved_lines
 from kcheck.screen.page import Page
 from kcheck.verbs.preflight import Preflight
+from kcheck.words import shell_word
 
 _OTHERS = "kcheck recover with the log dirs of all brokers shows whether another one has the records."
 _ANSWERS = {True: "may start", False: "should not start", None: "not known"}
@@ -35,6 +34,6 @@ def preflight(report: Report, page: Page) -> None:
     if good is False and any(reason.kind is ReasonKind.LOSS for reason in answer.reasons):
         page.wrapped(_OTHERS, indent="  ", hanging="    ")
     if good is not True:
-        page.next(f"kcheck predict {shlex.quote(report.checked[-1])}")
+        page.next(f"kcheck predict {shell_word(report.checked[-1])}")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

@@ -1,7 +1,6 @@
 """Human-readable text: as wide as the terminal; on a pipe without color and without line breaks."""
 
 import importlib
-import shlex
 from collections.abc import Callable, Sequence
 from typing import TextIO, TypeAlias
 
@@ -11,7 +10,7 @@ from kcheck.model.report import Report
 from kcheck.renderers._contract import Renderer
 from kcheck.screen.options import Options
 from kcheck.screen.page import Page
-from kcheck.words import counted, release_words
+from kcheck.words import counted, release_words, shell_line
 
 Layout: TypeAlias = Callable[[Report, Page], Sequence[Finding] | None]
 """Writes an answer; returns the findings that it has not shown, None if it has shown none."""
@@ -57,7 +56,7 @@ def _totals(report: Report, page: Page) -> None:
         return
     log_dirs = dict.fromkeys(finding.where.log_dir for finding in repairable if finding.where.log_dir is not None)
     if log_dirs and report.verb == "check":
-        page.next(f"kcheck repair {shlex.join(log_dirs)} -o plan.json")
+        page.next(f"kcheck repair {shell_line(log_dirs)} -o plan.json")
     page.next(f"kcheck explain {worst.id}")
 
 

@@ -1,6 +1,5 @@
 """`kcheck PATH`: the verdict on the next start, then what is wrong."""
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -23,6 +22,7 @@ from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.predict import Prediction, directories, prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import TargetKind, replica_targets
+from kcheck.words import shell_line
 
 
 class StartOfAll(NamedTuple):
@@ -86,7 +86,7 @@ class Overview(Answer):
     def recover_command(self) -> str:
         """The command that says what to do, step by step."""
         named = (word for path in self.metadata for word in ("--metadata", path))
-        return f"kcheck recover {shlex.join((*self.paths, *named))}"
+        return f"kcheck recover {shell_line((*self.paths, *named))}"
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return those of the check and of the prediction."""
@@ -115,7 +115,7 @@ class Overview(Answer):
             for log_dir in self.prediction.log_dirs
         )
         rows = tuple(map(unserved_row, self.prediction.unserved))
-        following = f"kcheck predict {shlex.join(self.paths)}" if self.start_of_all is None else self.recover_command
+        following = f"kcheck predict {shell_line(self.paths)}" if self.start_of_all is None else self.recover_command
         more = {
             "start_all": _all_row(self.start_of_all), "predictions": verdicts, "unserved": rows, "next": following,
         }  # fmt: skip
