@@ -11,7 +11,7 @@ import typer
 
 from kcheck.errors import ApplyError, UndoError, UsageError
 from kcheck.model.java import java_int
-from kcheck.model.report import Report
+from kcheck.model.report import CommandLine, Report
 from kcheck.registry import plug_names
 from kcheck.screen.options import UNWRAPPED
 from kcheck.screen.printable import printable
@@ -99,9 +99,15 @@ def _undo(backup: str) -> str:
 
 
 class _Done:
-    """What the command has done to files, whatever happens to its answer."""
+    """The command line, and what the command has done to files, whatever happens to its answer."""
 
     line = UNCHANGED
+    typed: CommandLine | None = None
+
+
+def remember_command(typed: CommandLine) -> None:
+    """Keep the command line: the next command repeats parts of it."""
+    _Done.typed = typed
 
 
 def remember(line: str) -> None:
@@ -165,7 +171,7 @@ def write(report: Report, options: OutputOptions) -> None:
     from kcheck.disk.output import replacing
     from kcheck.renderers import Options
 
-    renderer = checked_renderer(report, options)
+    renderer, report = checked_renderer(report, options), report._replace(typed=_Done.typed)
     if renderer.name == "parquet":
         from kcheck.cli.arrow import without_pandas
 

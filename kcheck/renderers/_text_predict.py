@@ -9,13 +9,12 @@ from kcheck.core.start.verdicts import shutdown_after_abort
 from kcheck.documents.next_start import NEXT_STARTS, verdict_words
 from kcheck.documents.premises import loses, note_words, open_words
 from kcheck.documents.unserved import unserved_words
-from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report
 from kcheck.screen.page import Page, cell, loss_text, size
 from kcheck.verbs.predict import Prediction
-from kcheck.words import agree, counted, shell_line, some_of
+from kcheck.words import agree, counted, some_of
 
 _STYLES = {Outcome.REPAIRED: "yellow", Outcome.STRAY: "red"}
 """The colours of outcomes; all others are the worst."""
@@ -36,8 +35,6 @@ def predict(report: Report, page: Page) -> None:
         _log_dir(start, page)
     if answer.unserved:
         page.line()
-    if answer.severity.rank >= Severity.WARNING.rank:
-        page.next(f"kcheck repair {shell_line(report.checked)}")
     unserved_lines(answer.unserved, page)
     if any(loses(premise) or open_words(premise) or note_words(premise) for premise in answer.premises):
         page.line()

@@ -6,7 +6,6 @@ from kcheck.model.report import Report
 from kcheck.renderers._text_predict import unserved_lines
 from kcheck.screen.page import Page
 from kcheck.verbs.preflight import Preflight
-from kcheck.words import shell_word
 
 _OTHERS = "kcheck recover with the log dirs of all brokers shows whether another one has the records."
 _ANSWERS = {True: "may start", False: "should not start", None: "not known"}
@@ -33,7 +32,5 @@ def preflight(report: Report, page: Page) -> None:
     unserved_lines(answer.unserved, page)
     if good is False and any(reason.kind is ReasonKind.LOSS for reason in answer.reasons):
         page.wrapped(_OTHERS, indent="  ", hanging="    ")
-    if good is not True:
-        page.next(f"kcheck predict {shell_word(report.checked[-1])}")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

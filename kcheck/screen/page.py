@@ -149,12 +149,6 @@ class Page:
         self._stream = stream
         self._color = options.color
         self._title = ""
-        self.command: str | None = None
-        """What to type next; None if nothing was named."""
-
-    def next(self, command: str) -> None:
-        """Keep a command for the end of the page, unless there is one."""
-        self.command = self.command or command
 
     def begin(self, title: str) -> None:
         """Write a text above the first line; an answer that fails before its first line shows nothing."""
