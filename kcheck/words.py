@@ -3,6 +3,7 @@
 A screen names offsets as `offsets 50-66`. Findings, JSON fields and tables keep `offsets 50 to 66`: scripts read them.
 """
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from datetime import MAXYEAR, date, timedelta
 from itertools import islice
@@ -185,3 +186,24 @@ def _edits(a: str, b: str) -> int:
         for place, other in enumerate(b):
             row.append(min(above[place] + (one != other), above[place + 1] + 1, row[place] + 1))
     return row[-1]
+
+
+def shell_word(text: str) -> str:
+    """Return a text as one word of a shell command; what cannot be printed is escaped as bash does it."""
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + "".join(map(_shell_escaped, text)) + "'"
+
+
+def shell_line(words: Iterable[str]) -> str:
+    """Return the words of a command as one line."""
+    return " ".join(map(shell_word, words))
+
+
+def _shell_escaped(character: str) -> str:
+    if character in "'\\":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    errors = "surrogateescape" if "\udc80" <= character <= "\udcff" else "surrogatepass"
+    return "".join(f"\\x{byte:02x}" for byte in character.encode(errors=errors))

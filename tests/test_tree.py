@@ -380,6 +380,20 @@ def test_answers_make_reports_in_one_place(trees: Trees) -> None:
     assert ["documents/answer.py", *runs, "fleet/scan/local_engine.py"] == making
 
 
+def test_a_word_of_a_shell_is_escaped_in_one_place(trees: Trees) -> None:
+    """`kcheck.words` also escapes what a terminal would act on, which `shlex.quote` leaves as it is."""
+    quoting = [
+        str(path.relative_to(ROOT / "kcheck"))
+        for path in trees
+        if any(
+            "shlex" in {alias.name for alias in node.names}
+            for node in ast.walk(trees[path])
+            if isinstance(node, ast.Import)
+        )
+    ]
+    assert ["fleet/spark/java.py", "words.py"] == quoting
+
+
 def packages() -> list[str]:
     """Return the names of the packages that contain modules of code."""
     return [name for name in ["kcheck", *modules()] if hasattr(importlib.import_module(name), "__path__")]

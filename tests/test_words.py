@@ -1,5 +1,7 @@
 """The words of every text."""
 
+import subprocess
+
 import pytest
 
 from kcheck.model.entries import EpochEntry
@@ -18,6 +20,7 @@ from kcheck.words import (
     partition_name,
     record_count,
     release_words,
+    shell_line,
     some_of,
     some_reasons,
 )
@@ -189,3 +192,12 @@ def test_a_day_of_any_time(timestamp: int, words: str) -> None:
 def test_only_similar_names_are_suggested(word: str, names: list[str]) -> None:
     """Those that begin with the word, else those at most two edits away."""
     assert names == near(word, ["check", "predict", "kip-101-1", "kip-101-2", "check"])
+
+
+def test_a_hostile_name_is_one_word_of_a_shell() -> None:
+    """On one line without a raw control character, and bash gives it back byte for byte."""
+    names = ("plain", "a b", "a'b\\", "a\x1b[2J\nrm -rf /;$(x)`y`'\\", "a\u202eb\udcff", "")
+    line = shell_line(["printf", "%s|", *names])
+    assert line.isprintable()
+    said = subprocess.run(["/bin/bash", "-c", line], capture_output=True, check=True).stdout
+    assert "".join(f"{name}|" for name in names) == said.decode(errors="surrogateescape")

@@ -14,6 +14,7 @@ from kcheck.errors import UsageError
 from kcheck.renderers import Options
 from kcheck.screen.page import Page, size
 from kcheck.screen.printable import printable
+from kcheck.words import shell_word
 
 if TYPE_CHECKING:
     from kcheck.capture.pseudonyms import Pseudonyms
@@ -148,7 +149,8 @@ def _print_end(captured: "Captured", output: str, key_file: str | None) -> None:
     end = "" if captured.complete else "; incomplete: manifest.json says what is missing"
     print(f"Wrote {output}: {size(captured.size)}, sha256 {captured.digest}{end}", file=sys.stderr)
     if key_file is not None:
-        print(f"Keep {key_file}: kcheck capture --translate {key_file} < ANSWER", file=sys.stderr)
+        key = shell_word(key_file)
+        print(f"Keep {key}: kcheck capture --translate {key} < ANSWER", file=sys.stderr)
 
 
 def _bytes(text: str | None) -> int | None:

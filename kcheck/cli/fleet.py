@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +16,7 @@ from kcheck.cli.options import Common, with_common_of_fleet
 from kcheck.cli.report_output import end, formats, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
+from kcheck.words import shell_line, shell_word
 
 if TYPE_CHECKING:
     from kcheck.fleet.scan.identify import ScanOptions
@@ -180,8 +180,8 @@ def submit(
     wanted = submission(context.args, context.meta[_FOR_SPARK], os.environ)
     if not show:
         run(wanted)
-    assignments = (f"{name}={shlex.quote(value)}" for name, value in wanted.environment)
-    print(*assignments, shlex.join(wanted.command))
+    assignments = (f"{name}={shell_word(value)}" for name, value in wanted.environment)
+    print(*assignments, shell_line(wanted.command))
 
 
 def _check_engine(engine: str, master: str | None, jobs: int | None, roots: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from kcheck.model.report import CommandLine, Report
 from kcheck.registry import plug_names
 from kcheck.screen.options import UNWRAPPED
 from kcheck.screen.printable import printable
-from kcheck.words import agree, counted
+from kcheck.words import agree, counted, shell_word
 
 if TYPE_CHECKING:
     from kcheck.renderers import Renderer
@@ -95,9 +95,7 @@ def restored_line(count: int, left: int, backup: str) -> str:
 
 
 def _undo(backup: str) -> str:
-    import shlex  # only after a change
-
-    return f"kcheck undo {printable(shlex.quote(backup))}"
+    return f"kcheck undo {shell_word(backup)}"
 
 
 class _Done:

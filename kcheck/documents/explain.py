@@ -1,7 +1,6 @@
 """The explanation of a broker's log as rows."""
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from kcheck.messages.lines import LogEvent
 from kcheck.messages.timeline import Cause, PlaceTimeline, Step, severity_of
 from kcheck.messages.values import LogPlace
 from kcheck.model.report import Block, Row
-from kcheck.words import partition_name
+from kcheck.words import partition_name, shell_word
 
 _PART = re.compile(r"\[([^\]]*)\]")
 _NAME = re.compile(r"\{([a-z_]+)\}")
@@ -41,7 +40,7 @@ def look(rule: LogRule | None, where: LogPlace, values: Mapping[str, object]) ->
             continue
         pieces.append(part.texts[0])
         for name, value, text in zip(part.names, known, part.texts[1:], strict=True):
-            pieces += (name.upper() if value is None else shlex.quote(value), text)
+            pieces += (name.upper() if value is None else shell_word(value), text)
     # A message about a log dir names no partition, and one about the broker no log dir.
     return "".join(pieces).replace(" --partition PARTITION", "")
 

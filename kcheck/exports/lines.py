@@ -7,13 +7,13 @@ up to `headers.delimiter` and the key up to `key.separator`; a part that equals 
 timestamps.
 """
 
-import shlex
 from base64 import b64encode
 from collections.abc import Callable
 from json.encoder import encode_basestring_ascii
 from typing import NamedTuple, TypeAlias
 
 from kcheck.exports.records import ExportedRecord
+from kcheck.words import shell_word
 
 KCAT_KEY_END, KCAT_END = b"\x1f\x1c\x1d\x1e", b"\x1e\x1d\x1c\x1f"
 """The delimiters of kcat: long enough that data hardly ever has them, and none of them ends as the other begins."""
@@ -120,7 +120,7 @@ def produce_command(style: str, topic: str, partition: int, file: str, longest: 
 
     `longest` is the size of the longest line in bytes.
     """
-    name, source = shlex.quote(topic), shlex.quote(file)
+    name, source = shell_word(topic), shell_word(file)
     if style == "kcat":
         large = f" -X message.max.bytes={longest + KCAT_SIZE_MAX}" if longest > KCAT_SIZE_MAX else ""
         delimiters = " ".join(f"{option} '{_escaped(end)}'" for option, end in (("-K", KCAT_KEY_END), ("-D", KCAT_END)))
@@ -134,8 +134,8 @@ def produce_command(style: str, topic: str, partition: int, file: str, longest: 
 def reset_command(group: str, file: str) -> str:
     """Return the command that sets the offsets of a group as a file says."""
     return (
-        f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group {shlex.quote(group)} --reset-offsets"
-        f" --from-file {shlex.quote(file)} --execute"
+        f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group {shell_word(group)} --reset-offsets"
+        f" --from-file {shell_word(file)} --execute"
     )
 
 

@@ -13,6 +13,5 @@ In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writ
 - `quorum_steps`: Which steps bring controllers back that lost their majority?
 - `saved_plan`: What does the plan of an earlier `elect --output-dir` expect?
 - `markdown_words`: How does a name become text of a Markdown file?
-- `shell_words`: How does a text become a word of a shell command?
 - `reproduction`: Which script replays a history of `simulate` on a real cluster?
 """

@@ -11,10 +11,9 @@ from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import markdown_partition
 from kcheck.handouts.repair_steps import repair_steps
-from kcheck.handouts.shell_words import shell_line, shell_word
 from kcheck.handouts.tool_commands import address, describe
 from kcheck.model.cluster import UNCLEAN
-from kcheck.words import NAMED_MAX, agree, counted, record_count, some_of
+from kcheck.words import NAMED_MAX, agree, counted, record_count, shell_line, shell_word, some_of
 
 
 def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupReset]) -> str:
@@ -48,8 +47,8 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
         gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
     aborting = [number for number in recovery.order if number not in recovery.starts]
     for number in aborting:
-        paths = [shell_word(path) for path in recovery.paths if path.startswith(f"{number}=")]
-        repair = f"kcheck repair {' '.join(path.partition('=')[2] for path in paths) or '...'}"
+        paths = [path.partition("=")[2] for path in recovery.paths if path.startswith(f"{number}=")]
+        repair = f"kcheck repair {shell_line(paths) or '...'}"
         gaps.append(
             f"Broker {number} is here, but it does not start: `kcheck predict` says why. First see whether `{repair}`"
             " makes it start. If so, make this plan anew: with its logs less may be lost."

@@ -7,8 +7,7 @@ from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import ELR, Rebuild
 from kcheck.handouts.quorum_steps import NodeFile, QuorumStep
-from kcheck.handouts.shell_words import shell_line
-from kcheck.words import counted, listed
+from kcheck.words import counted, listed, shell_line
 
 _PLACE = "HOST:9093"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
-from kcheck.handouts.shell_words import shell_line
-from kcheck.words import agree, listed
+from kcheck.words import agree, listed, shell_line
 
 _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""

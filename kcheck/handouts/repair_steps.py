@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from kcheck.core.election.first_repairs import FirstRepair
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.names import BUNDLE_SUFFIX
-from kcheck.words import agree
+from kcheck.words import agree, shell_line
 
 
 def commands(repair: FirstRepair) -> tuple[str, str]:

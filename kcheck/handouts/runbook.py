@@ -10,8 +10,7 @@ from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import markdown_partition
 from kcheck.handouts.repair_steps import commands as repair_commands
-from kcheck.handouts.shell_words import shell_word
-from kcheck.words import agree, bare_range, counted, listed, partition_name, some_of
+from kcheck.words import agree, bare_range, counted, listed, partition_name, shell_word, some_of
 
 
 class PlanContext(NamedTuple):

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.handouts.group_resets import GroupReset
-from kcheck.handouts.shell_words import shell_word
 from kcheck.model.cluster import UNCLEAN
+from kcheck.words import shell_word
 
 BOOTSTRAP, ZOOKEEPER = '--bootstrap-server "$BOOTSTRAP"', '--zookeeper "$ZOOKEEPER"'
 """The address of the cluster: variables of the shell that a plan sets."""

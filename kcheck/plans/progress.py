@@ -26,7 +26,6 @@ from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
 from kcheck.handouts.saved_plan import parse_plan, parse_steps
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition
 from kcheck.model.release import Release
@@ -35,7 +34,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.recover import RECOVERY, ClusterRecovery, recover
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
-from kcheck.words import counted, partition_name, some_of
+from kcheck.words import counted, partition_name, shell_line, some_of
 
 _FILE_SIZE_MAX = 64 << 20
 

@@ -26,7 +26,6 @@ from kcheck.documents.recovery import step_rows
 from kcheck.documents.unserved import unserved_words
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.runbook import PlanContext, step_texts
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
@@ -40,7 +39,7 @@ from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_facts import settings_path
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets
-from kcheck.words import agree, listed, partition_name
+from kcheck.words import agree, listed, partition_name, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 FOLDER = "DIR"

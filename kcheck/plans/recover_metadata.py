@@ -21,7 +21,6 @@ from kcheck.errors import UsageError
 from kcheck.formats import metadata_snapshot
 from kcheck.handouts.metadata_steps import MetadataContext, metadata_steps
 from kcheck.handouts.quorum_steps import QuorumStep
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.cluster import Voter
 from kcheck.model.names import FileKind, segment_bases
 from kcheck.model.release import Release
@@ -35,6 +34,7 @@ from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
 from kcheck.views.rescue_nodes import rescue_nodes
 from kcheck.views.targets import Target, paths_of, replica_targets
+from kcheck.words import shell_line
 
 ANSWERS = "answers.json"
 _SMALL_SIZE_MAX = 64 << 20

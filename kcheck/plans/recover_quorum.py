@@ -16,7 +16,6 @@ from kcheck.documents.recovery_quorum import loss_row, rescue_row, verdict
 from kcheck.errors import UsageError
 from kcheck.formats import meta_properties
 from kcheck.handouts.quorum_steps import QuorumContext, QuorumStep, quorum_steps
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.java import INT_MAX
 from kcheck.model.names import META_PROPERTIES, FileKind
 from kcheck.model.release import Release
@@ -25,6 +24,7 @@ from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, 
 from kcheck.plans.rescue_files import NodePlan, node_files, node_plans, plan_row, plan_texts
 from kcheck.views.rescue_nodes import rescue_nodes, rifts
 from kcheck.views.targets import paths_of, replica_targets
+from kcheck.words import shell_line
 
 _VOTER = re.compile(r"([0-9]{1,10})(?:@(.+):([0-9]{1,5}))?")
 _PORT_MAX = 65535

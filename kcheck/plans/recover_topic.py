@@ -25,7 +25,6 @@ from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.handouts.quorum_steps import QuorumStep
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.names import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
@@ -43,7 +42,7 @@ from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.metadata_paths import METADATA_DIRECTORY
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
-from kcheck.words import agree, counted, listed
+from kcheck.words import agree, counted, listed, shell_line, shell_word
 
 _EPOCH_AT, _EPOCH_SIZE = 12, 4
 """Where a batch has its leader epoch: before the bytes that its CRC covers."""
@@ -114,7 +113,7 @@ class TopicRecovery(RescueAnswer):
             QuorumStep(f"Start the brokers in this order: {listed(brokers)}"),
             QuorumStep(
                 "See that the topic has its records",
-                (f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {self.topic.name}",),
+                (f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {shell_word(self.topic.name)}",),
                 ("Set its configuration as it was. Offsets of consumer groups are still in __consumer_offsets.",),
             ),
         )  # fmt: skip

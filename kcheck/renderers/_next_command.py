@@ -8,11 +8,11 @@ from kcheck.core.election.plans import is_at_stake
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.verdicts import log_dir_severity
 from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairable_log_dirs
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.finding import Severity
 from kcheck.model.report import CommandLine, Report
 from kcheck.verbs.overview import Overview
 from kcheck.verbs.predict import Prediction
+from kcheck.words import shell_line
 
 _RELEASE = ("--kafka", "--ibp", "--message-format", "--config", "--server-log")
 _PARTITIONS = ("--topic", "--partition")

@@ -32,7 +32,7 @@ from kcheck.renderers._seats import SEAT_LEGEND
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted, partition_name
+from kcheck.words import counted, partition_name, shell_word
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
@@ -92,7 +92,7 @@ def _election(answer: Election, page: Page) -> None:
     rest = len(at_stake) - len(shown) + left_out
     more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
-    page.wrapped(f"{more}Add --partition {name_of(shown[0])} to see one in full.")
+    page.wrapped(f"{more}Add --partition {shell_word(name_of(shown[0]))} to see one in full.")
 
 
 def _clusters(answer: "RunElections", page: Page) -> None:

@@ -38,6 +38,9 @@ def fleet_report(report: Report, page: Page) -> None:
         page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
     _actions(page, body["actions"])
     _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", "verdict", *_SEVERITIES))
+    for row in body["clusters"]:
+        if row["kafka_differs"] is not None:
+            page.wrapped(f"{cell(row['cluster'])}: {row['kafka_differs']}", hanging="  ")
     _decisions(page, body["clusters"])
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))

@@ -7,7 +7,7 @@ from kcheck.model.report import Report
 from kcheck.replicas.plan_steps import verdict
 from kcheck.replicas.verification import Verification
 from kcheck.screen.page import Page
-from kcheck.words import counted, partition_name
+from kcheck.words import counted, partition_name, shell_word
 
 _SHOWN_COUNT = 5
 _HEADINGS: Mapping[StepKind, str] = {
@@ -49,7 +49,7 @@ def verify(report: Report, page: Page) -> None:
     if worst is None:
         page.wrapped("kcheck check PATH... looks for damage in the same directories.")
     else:
-        name = partition_name(worst.topic, worst.partition)
+        name = shell_word(partition_name(worst.topic, worst.partition))
         page.wrapped(f"kcheck elect BROKER=PATH... --partition {name} shows that partition in full.")
 
 

@@ -39,6 +39,7 @@ from kcheck.rules._cluster import has_metadata, has_other_topic_id
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import has_data, offsets_held
 from kcheck.rules.kc235_topic_id_not_of_cluster import becomes_stray
+from kcheck.words import shell_word
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -68,7 +69,7 @@ def _create(view: PartitionView, release: Release) -> str:
     remove = " Then stop the broker and remove partition.metadata from the directory: the new topic has another id."
     return (
         "If ZooKeeper lost its data, create the topic again with as many partitions as before, at least"
-        f" {view.partition + 1}: kafka-topics.sh --create --topic {view.topic} --partitions COUNT"
+        f" {view.partition + 1}: kafka-topics.sh --create --topic {shell_word(view.topic)} --partitions COUNT"
         f" --replication-factor COUNT.{remove if view.topic_id is not None and release.has_partition_metadata else ''}"
     )
 

@@ -27,7 +27,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import DATA_MAX, escaped, kafka
-from kcheck.words import agree, counted, partition_name, some_of
+from kcheck.words import agree, counted, partition_name, shell_word, some_of
 
 _PLAIN = re.compile(r"[\w.-]+", re.ASCII)
 """The name of a group that a command can hold as it is."""
@@ -92,7 +92,7 @@ def _finding(outside: _Outside, release: Release) -> Finding:
         f"{noun} {shown} of {name}, {side}{doubt}",
         effect=f"{effect}{kafka(release)} refuses the fetch; the consumers start again where auto.offset.reset says.",
         advice="While no consumer of the group runs: kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group"
-        f" {one} --topic {log.topic}:{log.partition} --reset-offsets --to-offset {edge} --execute",
+        f" {one} --topic {shell_word(f'{log.topic}:{log.partition}')} --reset-offsets --to-offset {edge} --execute",
         severity=Severity.WARNING if outside.is_certain else Severity.INFO,
         data={
             "count": len(groups), "log_start_offset" if outside.begins else "log_end_offset": edge,

@@ -23,7 +23,7 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import DATA_MAX, and_further, escaped, kafka
-from kcheck.words import time_words
+from kcheck.words import shell_word, time_words
 
 
 def check(view: Coordinated, release: Release) -> Iterable[Finding]:
@@ -53,8 +53,8 @@ def _finding(
     who = "" if known is None else f', transactional id "{escaped(known.transactional_id)}"'
     lost = "; its coordinator does not know it: it hangs" if hangs else ""
     abort = (
-        f"kafka-transactions.sh --bootstrap-server HOST:9092 abort --topic {log.topic} --partition {log.partition}"
-        f" --start-offset {first.first_offset}"
+        f"kafka-transactions.sh --bootstrap-server HOST:9092 abort --topic {shell_word(log.topic)}"
+        f" --partition {log.partition} --start-offset {first.first_offset}"
     )
     what = "Abort it" if hangs else "Let its producer or its coordinator end it, or abort it"
     return RULE.finding(

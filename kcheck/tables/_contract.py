@@ -56,6 +56,12 @@ LOG_DIR = (
     Column("broker_id", "int64", "The broker id."),
     Column("log_dir", "string", "The log dir."),
 )
+KAFKA_DIFFERS = Column(
+    "kafka_differs",
+    "string",
+    "The other end of the range of Kafka releases that the files fit, if the plans differ there. The row is for the end"
+    " at which more is lost. Null if they do not differ.",
+)
 DIRECTORY = (
     *LOG_DIR,
     Column("dir", "string", "The partition directory in the log dir."),

@@ -1,7 +1,7 @@
 """The replicas of a partition, and the records that only one of them has, in a run of `kcheck fleet scan`."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import PLACE, ScanStep, Table
+from kcheck.tables._contract import KAFKA_DIFFERS, PLACE, ScanStep, Table
 
 TABLE = Table(
     "replica_sets",
@@ -28,6 +28,7 @@ TABLE = Table(
         ),
         Column("at_risk_to", "int64", "The offset after the last of them."),
         Column("at_risk_below_high_watermark", "int64", "How many of these are below the highest high watermark."),
+        KAFKA_DIFFERS,
     ),
     in_run=PLACE,
     steps=(ScanStep.PARTITION,),

@@ -1,7 +1,7 @@
 """What a replica loses if another one leads, in a run of `kcheck fleet scan`."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import PLACE, ScanStep, Table
+from kcheck.tables._contract import KAFKA_DIFFERS, PLACE, ScanStep, Table
 
 TABLE = Table(
     "truncation_plans",
@@ -48,6 +48,7 @@ TABLE = Table(
             "int64",
             "The offset from which it silently keeps records that differ from the leader's.",
         ),
+        KAFKA_DIFFERS,
     ),
     in_run=PLACE,
     steps=(ScanStep.PARTITION,),

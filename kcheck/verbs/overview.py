@@ -12,7 +12,6 @@ from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairabl
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.truncation import amounts_row
 from kcheck.documents.unserved import unserved_row
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.premises import JudgedPremise
@@ -24,6 +23,7 @@ from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.predict import Prediction, directories, prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import TargetKind, replica_targets
+from kcheck.words import shell_line
 
 
 class StartOfAll(NamedTuple):

@@ -246,3 +246,9 @@ def on_a_terminal(*words: str, **changes: str) -> str:
         process.wait()
     os.close(leader)
     return shown.decode()
+
+
+def test_help_is_there_without_docstrings() -> None:
+    """PYTHONOPTIMIZE=2 strips them from every module: commands, their sentences, and the pages of rules."""
+    for words in (["fleet", "--help"], ["help", "check"], ["explain", "KC141"]):
+        assert shell(*words) == shell(*words, PYTHONOPTIMIZE="2"), words

@@ -14,7 +14,7 @@ from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import STATIC, is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, partition_name, some_of
+from kcheck.words import counted, partition_name, shell_word, some_of
 
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
@@ -321,8 +321,8 @@ def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
     sentence = (
         f"ZooKeeper has no topic: the {counted(len(directories), 'directory')} here are orphans, of"
         f" {', '.join(topics[:_TOPICS_SHOWN])}{more}. Nothing serves them until"
-        f" each topic is created with as many partitions: kafka-topics.sh --create --topic {topic} --partitions"
-        f" {count} --replication-factor N"
+        f" each topic is created with as many partitions: kafka-topics.sh --create --topic {shell_word(topic)}"
+        f" --partitions {count} --replication-factor N"
     )
     yield refuted(premise, facts, sentence, PremiseEvidence(facts.image_path or "", "no topic"))
 

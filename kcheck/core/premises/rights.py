@@ -1,6 +1,5 @@
 """The premise about owners and modes: may the broker's user read and write all that a start opens?"""
 
-import shlex
 from bisect import insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.rights import BrokerUser, LogDirRights, PlainRights, Rights
+from kcheck.words import shell_line, shell_word
 
 _ROOT = 0
 _READ, _READ_WRITE, _ALL = 0o4, 0o6, 0o7
@@ -188,12 +188,12 @@ def _refused_words(log_dir: LogDirFacts, rights: LogDirRights) -> str:
 def _command(log_dir: LogDirFacts, rights: LogDirRights) -> str:
     """Return the one command that gives the user what it may not use, and changes nothing of its own."""
     user = rights.user
-    owner, top = f"{user.user}:{user.group}", shlex.quote(log_dir.path)
+    owner, top = f"{user.user}:{user.group}", shell_word(log_dir.path)
     if all(place.user == user.user for place in rights.refused):
         return f"chmod -R u+rwX {top}"
     if rights.is_foreign:
         return f"chown -R {owner} {top}"
-    paths = " ".join(shlex.quote(_path(log_dir, place)) for place in rights.refused)
+    paths = shell_line(_path(log_dir, place) for place in rights.refused)
     whole = {place.path in rights.whole for place in rights.refused}
     if rights.item_count > len(rights.refused) or len(whole) > 1:
         return f"find {top} ! -user {user.user} -exec chown {owner} {{}} +"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kcheck.core.rescue.refusals import RescueRefusal
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
-from kcheck.words import agree, listed, partition_name
+from kcheck.words import agree, listed, partition_name, shell_word
 
 _DROPPED = (".index", ".timeindex", ".snapshot")
 """The endings of files that the broker makes again from the segments."""
@@ -156,7 +156,7 @@ def _of_metadata(topic: OldTopic) -> Iterator[RescueRefusal]:
     count = topic.numbers[-1] + 1
     if known is None or known.topic_id is None:
         command = (
-            f"kafka-topics.sh --bootstrap-server HOST:9092 --create --topic {topic.name}"
+            f"kafka-topics.sh --bootstrap-server HOST:9092 --create --topic {shell_word(topic.name)}"
             f" --replica-assignment {_assignment(topic)} --config retention.ms=-1"
         )
         yield RescueRefusal(
@@ -170,7 +170,7 @@ def _of_metadata(topic: OldTopic) -> Iterator[RescueRefusal]:
         yield RescueRefusal(
             "partitions",
             f"The topic has {len(known.partitions)} partitions, the directories at least {count}.",
-            f"Add partitions: kafka-topics.sh --alter --topic {topic.name} --partitions {count}.",
+            f"Add partitions: kafka-topics.sh --alter --topic {shell_word(topic.name)} --partitions {count}.",
         )
     largest = max(row.producer_id for row in topic.old)
     if image.next_producer_id is not None and largest >= image.next_producer_id:

@@ -10,7 +10,7 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run import FleetRun, name_order
-from kcheck.fleet.scan.releases import BrokerKafka, common_release
+from kcheck.fleet.scan.releases import BrokerKafka, common_releases
 from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.evidence import AUTO
@@ -96,7 +96,7 @@ def _starts(run: FleetRun, name: str | None) -> tuple[Mapping[str, Mapping[str, 
 
 def _common_release(log_dirs: Iterable[Mapping[str, Any]]) -> str:
     known = ((row["kafka"], row["kafka_lowest"], row["kafka_highest"], "") for row in log_dirs)
-    return common_release(tuple(dict.fromkeys(BrokerKafka(*row) for row in known)))
+    return common_releases(tuple(dict.fromkeys(BrokerKafka(*row) for row in known)))[0]
 
 
 def _rows(run: FleetRun, table: str, columns: tuple[str, ...], name: str | None) -> list[Mapping[str, Any]]:

@@ -9,6 +9,7 @@ from kcheck.fleet.lost import RULE, is_empty_row
 from kcheck.fleet.run import FleetRun
 from kcheck.model.lost import LostKind
 from kcheck.model.report import Row
+from kcheck.words import counted, listed
 
 
 class ClusterBrokers(NamedTuple):
@@ -17,14 +18,24 @@ class ClusterBrokers(NamedTuple):
     reached: int = 0
     expected: int = 0
     releases: tuple[Row, ...] = ()
+    other_ends: tuple[tuple[str, int], ...] = ()
+    """The other end of a range of releases, and how many partitions have other plans there."""
 
     @property
     def row(self) -> dict[str, object]:
         """The fields of a cluster in a report."""
         return {
             "brokers_expected": self.expected, "brokers_reached": self.reached, "releases": self.releases,
-            "kafka": self.kafka,
+            "kafka": self.kafka, "kafka_differs": self.kafka_differs,
         }  # fmt: skip
+
+    @property
+    def kafka_differs(self) -> str | None:
+        """In how many partitions the plans differ at the other end of the range of releases; None for none."""
+        ends = [f"Kafka {kafka} in {counted(count, 'partition')}" for kafka, count in self.other_ends]
+        if not ends:
+            return None
+        return f"Truncation differs under {listed(ends)}. Losses are those of the release that loses more."
 
     @property
     def kafka(self) -> str | None:
@@ -46,6 +57,10 @@ def clusters_of(run: FleetRun) -> Mapping[str | None, ClusterBrokers]:
         (empty if is_empty else reached)[cluster].add(key)
         if known[0] is not None and not is_empty:
             releases[cluster][key] = tuple(known)
+    other_ends: dict[str | None, Counter[str]] = defaultdict(Counter)
+    for cluster, other in run.values("replica_sets", ("cluster", "kafka_differs")):
+        if other is not None:
+            other_ends[cluster][other] += 1
     expected = {cluster: {*brokers} for cluster, brokers in reached.items()}
     for cluster, broker_id, replicas in run.values("cluster_brokers", ("cluster", "broker_id", "replicas")):
         if replicas:
@@ -59,7 +74,12 @@ def clusters_of(run: FleetRun) -> Mapping[str | None, ClusterBrokers]:
         if not any(isinstance(known, int) and known not in reached[cluster] for known in expected.get(cluster, ())):
             expected.setdefault(cluster, set()).update(brokers)
     return {
-        cluster: ClusterBrokers(len(reached[cluster]), len(brokers), _rows(Counter(releases[cluster].values())))
+        cluster: ClusterBrokers(
+            len(reached[cluster]),
+            len(brokers),
+            _rows(Counter(releases[cluster].values())),
+            tuple(sorted(other_ends[cluster].items())),
+        )
         for cluster, brokers in expected.items()
     }
 

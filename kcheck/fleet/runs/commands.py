@@ -2,7 +2,6 @@
 them, or on the tables of the run.
 """
 
-import shlex
 from collections import defaultdict
 from typing import Any
 
@@ -11,7 +10,7 @@ from kcheck.fleet.run import BrokerKey, FleetRun
 from kcheck.model.evidence import AUTO
 from kcheck.rules import Scope
 from kcheck.survey.rule_runner import all_rules
-from kcheck.words import partition_name
+from kcheck.words import partition_name, shell_line
 
 _OF_BROKER = (Scope.BROKER, Scope.CLUSTER)
 """Rules that look at all log dirs of a broker."""
@@ -70,7 +69,7 @@ class RunCommands:
 
 
 def _command(*words: str) -> str:
-    return shlex.join(["kcheck", *words])
+    return shell_line(["kcheck", *words])
 
 
 def _partition(row: Any) -> str:

@@ -21,11 +21,10 @@ from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, elect_in
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.runbook import PlanContext, step_texts
-from kcheck.handouts.shell_words import shell_line
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.uncounted import uncounted_premises
-from kcheck.words import agree, counted, listed
+from kcheck.words import agree, counted, listed, shell_line
 
 FIRST_COUNT = 3
 """How many steps of a plan are shown: the disks have all of them."""

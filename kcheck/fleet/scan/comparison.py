@@ -3,14 +3,16 @@
 Batches go in and out, one row a partition.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import compute
 
 from kcheck.arrow import arrays, nested, schema_of
-from kcheck.core.replication.leader_costs import NOT_KNOWN
+from kcheck.core.replication.leader_costs import NOT_KNOWN, total
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
@@ -39,6 +41,8 @@ _FINDINGS = (Column("broker", "string", "The broker."), *findings.TABLE.columns)
 _PLANS = (Column("broker", "string", "The broker."), *truncation_plans.TABLE.columns)
 _SETS = replica_sets.TABLE.run_columns
 
+_NO_NAMES: Mapping[int | None, str | None] = defaultdict(lambda: None)
+
 _ReplicaRow = Mapping[str, Any]
 """A replica: FIELDS of `fleet/scan/replicas.py`."""
 
@@ -51,19 +55,23 @@ class Compared(NamedTuple):
     findings: tuple[tuple[object, ...], ...]
 
 
-def compare(batches: "Iterable[pa.RecordBatch]", release: Release) -> "Iterator[pa.RecordBatch]":
+def compare(
+    batches: "Iterable[pa.RecordBatch]", release: Release, other: Release | None = None
+) -> "Iterator[pa.RecordBatch]":
     """Yield for batches of partitions what `tables_of_compared` makes tables of, a row for each, in their order.
 
     A partition has KEY, `replicas_of_topic` (on how many brokers the one of its topic is that is on most), and
-    `replicas`: FIELDS of each, in any order. Three are from `fleet/scan/replicas.py`.
+    `replicas`: FIELDS of each, in any order. Three are from `fleet/scan/replicas.py`. `other`: as for `compared`.
     """
     for batch in batches:
         if batch.num_rows:
-            yield joined([_rows(batch.slice(at, _READ_COUNT), release) for at in range(0, batch.num_rows, _READ_COUNT)])
+            yield joined(
+                [_rows(batch.slice(at, _READ_COUNT), release, other) for at in range(0, batch.num_rows, _READ_COUNT)]
+            )
 
 
-def _rows(batch: "pa.RecordBatch", release: Release) -> "pa.RecordBatch":
-    every = [compared(group, release) for group in batch.to_pylist()]
+def _rows(batch: "pa.RecordBatch", release: Release, other: Release | None) -> "pa.RecordBatch":
+    every = [compared(group, release, other) for group in batch.to_pylist()]
     return pa.RecordBatch.from_arrays(
         [
             *arrays([comparison.whole for comparison in every], _SETS),
@@ -85,19 +93,46 @@ def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
     return tables
 
 
-def compared(group: Mapping[str, Any], release: Release) -> Compared:
-    """Compare the replicas of one partition: `group` has its KEY, `replicas_of_topic`, and `replicas` with FIELDS."""
+def compared(group: Mapping[str, Any], release: Release, other: Release | None = None) -> Compared:
+    """Compare the replicas of one partition: `group` has its KEY, `replicas_of_topic`, and `replicas` with FIELDS.
+
+    `other` is the other end of a range of releases: its plans count if more is lost by them.
+    """
     rows = _by_broker(group["replicas"])
     brokers = {row["broker_id"]: row["broker"] for row in rows}
     states = tuple(_state(row, group["topic"], group["partition"]) for row in rows)
-    plans = [*plans_of(states, Election(), release)]
+    plans, modelled, differs = _of_worse_end(states, release, other)
     cheapest = next((plan for plan in plans if plan.is_best), None)
     views = tuple(_view(row, group["topic"], group["partition"]) for row in rows)
     return Compared(
-        (group["cluster"], *_set_row(states, cheapest, brokers, group, release)),
-        tuple(row for plan in plans for row in table_rows(plan, brokers=brokers)),
+        (group["cluster"], *_set_row(states, cheapest, brokers, group, modelled), differs),
+        tuple((*row, differs) for plan in plans for row in table_rows(plan, brokers=brokers)),
         _findings(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
     )
+
+
+def _of_worse_end(
+    states: tuple[ReplicaState, ...], release: Release, other: Release | None
+) -> tuple[list[TruncationPlan], Release, str | None]:
+    """Return the plans by which more is lost, their release, and the name of the other one if its plans differ."""
+    ours = [*plans_of(states, Election(), release)]
+    theirs = ours if other is None else [*plans_of(states, Election(), other)]
+    if other is None or _rows_of(ours) == _rows_of(theirs):
+        return ours, release, None
+    return (theirs, other, release.name) if _loss(theirs) > _loss(ours) else (ours, release, other.name)
+
+
+def _rows_of(plans: Iterable[TruncationPlan]) -> list[tuple[object, ...]]:
+    """Return what the tables say of plans, without the names of brokers."""
+    return [(plan.lost, *row) for plan in plans for row in table_rows(plan, brokers=_NO_NAMES)]
+
+
+def _loss(plans: Sequence[TruncationPlan]) -> tuple[float, ...]:
+    """Return the sort key: what the best leader loses, then what all leaders lose together; most last."""
+    best = next((plan.lost for plan in plans if plan.is_best), None) or NOT_KNOWN
+    every = total(plan.lost for plan in plans if plan.problem is None)
+    counts = (best.upper_committed, best.upper_records, every.upper_committed, every.upper_records)
+    return tuple(inf if count is None else count for count in counts)
 
 
 def _findings(

@@ -29,8 +29,8 @@ class ScanOptions(NamedTuple):
 
     `since`: the folder of what is remembered; what is the same is not looked at. `remembers`: whether what is found is
     to be remembered, `memory` the folder for it once the run has one. `auto`: each broker is looked at for the release
-    that its files prove, and the replicas of a cluster are compared for that in `compared_for`; else all of them for
-    `release`.
+    that its files prove, and the replicas of a cluster are compared for those in `compared_for`: the release used, and
+    the other end of a range. Else all of them are compared for `release`.
     """
 
     depth: Depth
@@ -39,7 +39,7 @@ class ScanOptions(NamedTuple):
     since: str | None = None
     remembers: bool = False
     auto: ReleaseOptions | None = None
-    compared_for: tuple[tuple[str | None, str], ...] = ()
+    compared_for: tuple[tuple[str | None, tuple[str, ...]], ...] = ()
     memory: str | None = None
 
     def of(self, kafka: str | None) -> Self:
@@ -47,6 +47,11 @@ class ScanOptions(NamedTuple):
         if self.auto is None or kafka is None:
             return self
         return self._replace(release=self.auto.release(kafka))
+
+    def of_cluster(self, cluster: str | None) -> tuple[Release, ...]:
+        """Return the release that its replicas are compared for, and the other end of a range of releases."""
+        names: tuple[str | None, ...] = dict(self.compared_for).get(cluster) or (None,)
+        return tuple(self.of(name).release for name in names)
 
 
 class Identified(NamedTuple):

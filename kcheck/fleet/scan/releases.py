@@ -56,7 +56,9 @@ def with_releases(log_dirs: "Sequence[Identified]", how: "ScanOptions") -> "tupl
     for log_dir in log_dirs:
         by_broker.setdefault(log_dir.group, []).append(log_dir)
     known = {group: _of_broker(own) for group, own in by_broker.items()}
-    compared_for = _of_clusters((own[0].cluster, known[group]) for group, own in by_broker.items())
+    ends = _of_clusters((own[0].cluster, known[group]) for group, own in by_broker.items())
+    is_plain = how.auto == ReleaseOptions()
+    compared_for = ends if is_plain else {cluster: names[:1] for cluster, names in ends.items()}
     return (
         [log_dir._replace(clues=(), kafka=known[log_dir.group]) for log_dir in log_dirs],
         how._replace(compared_for=tuple(compared_for.items())),
@@ -81,19 +83,19 @@ def _of_broker(log_dirs: "Sequence[Identified]") -> BrokerKafka:
     return BrokerKafka(proved.used, proved.lowest, proved.highest, proved.sources)
 
 
-def _of_clusters(brokers: Iterable[tuple[str | None, BrokerKafka]]) -> dict[str | None, str]:
+def _of_clusters(brokers: Iterable[tuple[str | None, BrokerKafka]]) -> dict[str | None, tuple[str, ...]]:
     by_cluster: dict[str | None, dict[BrokerKafka, None]] = {}
     for cluster, kafka in brokers:
         by_cluster.setdefault(cluster, {})[kafka] = None
-    return {cluster: common_release(tuple(own)) for cluster, own in by_cluster.items()}
+    return {cluster: common_releases(tuple(own)) for cluster, own in by_cluster.items()}
 
 
-def common_release(brokers: Sequence[BrokerKafka]) -> str:
-    """Return for which release the replicas of brokers are compared."""
+def common_releases(brokers: Sequence[BrokerKafka]) -> tuple[str, ...]:
+    """Return for which release the replicas of brokers are compared, and the other end of the range of all if any."""
     used = {kafka.used for kafka in brokers}
-    if len(used) == 1:
-        return used.pop()
-    return evidence([ReleaseRange(kafka.lowest, kafka.highest) for kafka in brokers]).used
+    proved = evidence([ReleaseRange(kafka.lowest, kafka.highest) for kafka in brokers])
+    name = used.pop() if len(used) == 1 else proved.used
+    return (name,) if proved.lowest in (None, proved.used) else (name, proved.lowest or name)
 
 
 def counted(log_dirs: "Iterable[Identified]", how: "ScanOptions") -> Mapping[str, int]:

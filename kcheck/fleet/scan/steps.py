@@ -315,12 +315,11 @@ def compare_partitions(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
 
     if how.auto is None:
         return tuple(map(to_bytes, compare(from_bytes(data), how.release)))
-    known = dict(how.compared_for)
     return tuple(
         to_bytes(compared)
         for part in from_bytes(data)
         for cluster, of_cluster in _by_cluster(part)
-        for compared in compare((of_cluster,), how.of(known.get(cluster)).release)
+        for compared in compare((of_cluster,), *how.of_cluster(cluster))
     )
 
 

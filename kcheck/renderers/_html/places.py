@@ -56,7 +56,12 @@ def clusters(rows: Sequence[Row]) -> Html:
         plain("Cluster", "cluster"), ranked("Risk", "risk"), HtmlColumn("Next start", _outcomes), *_START[:3], *_COUNTS,
         counts("Brokers", "broker_count"), plain("Kafka", "kafka"),
     ]  # fmt: skip
-    return chart(what, bars) + _two_tables("clusters", "cluster", columns, rows)
+    notes = "".join(
+        f'<p class="note">{text(row["cluster"])}: {text(row["kafka_differs"])}</p>\n'
+        for row in rows
+        if row["kafka_differs"]
+    )
+    return chart(what, bars) + notes + _two_tables("clusters", "cluster", columns, rows)
 
 
 def brokers(rows: Sequence[Row], path: str) -> Html:

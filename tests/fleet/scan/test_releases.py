@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from kcheck.fleet.run import open_run
 from kcheck.fleet.runs.elect import elect_run
-from kcheck.fleet.scan.releases import BrokerKafka, ReleaseOptions, common_release
+from kcheck.fleet.runs.report import report as fleet_report
+from kcheck.fleet.scan.releases import BrokerKafka, ReleaseOptions, common_releases
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -82,7 +84,11 @@ def test_replicas_are_compared_for_the_release_of_their_cluster(tmp_path: Path) 
         alone = inventory_of(tmp_path / f"{cluster}.csv", brokers)
         _, of_one = scanned(tmp_path, alone, kafka=kafka, name=f"only-{cluster}")
         for name in ("replica_sets", "truncation_plans"):
-            assert of_one[name] == [row for row in rows[name] if row["cluster"] == cluster], (cluster, name)
+            of_range = [row for row in rows[name] if row["cluster"] == cluster]
+            alike = {(row["topic"], row["partition"]) for row in of_range if row["kafka_differs"] is None}
+            ours, theirs = ([row for row in table if (row["topic"], row["partition"]) in alike]
+                            for table in (of_range, of_one[name]))  # fmt: skip
+            assert ours == theirs, (cluster, name)
         question = ElectionQuestion(incomplete_ok=True)
         election = elect_run(str(tmp_path / "out" / "run=r"), cluster, question, wanted=PartitionFilter())
         assert election.report().kafka == kafka
@@ -113,12 +119,32 @@ def test_a_broker_is_known_by_all_its_log_dirs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spans", "expected"),
     [
-        ([("4.3", "3.3", "4.3"), ("4.3", "4.0", "4.3")], "4.3"),
-        ([("3.9.1", "3.9", "3.9")], "3.9.1"),
-        ([("4.3", "3.3", "4.3"), ("3.9", "3.9", "3.9")], "3.9"),
-        ([("2.8", "2.8", "2.8"), ("3.9", "3.9", "3.9")], "3.9"),
+        ([("4.3", "3.3", "4.3"), ("4.3", "4.0", "4.3")], ("4.3", "4.0")),
+        ([("3.9.1", "3.9", "3.9")], ("3.9.1",)),
+        ([("4.3", "3.3", "4.3"), ("3.9", "3.9", "3.9")], ("3.9",)),
+        ([("2.8", "2.8", "2.8"), ("3.9", "3.9", "3.9")], ("3.9", "2.8")),
     ],
 )
-def test_a_release_for_brokers_of_several(spans: list[tuple[str, str, str]], expected: str) -> None:
-    """It is the newest that all of them can be of, and the newest of all if there is none."""
-    assert expected == common_release([BrokerKafka(*span, "") for span in spans])
+def test_a_release_for_brokers_of_several(spans: list[tuple[str, str, str]], expected: tuple[str, ...]) -> None:
+    """It is the newest that all can be of, else the newest of all; the other end of the range comes second."""
+    assert expected == common_releases([BrokerKafka(*span, "") for span in spans])
+
+
+def test_plans_are_those_of_the_end_of_a_range_that_loses_more(tmp_path: Path) -> None:
+    """Files of 1.1.1 and 2.0.1 fit 0.11 to 2.3: a row names the other end where plans differ, and the report does."""
+    versions = ("1.1.1", "2.0.1")
+    old = [path for path in MIXED if path.parent.name == "diverged" and path.parts[-3] in versions]
+    inventory = inventory_of(tmp_path / "fleet.csv", old)
+    _, rows = scanned(tmp_path, inventory, auto=ReleaseOptions())
+    ends = {kafka: scanned(tmp_path, inventory, kafka=kafka, name=kafka)[1] for kafka in ("2.3", "0.11.0")}
+    other = {"2.3": "0.11.0", "0.11.0": "2.3", None: None}
+    assert {row["kafka_differs"] for row in rows["replica_sets"]} >= {None}
+    assert {row["kafka_differs"] for row in rows["replica_sets"]} - {None}
+    for at, row in enumerate(rows["replica_sets"]):
+        newest, oldest = (ends[kafka]["replica_sets"][at] for kafka in ("2.3", "0.11.0"))
+        counts = ("lost", "lost_below_high_watermark")
+        assert all(row[name] == max(newest[name], oldest[name]) for name in counts), row
+        shown = ends[other[row["kafka_differs"]] or "2.3"]["replica_sets"][at]
+        assert {**row, "kafka_differs": None} == shown
+    clusters: Any = fleet_report(open_run(str(tmp_path / "out" / "run=r")), lambda *_: True).body["clusters"]
+    assert all("differs under Kafka 0.11.0 in 1 partition" in row["kafka_differs"] for row in clusters)
