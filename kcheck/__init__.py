@@ -49,12 +49,18 @@ __version__ = "0.1.0"
 
 __all__ = [
     "PartitionFilter",
+    "all_rules",
+    "apply",
     "check",
     "cluster",
     "dump",
     "elect",
     "end_offset",
+    "explain",
     "export",
+    "fleet_diff",
+    "fleet_report",
+    "fleet_trend",
     "formats",
     "inspect",
     "overview",
@@ -71,18 +77,26 @@ __all__ = [
     "simulate",
     "tiered",
     "truncation",
+    "undo",
     "verify",
+    "write_bundle",
 ]
 
 if TYPE_CHECKING:
     from kcheck import formats
     from kcheck.api import (
+        all_rules,
+        apply,
         check,
         cluster,
         dump,
         elect,
         end_offset,
+        explain,
         export,
+        fleet_diff,
+        fleet_report,
+        fleet_trend,
         inspect,
         overview,
         predict,
@@ -98,7 +112,9 @@ if TYPE_CHECKING:
         simulate,
         tiered,
         truncation,
+        undo,
         verify,
+        write_bundle,
     )
     from kcheck.model.report import PartitionFilter
 
@@ -109,8 +125,11 @@ def __getattr__(name: str) -> object:
 
     if name == "formats":
         return import_module("kcheck.formats")
+    if name == "PartitionFilter":
+        return import_module("kcheck.model.report").PartitionFilter
     if name in __all__:
-        return getattr(import_module("kcheck.api"), name)
+        wrapped = import_module("kcheck.api.argument_errors").of_arguments(getattr(import_module("kcheck.api"), name))
+        return globals().setdefault(name, wrapped)
     raise AttributeError(f"module 'kcheck' has no attribute {name!r}")
 
 

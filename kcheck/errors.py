@@ -45,7 +45,7 @@ class StoppedError(KcheckError):
 
     def __init__(self, number: int) -> None:
         super().__init__("stopped by ^C" if number == _INTERRUPT else f"stopped by signal {number}")
-        self.exit_code = 128 + number
+        self.exit_code: int = 128 + number
 
 
 class ApplyError(KcheckError):

@@ -6,12 +6,17 @@ arguments make no sense.
 
 - `brokers`: What do the files of a broker contain, what is wrong, what happens when it starts, and what repairs it?
 - `clusters`: Where do followers truncate, who should lead, and what does the cluster metadata contain?
+- `meanings`: Which rules are there, and what do rules, messages and logs of brokers mean?
+- `runs`: What do runs of fleet scans show?
+- `changes`: How is a bundle written, a plan applied, and a plan undone?
 - `histories`: What happens in a history of one partition, and which history breaks a promise?
+- `argument_errors`: How does an error name an argument, where the command names an option?
 - `answers`: For which release is an answer, and which parts does every answer have?
 """
 
 from kcheck.api.answers import EVERY_PARTITION, Path, release
 from kcheck.api.brokers import check, dump, export, inspect, overview, predict, preflight, repair
+from kcheck.api.changes import apply, undo, write_bundle
 from kcheck.api.clusters import (
     cluster,
     elect,
@@ -26,18 +31,26 @@ from kcheck.api.clusters import (
     verify,
 )
 from kcheck.api.histories import search, simulate
+from kcheck.api.meanings import all_rules, explain
+from kcheck.api.runs import fleet_diff, fleet_report, fleet_trend
 from kcheck.model.report import PartitionFilter
 
 __all__ = [
     "EVERY_PARTITION",
     "PartitionFilter",
     "Path",
+    "all_rules",
+    "apply",
     "check",
     "cluster",
     "dump",
     "elect",
     "end_offset",
+    "explain",
     "export",
+    "fleet_diff",
+    "fleet_report",
+    "fleet_trend",
     "inspect",
     "overview",
     "predict",
@@ -53,5 +66,7 @@ __all__ = [
     "simulate",
     "tiered",
     "truncation",
+    "undo",
     "verify",
+    "write_bundle",
 ]

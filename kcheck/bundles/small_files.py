@@ -23,7 +23,7 @@ class ZeroEndedSource(CopyingSource):
 
     def __init__(self, data: bytes, size: int) -> None:
         self._data = data
-        self.size = size
+        self.size: int = size
 
     def pread(self, count: int, position: int) -> bytes:
         """Return bytes as `Source.pread`."""

@@ -60,10 +60,10 @@ class BatchRows:
 
     def __init__(self, source: Source, base: Offset, *, decode: bool, mask: BatchMask | None = None) -> None:
         """Take an open `.log` and its base offset; `decode` judges its records too, `mask` keeps some of them."""
-        self.end = 0
+        self.end: int = 0
         """Where the rows end, in bytes."""
         self.records: RecordsView | None = None
-        self.has_zstd = False
+        self.has_zstd: bool = False
         self._source, self._base, self._decode, self._mask = source, base, decode, mask
         self._last = Offset(base - 1)
 

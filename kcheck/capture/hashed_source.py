@@ -12,7 +12,10 @@ class HashedSource:
 
     def __init__(self, source: Source) -> None:
         """Take an open file."""
-        self.size, self._source, self._sha256, self._hashed = source.size, source, sha256(), 0
+        self.size: int = source.size
+        self._source = source
+        self._sha256 = sha256()
+        self._hashed = 0
 
     def pread(self, count: int, position: int) -> bytes:
         """Return bytes as `Source.pread`."""

@@ -29,7 +29,7 @@ class Pseudonyms:
     def __init__(self, key: bytes, names: dict[str, str] | None = None) -> None:
         """Take the key, and the name of each pseudonym so far."""
         self.key = key
-        self.names = {} if names is None else names
+        self.names: dict[str, str] = {} if names is None else names
 
     def topic(self, name: str) -> str:
         """Return the pseudonym of a topic, which has its length; topics of Kafka itself keep their names."""

@@ -28,12 +28,13 @@ from kcheck.capture.settings import kept_settings
 from kcheck.capture.tree import CapturedPath
 from kcheck.disk.bundle import BundleTree, SizesError
 from kcheck.disk.local import LOCAL
+from kcheck.disk.output import is_log_dir, keep_outside
 from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.java import INT_MAX
-from kcheck.model.names import parse_file
+from kcheck.model.names import BUNDLE_SUFFIX, parse_file
 from kcheck.model.source import SMALL_FILE_SIZE_MAX, Source
 from kcheck.model.unreadable import UnreadableError, too_large
 from kcheck.verbs.explain_log import BrokerLog, messages_of
@@ -121,6 +122,16 @@ class _Spool:
         self.stream.seek(size)
         self.size = size
         del self.parts[parts:]
+
+
+def check_output(output: str, paths: list[str]) -> None:
+    """Raise UsageError for a bundle that no command would take, or that would be in a captured directory."""
+    if not output.endswith(BUNDLE_SUFFIX):
+        raise UsageError(f"-o {output}: the name of a bundle ends in {BUNDLE_SUFFIX}")
+    keep_outside(paths, output, "is captured")
+    around = os.path.dirname(os.path.realpath(output))
+    if is_log_dir(around):
+        raise UsageError(f"-o {output} is inside the log dir {around}; choose a file outside")
 
 
 def capture(

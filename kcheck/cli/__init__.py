@@ -37,7 +37,7 @@ One module a command, named after the command:
 - `export`: Which records go to a producer, and what is said of the others?
 - `fleet`, `fleet_report`: How is a fleet scanned, and what do finished runs show?
 - `manual`: Which man pages and completion files are installed?
-- `help`, `version`: How does a command or a topic read, and which versions run?
+- `help`, `schema`, `version`: How does a command, a topic or a JSON answer read, and which versions run?
 
 Shared by `help` and `manual`, and started by spark-submit:
 

@@ -86,7 +86,7 @@ class _Root(CommandGroup):
         return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="kcheck",
     cls=_Root,
     rich_markup_mode=None,

@@ -1,6 +1,5 @@
 """`kcheck capture`: evidence for a support ticket, without records."""
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -10,9 +9,8 @@ import typer
 from kcheck.cli.long_commands import ShowProgress
 from kcheck.cli.options import Quiet
 from kcheck.cli.progress import RedrawnLine
-from kcheck.cli.report_output import keep_outside, width_of
+from kcheck.cli.report_output import width_of
 from kcheck.errors import UsageError
-from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 from kcheck.renderers import Options
 from kcheck.screen.page import Page, size
 from kcheck.screen.printable import printable
@@ -83,6 +81,7 @@ def capture(
     from kcheck.capture import pseudonyms as names
     from kcheck.capture.tree import captured_paths, items
     from kcheck.capture.write import capture as verb
+    from kcheck.capture.write import check_output
 
     if translate is not None:
         _print_translated(names.load(translate, create=False))
@@ -93,7 +92,7 @@ def capture(
         return
     if output is None:
         raise UsageError("capture needs -o FILE.kcheck; --dry-run lists what would be packed")
-    _check_output(output, captured_paths(paths or []))
+    check_output(output, captured_paths(paths or []))
     key_file = pseudonyms or (f"{output}.key" if share else None)
     known = None if key_file is None else names.load(key_file, create=True)
     size_max = _bytes(limit)
@@ -150,18 +149,6 @@ def _print_end(captured: "Captured", output: str, key_file: str | None) -> None:
     print(f"Wrote {output}: {size(captured.size)}, sha256 {captured.digest}{end}", file=sys.stderr)
     if key_file is not None:
         print(f"Keep {key_file}: kcheck capture --translate {key_file} < ANSWER", file=sys.stderr)
-
-
-def _check_output(output: str, paths: list[str]) -> None:
-    """Raise UsageError for a bundle that no command would take, or that would be in a captured directory."""
-    from kcheck.model.names import BUNDLE_SUFFIX
-
-    if not output.endswith(BUNDLE_SUFFIX):
-        raise UsageError(f"-o {output}: the name of a bundle ends in {BUNDLE_SUFFIX}")
-    keep_outside(paths, output, "is captured")
-    around = os.path.dirname(os.path.realpath(output))
-    if any(os.path.lexists(os.path.join(around, name)) for name in (*OFFSET_CHECKPOINTS, META_PROPERTIES)):
-        raise UsageError(f"-o {output} is inside the log dir {around}; choose a file outside")
 
 
 def _bytes(text: str | None) -> int | None:

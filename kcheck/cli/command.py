@@ -1,14 +1,16 @@
 """Commands as typer makes them, with kcheck's help, old names and errors."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from kcheck.cli.renamed import renamed_command, rewritten
+from kcheck.cli.report_output import remember_command
 from kcheck.cli.settings import defaults, note_sources
+from kcheck.model.report import CommandLine
 
 BRIEF = "kcheck.brief"
 """Where a context remembers that `-h` was typed, not `--help`."""
@@ -56,6 +58,7 @@ class RunnableCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; with --exit-zero, bad news is no failure."""
+        remember_command(typed(self.params, ctx))
         try:
             return super().invoke(ctx)
         except typer.Exit as ended:
@@ -90,6 +93,28 @@ class CommandGroup(TyperGroup):
 
 
 _ZERO = "kcheck.exit-zero"
+
+
+def typed(parameters: Iterable[Any], context: Any) -> CommandLine:
+    """Return the arguments and options that the user typed."""
+    arguments: list[str] = []
+    options: list[tuple[str, str | None]] = []
+    for part in parameters:
+        value = context.params.get(part.name)
+        if not isinstance(part, TyperOption):
+            arguments += value if isinstance(value, (list, tuple)) else [] if value is None else [str(value)]
+        elif value is not None and context.get_parameter_source(part.name).name == "COMMANDLINE":
+            options += _typed(part, value)
+    return CommandLine(tuple(arguments), tuple(options))
+
+
+def _typed(part: TyperOption, value: object) -> Iterator[tuple[str, str | None]]:
+    if part.is_flag:
+        names = part.opts if value else part.secondary_opts
+        yield from ((name, None) for name in names[-1:])
+        return
+    for one in value if isinstance(value, (list, tuple)) else [value]:
+        yield max(part.opts, key=len), str(one)
 
 
 def _value(part: TyperOption, value: object) -> object:

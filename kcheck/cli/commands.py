@@ -39,6 +39,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "demo": "Break a small cluster, and repair it.",
         "simulate": "Replay and search histories of one partition.",
         "rules": "List all rules.",
+        "schema": "Show the fields of a JSON answer, as JSON Schema.",
         "help": "Show help for a command or a topic.",
     },
 }

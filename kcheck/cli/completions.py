@@ -12,6 +12,8 @@ from kcheck.cli.command_tree import Command, Option, command_tree
 from kcheck.cli.commands import GROUPS
 from kcheck.cli.topics import TOPICS
 from kcheck.core.releases.releases import TABLE
+from kcheck.disk.package_data import document_shapes
+from kcheck.documents.schema import documents
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Severity
 from kcheck.registry import plug_names
@@ -28,6 +30,7 @@ _WORDS = {
     "LEVEL": tuple(map(str, Severity)),
     "NAME|FILE": _HISTORIES,
     "COMMAND|TOPIC": (*(name for group in GROUPS.values() for name in group), "topics", *TOPICS),
+    "DOCUMENT": tuple(documents(document_shapes())),
     "RELEASE": (AUTO, *_RELEASES),
     "RELEASE|all": ("all", *_RELEASES),
 }

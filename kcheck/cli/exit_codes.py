@@ -46,6 +46,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "capture": ("the bundle is complete", None),
     "export": ("every record exported", "some records could not be exported"),
     "rules": ("listed", None),
+    "schema": ("shown", None),
     "demo": ("all steps ran", None),
     "help": ("shown", None),
     "version": ("shown", None),

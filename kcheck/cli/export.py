@@ -9,7 +9,7 @@ import typer
 
 from kcheck import api
 from kcheck.cli.options import PartitionOption, Paths, Quiet, TopicOption
-from kcheck.cli.report_output import OutputOptions, keep_outside, write, written_line
+from kcheck.cli.report_output import OutputOptions, write, written_line
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
 from kcheck.screen.printable import printable
@@ -94,6 +94,8 @@ def _check(exported: "Export", format: str, output: str | None, summary: str | N
         if output is None and sys.stdout.isatty():
             raise UsageError(f"--format {format} writes bytes as they are: use -o FILE, or a pipe")
     if summary is not None:
+        from kcheck.disk.output import keep_outside  # only for a summary
+
         keep_outside(exported.checked, summary)
         if os.path.lexists(summary):
             raise UsageError(f"--summary {summary} already exists")

@@ -3,13 +3,13 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
 
 from kcheck.cli.options import FindingFilter, with_judging, with_output_options
-from kcheck.cli.report_output import OutputOptions, end, keep_outside, write, write_answer, written_line
+from kcheck.cli.report_output import OutputOptions, end, write, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
 from kcheck.screen.printable import printable
@@ -40,6 +40,7 @@ def report(
     storage_option: StorageOption = None,
 ) -> None:
     """Summarize a scan run, worst first; --html writes it as a page."""
+    from kcheck.disk.output import keep_outside
     from kcheck.disk.store import mounted
     from kcheck.fleet.run import newest, open_runs
     from kcheck.fleet.runs.report import report as summarize
@@ -185,7 +186,7 @@ def sql(
         print(*views(engine, open_runs([run])), sep="\n", end="")
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., None]] = {
     "report": report, "diff": diff, "trend": trend, "sql": sql, "publish": publish, "prune": prune,
 }  # fmt: skip
 """The commands of this module, by their names below `fleet`."""

@@ -54,6 +54,7 @@ IGNORED: dict[str, tuple[str, ...]] = {
     "preflight": ("--select", "--ignore", "--severity", "--fail-on", "--topic", "--partition"),
     "end-offset": ("--select", "--ignore", "--severity"),
     "verify": ("--select", "--ignore", "--severity"),
+    **dict.fromkeys(("recover-quorum", "recover-metadata", "recover-topic"), ("--topic", "--partition")),
 }
 """Options that never changed an answer of these commands; each takes a value."""
 

@@ -2,18 +2,16 @@
 
 import importlib
 import io
-import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TextIO
 
 import typer
 
 from kcheck.errors import ApplyError, UndoError, UsageError
 from kcheck.model.java import java_int
-from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
-from kcheck.model.report import Report
+from kcheck.model.report import CommandLine, Report
 from kcheck.registry import plug_names
 from kcheck.screen.options import UNWRAPPED
 from kcheck.screen.printable import printable
@@ -103,9 +101,15 @@ def _undo(backup: str) -> str:
 
 
 class _Done:
-    """What the command has done to files, whatever happens to its answer."""
+    """The command line, and what the command has done to files, whatever happens to its answer."""
 
     line = UNCHANGED
+    typed: CommandLine | None = None
+
+
+def remember_command(typed: CommandLine) -> None:
+    """Keep the command line: the next command repeats parts of it."""
+    _Done.typed = typed
 
 
 def remember(line: str) -> None:
@@ -158,6 +162,8 @@ def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
         words = f"--format {options.format} works with {', '.join(renderer.verbs)} only, not with {report.verb}"
         raise UsageError(words.replace("fleet-history", "fleet trend").replace("fleet-", "fleet "))
     if options.output is not None:
+        from kcheck.disk.output import keep_outside  # only for a file
+
         keep_outside(report.checked, options.output)
     return renderer
 
@@ -167,7 +173,7 @@ def write(report: Report, options: OutputOptions) -> None:
     from kcheck.disk.output import replacing
     from kcheck.renderers import Options
 
-    renderer = checked_renderer(report, options)
+    renderer, report = checked_renderer(report, options), report._replace(typed=_Done.typed)
     if renderer.name == "parquet":
         from kcheck.cli.arrow import without_pandas
 
@@ -192,25 +198,6 @@ def write(report: Report, options: OutputOptions) -> None:
                 text.detach()  # `with` closes the file
     except OSError as error:
         raise UsageError(f"-o {options.output}: {error.strerror}") from error
-
-
-def keep_outside(checked: Iterable[str], file: str, done: str = "was checked") -> None:
-    """Raise UsageError if a file would be written inside a checked path; `done` is what is done with that."""
-    target = os.path.realpath(file)
-    for path in itertools.chain.from_iterable(map(_checked_paths, checked)):
-        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
-            raise UsageError(f"-o {file} is inside {path}, which {done}; choose a file outside")
-
-
-def _checked_paths(path: str) -> Iterator[str]:
-    """Yield what was read for a path: a bare file without its options, the log dir around a partition."""
-    yield path
-    while not os.path.lexists(path) and "," in path:
-        path = path.rpartition(",")[0]
-        yield path
-    around = os.path.dirname(os.path.realpath(path))
-    if any(os.path.lexists(os.path.join(around, name)) for name in (*OFFSET_CHECKPOINTS, META_PROPERTIES)):
-        yield around
 
 
 def has_color(chosen: str | None) -> bool:

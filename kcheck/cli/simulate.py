@@ -83,7 +83,7 @@ class _Simulate(CommandGroup):
     default = "run"
 
 
-app = typer.Typer(cls=_Simulate, rich_markup_mode=None, add_completion=False, no_args_is_help=True)
+app: typer.Typer = typer.Typer(cls=_Simulate, rich_markup_mode=None, add_completion=False, no_args_is_help=True)
 
 
 @app.callback()

@@ -7,7 +7,6 @@ import typer
 
 from kcheck import api
 from kcheck.cli.options import Common, Metadata, ReplicaArguments, with_common
-from kcheck.cli.report_output import keep_outside
 from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 
@@ -50,7 +49,7 @@ def tiered(
 
 
 def _write_orphans(answer: "Tiered", file: str, checked: Iterable[str]) -> None:
-    from kcheck.disk.output import replacing
+    from kcheck.disk.output import keep_outside, replacing
 
     keep_outside(checked, file)
     keys = answer.orphan_keys()

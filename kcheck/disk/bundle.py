@@ -12,7 +12,7 @@ import stat
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -91,7 +91,7 @@ class BundleTree(ContentTree):
         try:
             self._size = os.fstat(self._descriptor).st_size
             self._members = dict(self._listed())
-            self.manifest = self._manifest()
+            self.manifest: Mapping[str, Any] = self._manifest()
             self._entries = entries_of(self.manifest)
             self._children = _children(self._entries)
         except OSError as error:
@@ -250,7 +250,13 @@ class BundleTree(ContentTree):
         """Refuse to write into a bundle."""
         raise OSError(errno.EROFS, "a bundle is never written to")
 
-    stream = create = write = try_to_write = remove = move = rename = refuse
+    stream: Callable[..., Any] = refuse
+    create: Callable[..., Any] = refuse
+    write: Callable[..., Any] = refuse
+    try_to_write: Callable[..., Any] = refuse
+    remove: Callable[..., Any] = refuse
+    move: Callable[..., Any] = refuse
+    rename: Callable[..., Any] = refuse
 
     def _file(self, path: str) -> BundleEntry:
         entry = self._entries.get(self._name(path))

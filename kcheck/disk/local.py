@@ -34,7 +34,7 @@ class LocalFile:
 
     def __init__(self, descriptor: int, size: int) -> None:
         self._descriptor = descriptor
-        self.size = size
+        self.size: int = size
 
     def fileno(self) -> int:
         """Return the descriptor, as of any file of Python."""
@@ -98,7 +98,7 @@ class OpenedFile:
         if not stat.S_ISREG(status.st_mode):
             os.close(self._file)
             raise UnreadableError(_NOT_REGULAR)
-        self.source = LocalFile(self._file, status.st_size)
+        self.source: LocalFile = LocalFile(self._file, status.st_size)
 
     def _unreadable(self, error: OSError | ValueError) -> UnreadableError:
         return unreadable(error, os.path.join(self._folder, self._path))

@@ -28,7 +28,7 @@ class LogText:
         """Take the bytes of the log, part by part."""
         self._parts = parts
         self.problem: str | None = None
-        self.size = 0
+        self.size: int = 0
         """The bytes read so far, decompressed."""
 
     def lines(self) -> Iterator[tuple[int, str]]:

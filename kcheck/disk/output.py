@@ -7,7 +7,8 @@ import contextlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO, cast
 
 from kcheck.disk.local import LOCAL, LocalFile
@@ -15,12 +16,37 @@ from kcheck.disk.refusals import word_for
 from kcheck.disk.store import StoreTree, Upload
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
+from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 
 
 def _store(path: str) -> StoreTree | None:
     """Return the tree of a path that is not on a disk; a bundle refuses to be written to."""
     tree = tree_of(path)
     return cast("StoreTree", tree) if tree.is_remote else None
+
+
+def keep_outside(checked: Iterable[str], file: str, done: str = "was checked") -> None:
+    """Raise UsageError if a file would be written inside a checked path; `done` is what is done with that."""
+    target = os.path.realpath(file)
+    for path in chain.from_iterable(map(_checked_paths, checked)):
+        if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
+            raise UsageError(f"-o {file} is inside {path}, which {done}; choose a file outside")
+
+
+def _checked_paths(path: str) -> Iterator[str]:
+    """Yield what was read for a path: a bare file without its options, the log dir around a partition."""
+    yield path
+    while not os.path.lexists(path) and "," in path:
+        path = path.rpartition(",")[0]
+        yield path
+    around = os.path.dirname(os.path.realpath(path))
+    if is_log_dir(around):
+        yield around
+
+
+def is_log_dir(path: str) -> bool:
+    """Whether a directory on disk has a file that only log dirs have."""
+    return any(os.path.lexists(os.path.join(path, name)) for name in (*OFFSET_CHECKPOINTS, META_PROPERTIES))
 
 
 def make_directory(path: str) -> None:

@@ -1,18 +1,25 @@
-"""The tables that are part of the package: the catalogue of broker messages."""
+"""The tables that are part of the package: the catalogue of broker messages, and the fields of documents."""
 
 import pkgutil
 from functools import cache
 
+from kcheck.documents.schema import Shape, shapes_of
 from kcheck.messages.catalogue import Catalogue, catalogue
 
 
 @cache
 def log_catalogue() -> Catalogue:
     """Return the catalogue of broker messages."""
-    return catalogue(*map(_text, ("rules.tsv", "patterns.tsv", "loggers.tsv")))
+    return catalogue(*(_text("kcheck.messages", name) for name in ("rules.tsv", "patterns.tsv", "loggers.tsv")))
 
 
-def _text(name: str) -> str:
-    data = pkgutil.get_data("kcheck.messages", name)
+@cache
+def document_shapes() -> dict[str, Shape]:
+    """Return the kinds of objects in documents, by name."""
+    return shapes_of(_text("kcheck.documents", "fields.tsv"))
+
+
+def _text(package: str, name: str) -> str:
+    data = pkgutil.get_data(package, name)
     assert data is not None
     return data.decode()

@@ -136,7 +136,8 @@ class PlannedDirectory(Directory):
 
     def __init__(self, path: str, below: Directory, operations: _InDirectory) -> None:
         """Take its path, what is there now, and the operations in it."""
-        self.path, self._below, self._operations = path, below, operations
+        self.path: str = path
+        self._below, self._operations = below, operations
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PlannedDirectory) and (other.path, other._operations) == (self.path, self._operations)

@@ -87,9 +87,9 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document of the command, as `json.loads` returns it."""
         report = self.report()
-        body = {name: _plain(value) for name, value in report.body.items()}
+        fields = {name: _plain(value) for name, value in {**head(report), **report.body}.items()}
         findings = [_plain(finding_row(finding)) for finding in report.findings()]
-        return {**head(report), **body, "findings": findings, "summary": report.summary()}
+        return {**fields, "findings": findings, "summary": report.summary()}
 
     def to_arrow(self) -> "pa.Table":
         """Return the rows that `--format csv` and parquet write; UsageError if the answer is not one table."""

@@ -8,8 +8,10 @@ from kcheck.core.election.phases import Course, Phase
 from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.model.cluster import UNCLEAN, Seat
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
 
 _SEATS = {
@@ -48,6 +50,7 @@ def verdict(
             *_kept_out(partitions),
             *_early(early),
             *_elections(partitions),
+            *_without_remote_storage(partitions),
             *_unseen(partitions),
             *_outcome(partitions, with_plan(partitions)),
         )
@@ -57,7 +60,10 @@ def verdict(
 def _uncounted(premises: Iterable[str]) -> Iterator[str]:
     """Yield the premises to make true before anything starts."""
     for premise in premises:
-        yield f"First mend {premise}: what it costs is not counted here."
+        if premise == REMOTE_METADATA:
+            yield "First restore __remote_log_metadata."
+        else:
+            yield f"First mend {premise}: what it costs is not counted here."
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
@@ -178,6 +184,16 @@ def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     if unserved:
         verb = agree(len(unserved), "has", "have")
         yield f"{counted(len(unserved), 'partition')} {verb} no replica here that can lead: {_names(unserved)}."
+
+
+def _without_remote_storage(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield which partitions of __remote_log_metadata get no leader: their topics have only their local part then."""
+    rows = [row for row in partitions if row.topic == REMOTE_LOG_METADATA and row.seats is not None and not row.planned]
+    if rows:
+        yield (
+            f"Until {_names(rows)} {agree(len(rows), 'has', 'have')} a leader, Kafka copies, deletes and reads nothing"
+            " in remote storage there."
+        )
 
 
 def _unseen(partitions: Sequence[PartitionElection]) -> Iterator[str]:

@@ -20,6 +20,7 @@ def remote_row(view: PartitionView) -> Row | None:
     return {
         "metadata": str(remote.state),
         "metadata_partition": remote.metadata_partition,
+        "metadata_leader": remote.leader,
         "local_start_offset": local_start,
         "remote_end_offset": copied[-1][1] if copied else None,
         "segments": sum(run.segments for run in remote.runs) if is_known else None,

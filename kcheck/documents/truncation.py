@@ -110,6 +110,8 @@ def follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
         "steps": tuple(_step_row(step, plan) for step in follower.steps),
         "truncate_to": follower.truncate_to,
         "log_end_offset_after": follower.log_end_offset_after,
+        "log_start_offset_after": follower.log_start_offset_after,
+        "lacks_remote_history": plan.lacks_remote_history(follower),
         "cut": None if follower.cut is None else _cut_row(follower.cut),
         "lost": None if follower.lost is None else {**lost_row(follower.lost), "certain": follower.lost.certain},
         "expired": None if follower.expired is None else {"from": follower.expired.start, "to": follower.expired.end},

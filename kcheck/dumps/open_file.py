@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.disk.paths import split
-from kcheck.model.names import FileKind, parse_file
+from kcheck.model.entries import Offset
+from kcheck.model.names import FileKind, local_name, parse_file
 from kcheck.model.report import Row
 from kcheck.model.source import Source
 
@@ -36,9 +37,9 @@ class File:
     def __init__(self, path: str, source: Source) -> None:
         self.path = path
         self.source = source
-        self.size = source.size
-        name = parse_file(split(path)[1])
-        self.base_offset = None if name.kind is FileKind.METADATA_SNAPSHOT else name.offset
+        self.size: int = source.size
+        name = parse_file(local_name(split(path)[1]))
+        self.base_offset: Offset | None = None if name.kind is FileKind.METADATA_SNAPSHOT else name.offset
         self.damage: list[Damage] = []
         self.taken = False
         """Whether the broker accepts a producer snapshot."""

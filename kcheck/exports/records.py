@@ -55,13 +55,13 @@ class LogExport:
     def __init__(self, log: ExportLog, wanted: ExportChoice) -> None:
         """Take a log, of which nothing is read yet."""
         self.log = log
-        self.left_out = Omissions()
+        self.left_out: Omissions = Omissions()
         """What is not exported."""
         self.damage: list[DamagedPlace] = []
         """The damaged places."""
         self.unreadable: list[tuple[str, Unreadable]] = []
         """The files that cannot be read."""
-        self.transactional = 0
+        self.transactional: int = 0
         """How many of the records were written in transactions."""
         self._wanted = wanted
         self._low = log.log_start if wanted.start is None else wanted.start

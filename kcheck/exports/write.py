@@ -26,13 +26,13 @@ class Written:
         """Take a log; `committed` is the committed offset that is to be translated."""
         self.export = export
         self.committed = committed
-        self.records = 0
+        self.records: int = 0
         """How many records."""
         self.start: Offset | None = None
         """The offset of the first of them."""
         self.end: Offset | None = None
         """The offset after the last of them."""
-        self.before = 0
+        self.before: int = 0
         """How many of them lie below the committed offset: where it is once these records stand in an empty log."""
         self.longest = 0
         """The size in bytes of the longest line."""

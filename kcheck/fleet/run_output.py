@@ -84,7 +84,8 @@ class RunOutput:
 
         UsageError if the run exists, or if another process writes it. What a dead one has left is removed.
         """
-        self.path, self.working = join(folder, f"run={run}"), unfinished(folder, run)
+        self.path: str = join(folder, f"run={run}")
+        self.working: str = unfinished(folder, run)
         self._held: int | None = None
         if self.working != self.path:
             if tree_of(self.path).exists(self.path):
@@ -102,7 +103,7 @@ class RunOutput:
         make_directory(self.working)
         if self.working != self.path:
             self._held = occupied(self.working)
-        self.about = {"run": run, "kcheck": __version__, **about}
+        self.about: dict[str, str] = {"run": run, "kcheck": __version__, **about}
         self._is_whole = False
         self._tables: dict[str, TableOutput] = {}
 
@@ -173,7 +174,7 @@ class TableOutput:
 
     def __init__(self, folder: str, table: Table, about: Mapping[str, str]) -> None:
         """Make the folder; `about` goes into each file."""
-        self.count = 0
+        self.count: int = 0
         self._name = table.name
         self._version = table.version
         self._folder = join(folder, table.name)

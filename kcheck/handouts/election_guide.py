@@ -187,8 +187,19 @@ def _kept_out(number: int, rows: Sequence[PartitionElection]) -> list[str]:
             " directories out of its log dir: it then fetches the replicas whole. Keep them until `kcheck verify` is"
             " content."
         ),
+        *_without_rebalance(rows),
         "\n".join(names),
     ]
+
+
+def _without_rebalance(rows: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield how to keep a replica from leading that deletes remote segments of the others once it leads."""
+    plans = (candidate.plan for row in rows for candidate in row.candidates)
+    if any(plan is not None and plan.remote_lost for plan in plans):
+        yield (
+            "A part of them is in remote storage, and Kafka deletes it there once such a replica leads. Set"
+            " `auto.leader.rebalance.enable=false` on the controllers until `kcheck verify` is content."
+        )
 
 
 def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[str]:

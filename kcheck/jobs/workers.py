@@ -66,7 +66,7 @@ class Workers:
         tick: Callable[[], None] = lambda: None,
         limits: Limits | None = None,
     ) -> None:
-        self.is_interrupted = False
+        self.is_interrupted: bool = False
         """Whether ^C came: the groups that `run` still yields have answers missing."""
         self._count = count
         self._limits = limits

@@ -33,10 +33,11 @@ class Cause:
     __slots__ = ("event", "file", "followers", "kinds", "last_line")
 
     def __init__(self, event: LogEvent, file: int, kinds: Iterable[str]) -> None:
-        self.event, self.file = event, file
-        self.kinds = {*kinds}
-        self.followers = 0
-        self.last_line = event.line
+        self.event: LogEvent = event
+        self.file: int = file
+        self.kinds: set[str] = {*kinds}
+        self.followers: int = 0
+        self.last_line: int = event.line
 
 
 class Step:
@@ -45,8 +46,12 @@ class Step:
     __slots__ = ("cause", "count", "file", "first", "last_line", "last_time")
 
     def __init__(self, event: LogEvent, file: int, cause: Cause | None) -> None:
-        self.first, self.last_line, self.last_time = event, event.line, event.time
-        self.file, self.cause, self.count = file, cause, 1
+        self.first: LogEvent = event
+        self.last_line: int = event.line
+        self.last_time: int | None = event.time
+        self.file: int = file
+        self.cause: Cause | None = cause
+        self.count: int = 1
 
     @property
     def severity(self) -> str:
@@ -60,7 +65,8 @@ class PlaceTimeline:
     __slots__ = ("key", "steps")
 
     def __init__(self, key: PlaceKey, steps: tuple[Step, ...]) -> None:
-        self.key, self.steps = key, steps
+        self.key: PlaceKey = key
+        self.steps: tuple[Step, ...] = steps
 
     @property
     def severity(self) -> str:
@@ -79,7 +85,7 @@ class Timeline:
         self._open: list[Cause] = []
         self._causes: list[Cause] = []
         self._directories: dict[tuple[str, int], str] = {}
-        self.left_out = 0
+        self.left_out: int = 0
         """The messages at places beyond the limit."""
         self.counts: dict[str, int] = dict.fromkeys(_RANKS, 0)
         """The messages by how dangerous they are."""

@@ -141,6 +141,11 @@ class Finding(NamedTuple):
         return (*replica, *in_replica, self.id, self.message)
 
 
+def is_repairable(finding: Finding) -> bool:
+    """Return whether `kcheck repair` has a step for a finding that no broker mends when it starts."""
+    return finding.repair is not None and finding.severity.rank >= Severity.ERROR.rank
+
+
 def parse_severity(text: str, option: str = "severity") -> Severity:
     """Return the severity of that name; UsageError lists the valid names."""
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from operator import eq
-from typing import Generic, Protocol, TypeVar, overload
+from typing import ClassVar, Generic, Protocol, TypeVar, overload
 
 S_co = TypeVar("S_co", covariant=True)
 S = TypeVar("S")
@@ -19,7 +19,7 @@ class OnDemand(Sequence[T_co]):
         """Whether the other is a sequence of the same items."""
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
-    __hash__ = None  # type: ignore[assignment]  # equal to lists, which have no hash
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # equal to lists, which have no hash
 
 
 class Items(Protocol[S_co]):

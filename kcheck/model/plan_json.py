@@ -55,6 +55,8 @@ def parse_plan(data: bytes) -> Plan:
     schema = document.get("schema")
     if schema == ELECTION_SCHEMA:
         raise PlanError("this is a plan of kcheck elect, which apply does not carry out: use kcheck verify")
+    if schema is None:
+        raise PlanError("this is not a plan of kcheck repair: it has no schema")
     if schema != SCHEMA:
         kind = PlanVersionError if isinstance(schema, str) and schema.startswith("kcheck.plan/") else PlanError
         raise kind(f"the plan has schema {schema!r}; this kcheck reads {SCHEMA}")

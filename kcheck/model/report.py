@@ -1,6 +1,6 @@
 """What a verb found, ready to leave: JSON rows and findings. Renderers look at nothing else."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import NamedTuple
@@ -81,6 +81,20 @@ class Column(NamedTuple):
     meaning: str
 
 
+class CommandLine(NamedTuple):
+    """The command line of an answer: the next command repeats parts of it."""
+
+    arguments: tuple[str, ...] = ()
+    """The arguments, in order."""
+    options: tuple[tuple[str, str | None], ...] = ()
+    """The options by their long names; a flag has no value."""
+
+    def carried(self, names: Collection[str]) -> tuple[str, ...]:
+        """Return the options with these names, as words."""
+        rows = ((name, value) for name, value in self.options if name in names)
+        return tuple(word for row in rows for word in row if word is not None)
+
+
 class Report(NamedTuple):
     """The answer of one verb, read once.
 
@@ -95,6 +109,7 @@ class Report(NamedTuple):
     written somewhere else, being too many: how many of each severity. `checked` are the paths looked at. `evidence` is
     what they say about the release, None for a verb that asks none.
     `answer` is the typed answer that the rows are made of, for layouts that need no rows.
+    `typed` is the command line; None for an answer of the Python API.
     """
 
     verb: str
@@ -109,6 +124,7 @@ class Report(NamedTuple):
     elsewhere: Mapping[str, int] = {}
     evidence: ReleaseEvidence | None = None
     answer: object = None
+    typed: CommandLine | None = None
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings that are wanted, in the order of their places."""

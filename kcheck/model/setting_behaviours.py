@@ -6,10 +6,12 @@ from kcheck.model.behaviour import Behaviour
 class SettingBehaviours:
     """Settings and configurations of topics that a release refuses."""
 
-    has_no_simple_acl_authorizer = Behaviour(
+    has_no_simple_acl_authorizer: Behaviour = Behaviour(
         "The class kafka.security.auth.SimpleAclAuthorizer does not exist.", since="3.0"
     )
-    has_no_zookeeper_authorizer = Behaviour(
+    has_no_zookeeper_authorizer: Behaviour = Behaviour(
         "The class kafka.security.authorizer.AclAuthorizer does not exist.", since="4.0"
     )
-    refuses_empty_list_entries = Behaviour("A broker refuses an empty entry in log.dirs or listeners.", since="4.2")
+    refuses_empty_list_entries: Behaviour = Behaviour(
+        "A broker refuses an empty entry in log.dirs or listeners.", since="4.2"
+    )

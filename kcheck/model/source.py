@@ -116,7 +116,7 @@ class BytesSource:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self.size = len(data)
+        self.size: int = len(data)
 
     def pread(self, count: int, position: int) -> bytes:
         """Return bytes as `Source.pread`."""

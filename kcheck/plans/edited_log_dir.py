@@ -13,6 +13,7 @@ from kcheck.model.cluster import ClusterImage, PartitionRegistration
 from kcheck.model.entries import Offset, OffsetEntry
 from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN, LIVE, LOG_START, RECOVERY_POINT, REPLICATION_OFFSET, PartitionDirectory
+from kcheck.model.release import Release
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
@@ -40,10 +41,13 @@ class EditedLogDir:
         findings: tuple[Finding, ...],
     ) -> None:
         """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
-        self.path = view.where.log_dir or ""
-        self.tree, self._disk = tree, tree.directory(self.path)
+        self.path: str = view.where.log_dir or ""
+        self.tree: Tree = tree
+        self._disk = tree.directory(self.path)
         self.broker = broker
-        self.view, self.findings, self.release = view, findings, options.release
+        self.view: LogDirView = view
+        self.findings: tuple[Finding, ...] = findings
+        self.release: Release = options.release
         self._opened, self._wish = log_dir, options
         self.partitions: tuple[EditedPartition, ...] = ()
         self.siblings: tuple[EditedLogDir, ...] = ()
@@ -60,7 +64,7 @@ class EditedLogDir:
         self.gone: set[str] = set()
         self._planned: dict[int, Finding] = {}
         self._touched: dict[str, Callable[[], None]] = {}
-        self.real = self.path
+        self.real: str = self.path
         self._now: tuple[object, LogDir] | None = None
         self._starts: dict[str, tuple[int, PartitionPrediction | None]] = {}
 

@@ -27,8 +27,9 @@ from kcheck.model.names import (
     segment_bases,
     segment_prefix,
 )
+from kcheck.model.release import Release
 from kcheck.model.segments import EpochRun
-from kcheck.model.source import DirectoryEntries
+from kcheck.model.source import DirectoryEntries, Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.records.batch import patch
@@ -93,22 +94,28 @@ class EditedPartition:
 
     def __init__(self, log_dir: PartitionOwner, view: PartitionView, findings: tuple[Finding, ...]) -> None:
         """Take it as it lies; `named` is its name with the edits, and what that says."""
-        self.log_dir, self.view, self.findings, self.release = log_dir, view, findings, log_dir.release
-        self.dir = view.where.dir or ""
+        self.log_dir: PartitionOwner = log_dir
+        self.view: PartitionView = view
+        self.findings: tuple[Finding, ...] = findings
+        self.release: Release = log_dir.release
+        self.dir: str = view.where.dir or ""
         assert view.disk is not None
-        self.disk = view.disk
+        self.disk: Files = view.disk
         directory = parse_directory(self.dir)
         assert directory is not None
         try:
             entries = self.disk.entries()
         except UnreadableError:
             entries = DirectoryEntries({})
-        self.directory, self.named = directory, (self.dir, directory)
-        self.files, self.directories, self._loops = contents_of(entries.sizes), dict(entries.directories), entries.loops
+        self.directory: PartitionDirectory = directory
+        self.named: tuple[str, PartitionDirectory] = self.dir, directory
+        self.files: dict[str, Content] = contents_of(entries.sizes)
+        self.directories: dict[str, bool] = dict(entries.directories)
+        self._loops = entries.loops
         self._on_disk = (dict(self.files), dict(self.directories))
         self._versions = count(1)
-        self.gone = False
-        self.version = 0
+        self.gone: bool = False
+        self.version: int = 0
         self.find_holders: Callable[[], Holders] = Holders
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None

@@ -48,8 +48,12 @@ class PlannedStep:
         self, shown: EditedLogDir, edited: EditedLogDir, step: RepairStep, lost: LostRecords | None, impact: Impact
     ) -> None:
         """Take a step whose edits are made."""
-        self.shown, self.edited, self.step, self.lost, self.impact = shown, edited, step, lost, impact
-        self.needed = step.finding.effect
+        self.shown: EditedLogDir = shown
+        self.edited: EditedLogDir = edited
+        self.step: RepairStep = step
+        self.lost: LostRecords | None = lost
+        self.impact: Impact = impact
+        self.needed: str = step.finding.effect
 
     @property
     def dirs(self) -> frozenset[str]:

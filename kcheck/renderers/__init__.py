@@ -15,6 +15,7 @@ finds it, so a new format is a new module and nothing else.
 Modules that they share:
 
 - `_contract`: What must a renderer provide?
+- `_next_command`: Which command does a screen end with?
 - `_text_check`, `_text_inspect`, `_text_predict`, `_text_preflight`, `_text_plan`, `_text_explain`: How do answers
   about one broker look as text?
 - `_text_dump`, `_text_records`: How do the rows of a file look, and how are thousands of records written fast?

@@ -1,11 +1,10 @@
 """The layout of `kcheck check` and `kcheck PATH`: verdicts if a start was predicted, findings, what was read."""
 
-import shlex
 from collections.abc import Sequence
 
 from kcheck.core.start.verdicts import worst_first
 from kcheck.model.depth import Depth
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Finding
 from kcheck.model.report import Report
 from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
 from kcheck.screen.page import Page, size
@@ -62,14 +61,11 @@ def _predictions(answer: Overview, page: Page) -> None:
         for sentence in answer.start_of_all.sentences:
             page.wrapped(sentence, style="bold red" if lost else "bold")
         page.line()
-        page.next(answer.recover_command)
     for start in answer.prediction.log_dirs:
         verdict_on(start, page)
         worst_partitions(worst_first(start.partitions), start.reasons, page)
     unserved_lines(answer.prediction.unserved, page)
     premise_lines(answer.premises, page)
-    if answer.prediction.severity.rank >= Severity.WARNING.rank:
-        page.next(f"kcheck predict {shlex.join(answer.paths)}")
 
 
 def _covered(done: Progress, planned: Progress) -> str:

@@ -80,9 +80,6 @@ def _election(answer: Election, page: Page) -> None:
     if len(partitions) == 1 and not left_out:
         page.line()
         _whole(partitions[0], page)
-        if not answer.written:
-            page.line()
-            page.wrapped("--output-dir DIR writes a plan: the commands to type, and files for Kafka's tools.")
         return
     at_stake = sorted(filter(is_at_stake, partitions), key=harm)
     if not at_stake:
@@ -95,8 +92,7 @@ def _election(answer: Election, page: Page) -> None:
     rest = len(at_stake) - len(shown) + left_out
     more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
     page.line()
-    plan = "" if answer.written else " --output-dir DIR writes a plan: the commands to type."
-    page.wrapped(f"{more}kcheck elect ... --partition {name_of(shown[0])} shows one in full.{plan}")
+    page.wrapped(f"{more}Add --partition {name_of(shown[0])} to see one in full.")
 
 
 def _clusters(answer: "RunElections", page: Page) -> None:
@@ -114,7 +110,7 @@ def _clusters(answer: "RunElections", page: Page) -> None:
             page.wrapped(words, indent="  ", hanging="    ", style="yellow")
         page.wrapped(election.verdict, indent="  ")
     page.line()
-    page.wrapped("kcheck elect --from RUN --cluster NAME shows the partitions of one; its clusters start side by side.")
+    page.wrapped("Add --cluster NAME to see the partitions of one. Clusters start independently of each other.")
 
 
 def _controller(*, kraft: bool) -> str:

@@ -54,7 +54,7 @@ def _actions(page: Page, actions: Any) -> None:
     page.line("what to do", "bold")
     for number, row in enumerate(actions, start=1):
         page.wrapped(f"{number}. {row['what']}", hanging="   ")
-        page.wrapped(row["command"], indent="   ", hanging="     ")
+        page.line(f"   {row['command']}")
 
 
 def _decisions(page: Page, clusters: Iterable[Row]) -> None:

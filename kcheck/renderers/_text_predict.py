@@ -1,6 +1,5 @@
 """The layout of `kcheck predict`: the verdict on each log dir, then the partitions that the start changes."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
@@ -8,9 +7,8 @@ from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.start.verdicts import shutdown_after_abort
 from kcheck.documents.next_start import NEXT_STARTS, verdict_words
-from kcheck.documents.premises import loses, open_words
+from kcheck.documents.premises import loses, note_words, open_words
 from kcheck.documents.unserved import unserved_words
-from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report
@@ -37,10 +35,8 @@ def predict(report: Report, page: Page) -> None:
         _log_dir(start, page)
     if answer.unserved:
         page.line()
-    if answer.severity.rank >= Severity.WARNING.rank:
-        page.next(f"kcheck repair {shlex.join(report.checked)}")
     unserved_lines(answer.unserved, page)
-    if any(loses(premise) or open_words(premise) for premise in answer.premises):
+    if any(loses(premise) or open_words(premise) or note_words(premise) for premise in answer.premises):
         page.line()
     premise_lines(answer.premises, page)
 
@@ -51,6 +47,9 @@ def premise_lines(premises: Iterable[JudgedPremise], page: Page) -> None:
     for premise in filter(loses, premises):
         page.wrapped(f"{premise.id} {premise.sentence}", hanging="    ", style="bold red")
     for words in dict.fromkeys(map(open_words, premises)):
+        if words is not None:
+            page.wrapped(words, hanging="    ")
+    for words in dict.fromkeys(map(note_words, premises)):
         if words is not None:
             page.wrapped(words, hanging="    ")
 

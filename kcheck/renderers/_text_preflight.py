@@ -1,9 +1,7 @@
 """The layout of `kcheck preflight`: whether the broker may start, and what speaks against it."""
 
-import shlex
-
 from kcheck.core.start.preflight import ReasonKind
-from kcheck.model.premises import PremiseStatus
+from kcheck.documents.premises import note_words
 from kcheck.model.report import Report
 from kcheck.renderers._text_predict import unserved_lines
 from kcheck.screen.page import Page
@@ -29,12 +27,10 @@ def preflight(report: Report, page: Page) -> None:
         kind = " ".join(str(part) for part in (reason.kind, reason.premise) if part is not None)
         page.wrapped(f"{kind}{allowed} {place}{': ' if place else ''}{reason.why}", indent="  ", hanging="    ")
     for premise in answer.premises:
-        if premise.status is PremiseStatus.NOT_SEEN and premise.provide is None:
-            page.wrapped(f"note {premise.id} {premise.sentence}", indent="  ", hanging="    ")
+        if (note := note_words(premise)) is not None:
+            page.wrapped(note, indent="  ", hanging="    ")
     unserved_lines(answer.unserved, page)
     if good is False and any(reason.kind is ReasonKind.LOSS for reason in answer.reasons):
         page.wrapped(_OTHERS, indent="  ", hanging="    ")
-    if good is not True:
-        page.next(f"kcheck predict {shlex.quote(report.checked[-1])}")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")

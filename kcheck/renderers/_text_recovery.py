@@ -43,9 +43,6 @@ def recovery(report: Report, page: Page) -> None:
     if answer.written:
         page.line()
         page.wrapped(f"Written: {', '.join(map(cell, answer.written))}.", hanging="  ")
-    page.line()
-    page.line("Next:")
-    page.line(f"  {answer.next_command}")
 
 
 def recovery_next(report: Report, page: Page) -> None:
@@ -64,10 +61,6 @@ def recovery_next(report: Report, page: Page) -> None:
             page.line()
             page.wrapped(f"Go on once {step.until}{':' if step.check else '.'}")
         _commands(step.check, page)
-    if answer.state is not PlanState.DONE:
-        page.line()
-        page.line("Next:")
-        page.line(f"  {answer.next_command}")
 
 
 def _not_known(text: str) -> str:

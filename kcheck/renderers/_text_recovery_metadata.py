@@ -4,7 +4,7 @@ from kcheck.documents.recovery_metadata import assumed_words, leader_words
 from kcheck.model.report import Report
 from kcheck.plans.recover_metadata import MetadataRecovery
 from kcheck.plans.rescue_files import plan_words
-from kcheck.renderers._text_rescue import refused, stepwise, written_and_next
+from kcheck.renderers._text_rescue import files, refused, stepwise
 from kcheck.screen.page import Page
 from kcheck.words import counted, listed
 
@@ -27,7 +27,7 @@ def recovery_metadata(report: Report, page: Page) -> None:
         page.wrapped(f"Snapshot for the controller: offset {end}, epoch {epoch}.", style="bold")
         page.wrapped(f"Changes: {plan_words(answer.plans)}.")
         stepwise(answer.steps, page)
-    written_and_next(answer.written, answer.next_command, page)
+    files(answer.written, page)
 
 
 def _topics(answer: MetadataRecovery, page: Page) -> None:

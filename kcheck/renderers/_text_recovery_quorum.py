@@ -5,7 +5,7 @@ from kcheck.documents.recovery_quorum import gap_of, lacking_words, role
 from kcheck.model.report import Report
 from kcheck.plans.recover_quorum import QuorumRecovery
 from kcheck.plans.rescue_files import plan_words
-from kcheck.renderers._text_rescue import refused, stepwise, written_and_next
+from kcheck.renderers._text_rescue import files, refused, stepwise
 from kcheck.screen.page import Page
 
 _TITLES = ("node", "role", "epoch", "end", "snapshot", "lacks")
@@ -26,7 +26,7 @@ def recovery_quorum(report: Report, page: Page) -> None:
         if answer.plans:
             page.wrapped(f"Changes: {plan_words(answer.plans)}.")
         stepwise(answer.steps, page)
-    written_and_next(answer.written, answer.next_command, page)
+    files(answer.written, page)
 
 
 def _copies(loss: QuorumLoss, page: Page) -> None:

@@ -2,7 +2,7 @@
 
 from kcheck.model.report import Report
 from kcheck.plans.recover_topic import TopicRecovery
-from kcheck.renderers._text_rescue import refused, stepwise, written_and_next
+from kcheck.renderers._text_rescue import files, refused, stepwise
 from kcheck.screen.page import Page
 from kcheck.words import counted
 
@@ -35,4 +35,4 @@ def recovery_topic(report: Report, page: Page) -> None:
         if any(row.rewrites_epochs for row in answer.adoptions):
             page.wrapped("Batches get leader epoch 0. It is outside of what their CRC covers: no CRC changes.")
         stepwise(answer.steps, page)
-    written_and_next(answer.written, answer.next_command, page)
+    files(answer.written, page)

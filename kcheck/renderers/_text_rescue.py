@@ -1,4 +1,4 @@
-"""What the answers of `kcheck recover quorum`, `metadata` and `topic` share: refusals, steps, and what comes next."""
+"""What the answers of `kcheck recover quorum`, `metadata` and `topic` share: refusals, steps and files."""
 
 from collections.abc import Iterable, Sequence
 
@@ -37,12 +37,8 @@ def stepwise(steps: Sequence[QuorumStep], page: Page) -> None:
             page.wrapped(note, indent=" " * (width + 2))
 
 
-def written_and_next(written: Sequence[str], command: str | None, page: Page) -> None:
-    """Write which files were written, and what to type next."""
+def files(written: Sequence[str], page: Page) -> None:
+    """Write which files were written."""
     if written:
         page.line()
         page.wrapped(f"Written: {', '.join(map(cell, written))}.", hanging="  ")
-    if command is not None:
-        page.line()
-        page.line("Next:")
-        page.line(f"  {command}")

@@ -1,10 +1,11 @@
 """The layout of `kcheck tiered`: a row for each replica, then the store."""
 
-from kcheck.model.remote_log import Spans
+from kcheck.model.cluster import NO_LEADER
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, Spans
 from kcheck.model.report import Report
 from kcheck.screen.page import Page, cell, known, size
 from kcheck.verbs.tiered import Tiered, TieredReplica, TopicStorage
-from kcheck.words import bare_range, counted, partition_name, some_of
+from kcheck.words import agree, bare_range, counted, partition_name, some_of
 
 _HEADER = ("partition", "broker", "log start", "local", "log end", "remote", "size", "if it leads", "not readable")
 _TOPICS = ("topic", "segments", "remote", "in the store", "USD a month", "to copy", "in both places")
@@ -20,6 +21,7 @@ def tiered(report: Report, page: Page) -> None:
         page.table(_HEADER, [_cells(replica) for replica in answer.replicas])
         page.line()
         page.table(_TOPICS, [_topic_cells(row, answer) for row in answer.topics])
+        _without_leader(answer, page)
     else:
         page.line("no partition in remote storage")
     if answer.store is None:
@@ -28,6 +30,17 @@ def tiered(report: Report, page: Page) -> None:
     segments = counted(len(answer.store.objects), "remote segment")
     cost = "" if answer.cost is None else f", {answer.cost:.2f} USD a month"
     page.wrapped(f"store {answer.store.place}: {segments}, {size(answer.stored or 0)}{cost}")
+
+
+def _without_leader(answer: Tiered, page: Page) -> None:
+    """Write which partitions of __remote_log_metadata have no leader: nothing is copied, deleted or read there."""
+    logs = [row.view.remote for row in answer.replicas if row.view.remote is not None]
+    open_logs = (log.metadata_partition for log in logs if log.leader == NO_LEADER)
+    numbers = sorted({number for number in open_logs if number is not None})
+    if numbers:
+        names = some_of([partition_name(REMOTE_LOG_METADATA, number) for number in numbers])
+        verb = agree(len(numbers), "has", "have")
+        page.wrapped(f"Until {names} {verb} a leader, Kafka copies, deletes and reads nothing in remote storage there.")
 
 
 def _cells(replica: TieredReplica) -> tuple[object, ...]:

@@ -207,6 +207,10 @@ def follower(follower: FollowerPlan, plan: TruncationPlan, page: Page) -> None:
     if follower.dialogue is not None and follower.dialogue.status in _PROBLEMS:
         text = _PROBLEMS[follower.dialogue.status].format(steps=len(follower.steps), end=cell(after))
         page.wrapped(text, indent="    ", style="red")
+    if plan.lacks_remote_history(follower):
+        start = cell(follower.log_start_offset_after)
+        text = f"log start {start} and no older epochs: it must not lead afterwards (KC411)"
+        page.wrapped(text, indent="    ", style="red")
     _outcome(follower, page)
 
 

@@ -1,14 +1,14 @@
 """Human-readable text: as wide as the terminal; on a pipe without color and without line breaks."""
 
 import importlib
-import shlex
 from collections.abc import Callable, Sequence
 from typing import TextIO, TypeAlias
 
 from kcheck.core.releases.releases import lines
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Finding, is_repairable
 from kcheck.model.report import Report
 from kcheck.renderers._contract import Renderer
+from kcheck.renderers._next_command import next_command
 from kcheck.screen.options import Options
 from kcheck.screen.page import Page
 from kcheck.words import counted, release_words
@@ -28,7 +28,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page.line() if left and left[0].where.log_dir is None else None
     page.findings(left)
     _totals(report, page)
-    _next(page)
+    _next(next_command(report), page)
 
 
 def brief(report: Report, stream: TextIO, options: Options) -> None:
@@ -49,24 +49,16 @@ def _totals(report: Report, page: Page) -> None:
     if has_elsewhere:
         page.line(words)
         return
-    findings = report.findings()
-    repairable = [finding for finding in findings if finding.repair is not None]
-    page.line(f"{words}{f', {len(repairable)} repairable' if repairable else ''}")
-    worst = max(findings, key=lambda finding: finding.severity.rank)
-    if worst.severity is Severity.INFO:
-        return
-    log_dirs = dict.fromkeys(finding.where.log_dir for finding in repairable if finding.where.log_dir is not None)
-    if log_dirs and report.verb == "check":
-        page.next(f"kcheck repair {shlex.join(log_dirs)} -o plan.json")
-    page.next(f"kcheck explain {worst.id}")
+    mended = sum(map(is_repairable, report.findings()))
+    page.line(f"{words}{f', {mended} repairable' if mended else ''}")
 
 
-def _next(page: Page) -> None:
+def _next(command: str | None, page: Page) -> None:
     """Write the command to type next, alone on its line: no width breaks it."""
-    if page.command is not None:
+    if command is not None:
         page.line()
         page.line("Next:")
-        page.line(f"  {page.command}", "cyan")
+        page.line(f"  {command}", "cyan")
 
 
 def _count(name: str, count: int) -> str:

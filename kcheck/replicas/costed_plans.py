@@ -53,4 +53,5 @@ def _costed(plan: TruncationPlan, states: Sequence[ReplicaState]) -> TruncationP
         lost=total((lost, remote_amounts(remote))) if remote else lost,
         remote_lost=remote,
         remote_unreadable=remote_unreadable(leading),
+        is_tiered=leading.remote is not None,
     )

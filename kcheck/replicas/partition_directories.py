@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 
+from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.plans import CopyState
 from kcheck.core.start.predictions import LogDirPrediction
@@ -14,6 +15,7 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES, REPLICATION_OFFSET
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView
 from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_near
@@ -50,13 +52,17 @@ class PartitionDirectories:
         targets = tuple(target for target in targets if target not in apart)
         self._targets, self._release, self._image = targets, options.release, image
         options = with_copies(targets, options, self._log_dirs)
-        self.copies = tuple(chain.from_iterable(options.copies.values()))
+        self.copies: tuple[MetadataCopy, ...] = tuple(chain.from_iterable(options.copies.values()))
         self._files: dict[tuple[str, int], list[tuple[str, ReplicaFiles]]] = {}
+        self.unread: tuple[int, ...]
+        self.premises: tuple[JudgedPremise, ...]
         starts, self.unread = self._started(targets, options, collected)
         targets, self._targets = (targets[: len(starts)],) * 2
         judged, self.premises = judged_starts(targets, starts, options, self._log_dirs, collected, one_cluster=True)
         predicted = list(judged)
-        self.starts = {target.path: start for target, start in zip(targets, predicted, strict=True)}
+        self.starts: dict[str, LogDirPrediction] = {
+            target.path: start for target, start in zip(targets, predicted, strict=True)
+        }
         """The predicted starts, by the paths of the targets."""
         self._starts = {
             (target.path, row.dir): row
@@ -64,8 +70,8 @@ class PartitionDirectories:
             for row in start.partitions
         }
         with_files = [start for start in predicted if start.view is not None and start.view.files]
-        self.kraft = options.release.is_kraft_only or any(start.mode is Mode.KRAFT for start in with_files)
-        self.brokers = self._brokers(predicted, image)
+        self.kraft: bool = options.release.is_kraft_only or any(start.mode is Mode.KRAFT for start in with_files)
+        self.brokers: dict[int, BrokerHere] = self._brokers(predicted, image)
         search = AsideSearch(self._topics(image), options.wanted, options.release)
         self._aside: dict[tuple[str, int], dict[str, ReplicaFiles]] = {}
         for files in chain(

@@ -51,6 +51,8 @@ class Truncation(BrokerAnswer):
 
     It is complete once the plans have been read.
     """
+    truncated: list[tuple[str | None, int | None]] = field(default_factory=list)
+    """The partitions of which some follower loses records; complete as `losing` is."""
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return what the findings say, and what each plan truncates and loses."""
@@ -90,6 +92,8 @@ class Truncation(BrokerAnswer):
         for plan in self.plans:
             if plan.problem is not None or (plan.loses_committed and plan.is_best is not False):
                 self.losing.append((plan.topic, plan.partition))
+            if any(part.lost is not None and part.lost.records != 0 for part in plan.followers):
+                self.truncated.append((plan.topic, plan.partition))
             yield plan
 
 

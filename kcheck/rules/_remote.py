@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, lost_by_leading, remote_report
+from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, lost_of_others, remote_report
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Spans
@@ -63,12 +63,16 @@ def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHis
     ]
     for own, replica in known:
         others = [other for _, other in known if other is not replica]
-        if own.remote is None or not replica.epochs or replica.epochs[0].start_offset > replica.log_start:
+        if own.remote is None or not has_epochs_from_log_start(replica):
             continue
         report = remote_report(own.remote, replica)
-        lost = lost_by_leading(own.remote, replica, others)
-        if report.deleted and lost:
+        if report.deleted and (lost := lost_of_others(own.remote, replica, others)):
             yield LackedHistory(own, replica, lost, report.deleted_offsets, report.deleted_count)
+
+
+def has_epochs_from_log_start(replica: RemoteReplica) -> bool:
+    """Whether the leader epochs begin at the log start: KC240 has those that begin above it, and empty ones."""
+    return bool(replica.epochs) and replica.epochs[0].start_offset <= replica.log_start
 
 
 def spans_words(spans: Spans) -> str:

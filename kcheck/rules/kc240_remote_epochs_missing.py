@@ -23,6 +23,7 @@ storage keeps with the newest segment. Never rebuild it from the batches on disk
 
 from collections.abc import Iterable
 
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
@@ -41,7 +42,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     is_known = view.remote is not None and view.remote.is_known
     if not (_deletes(view, release) if is_known else lacks_remote_epochs(view, release)):
         return
-    log_start, first_segment = view.log_start_checkpoint, view.segments[0].base_offset
+    log_start, first_segment = _log_start(view), view.segments[0].base_offset
     assert log_start is not None
     entries = loaded_lines(view, release)
     kept_from = min(first_segment, entries[0].start_offset) if entries else first_segment
@@ -74,9 +75,14 @@ def _deletes(view: PartitionView, release: Release) -> bool:
     return is_late and bool(report_of(view, release).deleted)
 
 
+def _log_start(view: PartitionView) -> Offset | None:
+    """Return the log start; 3.7 and earlier write no entry for one below the first segment."""
+    return view.log_start_checkpoint if view.remote is None else view.log_start_offset
+
+
 def is_below_segments(view: PartitionView) -> bool:
-    """Whether the checkpointed log start lies below the first segment."""
-    start = view.log_start_checkpoint
+    """Whether the log start lies below the first segment."""
+    start = _log_start(view)
     return start is not None and bool(view.segments) and start < view.segments[0].base_offset
 
 

@@ -21,12 +21,25 @@ from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import entry_words
-from kcheck.rules._remote import lacked_histories, metadata_words, span_rows, spans_words
+from kcheck.rules._remote import (
+    has_epochs_from_log_start,
+    is_tiered,
+    lacked_histories,
+    metadata_words,
+    remote_replica,
+    report_of,
+    span_rows,
+    spans_words,
+)
 from kcheck.rules._words import kafka
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
-    """Compare what each replica deletes if it leads with what the others serve."""
+    """Compare what each replica deletes if it leads with what the others serve.
+
+    Of a replica whose others are not given it is not known what they serve.
+    """
+    yield from _alone(view, release)
     for own, replica, lost, deleted, segments in lacked_histories(view, release):
         waits = own.remote is not None and own.remote.leader == NO_LEADER
         window = f" It waits until {metadata_words(own)} has a leader." if waits else ""
@@ -43,6 +56,25 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 "waits_for_metadata_leader": waits,
             },
         )
+
+
+def _alone(view: ReplicasView, release: Release) -> Iterable[Finding]:
+    own = view.replicas[0]
+    registration = None if own.in_cluster is None else own.in_cluster.registration
+    is_only = registration is not None and len(registration.replicas) == 1
+    if len(view.replicas) > 1 or is_only or not is_tiered(own):
+        return
+    replica, report = remote_replica(own, release), report_of(own, release)
+    if replica is None or not report.deleted or not has_epochs_from_log_start(replica):
+        return
+    yield RULE.finding(
+        own.where if own.epochs is None else own.epochs.where,
+        f"leader-epoch-checkpoint begins with {entry_words(replica.epochs[0])}; remote segments have older epochs",
+        effect=f"If this replica leads, {kafka(release)} deletes at most the remote segments of "
+        f"{spans_words(report.deleted_offsets)} with older epochs. Another replica may serve them.",
+        advice="Name the log dirs of all brokers: kcheck tiered 1=PATH 2=PATH.",
+        data={"deleted_at_most": span_rows(report.deleted_offsets), "segments": report.deleted_count},
+    )
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)

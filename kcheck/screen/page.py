@@ -144,16 +144,11 @@ class Page:
 
     def __init__(self, stream: TextIO, options: Options) -> None:
         """Take the stream and the layout options."""
-        self.width, self.every = options.width, options.every
+        self.width: int = options.width
+        self.every: bool = options.every
         self._stream = stream
         self._color = options.color
         self._title = ""
-        self.command: str | None = None
-        """What to type next; None if nothing was named."""
-
-    def next(self, command: str) -> None:
-        """Keep a command for the end of the page, unless there is one."""
-        self.command = self.command or command
 
     def begin(self, title: str) -> None:
         """Write a text above the first line; an answer that fails before its first line shows nothing."""

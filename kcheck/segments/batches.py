@@ -44,7 +44,7 @@ class Walk:
         self, source: Source, size: int | None = None, *, position: int = 0, verify: bool = False, window: bytes = b""
     ) -> None:
         """Take an open file, of which `size` bytes count; `window` has the bytes at `position`, already read."""
-        self.position = max(position, 0)
+        self.position: int = max(position, 0)
         self.corrupt: str | None = None
         self._source = source
         self._size = source.size if size is None else size

@@ -119,9 +119,9 @@ class HeaderReader:
         `patches` change bytes as they are read. `starts` are positions where batches may begin, from an index: they
         save time and change no answer.
         """
-        self.position = position
-        self.end = End.WHOLE
-        self.window = bytearray()
+        self.position: int = position
+        self.end: End = End.WHOLE
+        self.window: bytearray = bytearray()
         """The bytes of the batches in the last columns; of their headers only what the CRC covers is unchanged."""
         self._source = source
         self._size = source.size if size is None else size

@@ -28,7 +28,7 @@ class OffsetIndexCheck:
     def __init__(self, data: Filled, where: Location, base: Offset) -> None:
         """Take the content of the file."""
         self._entries = _IndexEntries(data, OFFSET_INDEX_ENTRY, where, base)
-        self.position = self._entries.values("position")
+        self.position: Array = self._entries.values("position")
         offset, position = self._entries.offset, self.position
         self._entries.report(
             EntryFault.ORDER,

@@ -2,11 +2,14 @@
 
 from kcheck.core.replication.replication import Member
 from kcheck.model.cluster import NO_LEADER
+from kcheck.model.release import Release
 from kcheck.simulation.decisions import Decision
+from kcheck.simulation.mutants import Conditions
 from kcheck.simulation.state import (
     CONTROLLER,
     Append,
     ClusterState,
+    Controller,
     Held,
     NetworkMessage,
     Node,
@@ -21,14 +24,16 @@ class World:
 
     def __init__(self, state: ClusterState, rules: Rules) -> None:
         """Begin with a state."""
-        self.rules, self.release, self.conditions = rules, rules.release, rules.conditions
-        self.nodes = list(state.nodes)
-        self.controller = state.controller
-        self.held = list(state.held)
-        self.holding = state.holding
-        self.appends = list(state.appends)
-        self.reads = state.reads
-        self.now = state.now
+        self.rules: Rules = rules
+        self.release: Release = rules.release
+        self.conditions: Conditions = rules.conditions
+        self.nodes: list[Node] = list(state.nodes)
+        self.controller: Controller = state.controller
+        self.held: list[Held] = list(state.held)
+        self.holding: frozenset[tuple[int, int]] = state.holding
+        self.appends: list[Append] = list(state.appends)
+        self.reads: frozenset[tuple[int, int, int]] = state.reads
+        self.now: int = state.now
         self.decided: list[Decision] = []
         self.notes: list[str] = []
         self.sent: list[tuple[int, int, NetworkMessage]] = []

@@ -22,7 +22,10 @@ class Index:
 
     def __init__(self, folder: Folder, name: str, base: int, max_size: int, layout: Layout) -> None:
         """Open the file; every complete slot of an existing file is an entry, even one of zeros."""
-        self._folder, self.name, self._base, self._layout = folder, name, base, layout
+        self._folder = folder
+        self.name: str = name
+        self._base = base
+        self._layout = layout
         self._max_size = max_size
         folder.refuse_directory(name)
         if name not in folder:
@@ -31,7 +34,7 @@ class Index:
             folder.put(name, Content(self._rounded(max_size)))
             self._data = b""
             self._rows: Any = np.zeros(0, dtype_of(layout))
-            self.entries = 0
+            self.entries: int = 0
         else:
             data, size = folder.read(name)
             self._data = data
@@ -41,7 +44,7 @@ class Index:
                 padded = data[entry_count * layout.size :].ljust(layout.size, b"\0")
                 self._rows = np.concatenate((self._rows, np.frombuffer(padded, dtype_of(layout), 1)))
             self.entries = size // layout.size
-        self.length = folder.files[name].size
+        self.length: int = folder.files[name].size
 
     def problem(self, _: Release) -> str | None:
         """Return why the index fails the sanity check of releases up to 2.2, None where it passes (sanityCheck)."""
@@ -125,7 +128,7 @@ class LoadedOffsetIndex(Index):
     def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:
         """Open the file."""
         super().__init__(folder, name, base, max_size, OFFSET_INDEX_ENTRY)
-        self.last_offset = self._last()
+        self.last_offset: int = self._last()
 
     def _last(self) -> int:
         return self._base + (self.slot(self.entries - 1)[0] if self.entries else 0)

@@ -51,19 +51,21 @@ class LogLoader:
         `passed` are truncations, by base offset and position, that keep the segments after them, as if an earlier start
         had made them.
         """
-        self.folder, self.context = folder, context
+        self.folder: Folder = folder
+        self.context: Context = context
         self._clean, self._log_start, self._recovery_point = clean, log_start or 0, recovery_point
         self._log_start_checkpoint = log_start
-        self.deleted, self._passed = deleted, passed
+        self.deleted: bool = deleted
+        self._passed = passed
         self.segments: SortedMap[Segment] = SortedMap()
         self.cuts: list[LogCut] = []
         self._bases = segment_bases(folder.files)
         self.reasons: list[str] = []
-        self.rescanned = 0
+        self.rescanned: int = 0
         self.uncertain: str | None = None
         self._end_found = self._was_empty = False
-        self.epochs = EpochCache(folder, context.release)
-        self.producers = Producers(folder, context.release)
+        self.epochs: EpochCache = EpochCache(folder, context.release)
+        self.producers: Producers = Producers(folder, context.release)
 
     def load(self) -> LoadedLog:
         """Return the log; StartError where the start fails."""

@@ -63,11 +63,13 @@ class Producers:
 
     def __init__(self, folder: Folder, release: Release, *, for_recovery: bool = False) -> None:
         """List the snapshots; StartError for a name without a number. `for_recovery`: a state apart from the log's."""
-        self._folder, self.release = folder, release
+        self._folder = folder
+        self.release: Release = release
         self._anew = for_recovery and release.replays_recovery_anew
-        self.states = ProducerStates(release)
-        self.map_end = self._snapshot_end = 0
-        self.certain = True
+        self.states: ProducerStates = ProducerStates(release)
+        self.map_end: int = 0
+        self._snapshot_end = 0
+        self.certain: bool = True
         # A recovery has a producer state of its own, whose snapshots the state of the log does not know.
         own = release.keeps_snapshot_per_segment and not for_recovery
         self._snapshots = Snapshots(folder.snapshots.names) if own else folder.snapshots

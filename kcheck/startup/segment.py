@@ -58,7 +58,10 @@ class Segment:
 
     def __init__(self, folder: Folder, base: int, context: Context, *, suffix: str = "", new: bool = False) -> None:
         """Open the `.log`, or create it; `new`: as the active segment, which may be preallocated."""
-        self.folder, self.base, self.context, self.suffix = folder, base, context, suffix
+        self.folder: Folder = folder
+        self.base: int = base
+        self.context: Context = context
+        self.suffix: str = suffix
         folder.refuse_directory(self.log_name)
         if context.release.has_producer_state:
             folder.refuse_directory(self.name(".txnindex"))

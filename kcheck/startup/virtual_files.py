@@ -29,7 +29,7 @@ class UnseenError(StartError):
     def __init__(self, reason: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
         """Take the reason, and its cause."""
         super().__init__(reason)
-        self.why = Unreadable(cause, reason)
+        self.why: Unreadable = Unreadable(cause, reason)
 
 
 class UnreadableFileError(StartError):
@@ -74,11 +74,12 @@ class Folder:
     ) -> None:  # fmt: skip
         """Take the files before the start, and those on disk, which hold their bytes."""
         self.disk = disk
-        self.loops = frozenset(loops)
-        self.directories = {**(directories or {}), **dict.fromkeys(self.loops, True)}
-        self.files, self._before = dict(files), dict(files)
+        self.loops: frozenset[str] = frozenset(loops)
+        self.directories: dict[str, bool] = {**(directories or {}), **dict.fromkeys(self.loops, True)}
+        self.files: dict[str, Content] = dict(files)
+        self._before = dict(files)
         self._origins = {name: name for name in files}
-        self.snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
+        self.snapshots: Snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
         """The producer snapshots, kept sorted: a recovery needs them before each segment."""
 
     def __contains__(self, name: str) -> bool:

@@ -50,7 +50,7 @@ class Coverage:
         self.partitions = 0
         self.bytes = 0
         self.at = ""
-        self.planned = {"log_dirs": 0, "partitions": 0, "segments": 0, "bytes": 0}
+        self.planned: dict[str, int] = {"log_dirs": 0, "partitions": 0, "segments": 0, "bytes": 0}
 
     def plan(self, targets: Iterable[Target], wanted: PartitionFilter, *, reads_segments: bool) -> None:
         """Count the planned work; count segment bytes only if `reads_segments`, from their start."""

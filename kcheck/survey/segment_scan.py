@@ -53,7 +53,7 @@ class SegmentScan:
         self._release = release
         self._window = window or TimeSpan()
         self._workers = workers
-        self.coverage = coverage or Coverage()
+        self.coverage: Coverage = coverage or Coverage()
 
     def checked(self) -> CheckedCounts:
         """Return the amounts read."""

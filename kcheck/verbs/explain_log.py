@@ -63,9 +63,9 @@ class LogReading:
         self._logs, self._since, self._compares = logs, since, compares
         self.collected = collected
         """The findings about logs that could not be read."""
-        self.timeline = Timeline()
+        self.timeline: Timeline = Timeline()
         """What happened in brief."""
-        self.statements = Statements()
+        self.statements: Statements = Statements()
         """What the logs say of partitions."""
 
     def messages(self) -> Iterator[tuple[int, LogEvent]]:

@@ -9,7 +9,7 @@ from kcheck.errors import UsageError
 from kcheck.exports.left_out import UNWANTED
 from kcheck.exports.lines import produce_command
 from kcheck.exports.records import ExportChoice, LogExport
-from kcheck.exports.sources import Sources, sources
+from kcheck.exports.sources import Skipped, Sources, sources
 from kcheck.exports.write import Write, Written, write_logs
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location
@@ -33,21 +33,21 @@ class Export(Answer):
         knows_offsets: bool,
     ) -> None:  # fmt: skip
         """Take what the paths hold, and the committed offsets of a group."""
-        self.logs = tuple(LogExport(log, wanted) for log in located.logs)
+        self.logs: tuple[LogExport, ...] = tuple(LogExport(log, wanted) for log in located.logs)
         """The logs, by topic and partition."""
-        self.skipped = located.skipped
+        self.skipped: tuple[Skipped, ...] = located.skipped
         """The directories that are not exported."""
-        self.wanted = wanted
+        self.wanted: ExportChoice = wanted
         """Which records are wanted."""
-        self.group = group
+        self.group: str | None = group
         """The consumer group whose offsets are translated."""
-        self.committed = committed
+        self.committed: Mapping[tuple[str, int], Offset] = committed
         """Its committed offsets, by topic and partition."""
-        self.knows_offsets = knows_offsets
+        self.knows_offsets: bool = knows_offsets
         """Whether all committed offsets could be read: otherwise newer ones may exist."""
         self.collected: list[Finding] = list(located.findings)
         """What cannot be read; complete after all records have been read."""
-        self.checked = located.checked
+        self.checked: tuple[str, ...] = located.checked
         """The paths that are read."""
 
     def written(self) -> list[Written]:

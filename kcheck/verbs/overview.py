@@ -1,6 +1,5 @@
 """`kcheck PATH`: the verdict on the next start, then what is wrong."""
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -9,9 +8,11 @@ from kcheck.core.premises.elections import FOLLOWED
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairable_log_dirs
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.truncation import amounts_row
 from kcheck.documents.unserved import unserved_row
+from kcheck.handouts.shell_words import shell_line
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.premises import JudgedPremise
@@ -83,10 +84,22 @@ class Overview(Answer):
         )
 
     @property
-    def recover_command(self) -> str:
-        """The command that says what to do, step by step."""
-        named = (word for path in self.metadata for word in ("--metadata", path))
-        return f"kcheck recover {shlex.join((*self.paths, *named))}"
+    def next_command(self) -> str | None:
+        """The command to type next; None if nothing is wrong.
+
+        Several brokers are decided together. For one broker a repair comes first, then the start in detail.
+        """
+        said = self.check.release.evidence
+        named = [word for path in self.metadata for word in ("--metadata", path)]
+        named += ["--kafka", self.check.release.name] if said is not None and said.given else []
+        if self.start_of_all is not None:
+            return shell_line(("kcheck", "recover", *self.paths, *named))
+        log_dirs = repairable_log_dirs(self.collected)
+        if log_dirs:
+            return shell_line(("kcheck", "repair", *log_dirs, *named, "-o", PLAN_FILE))
+        if self.severity.rank >= Severity.WARNING.rank:
+            return shell_line(("kcheck", "predict", *self.paths, *named))
+        return explain_command(self.collected)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return those of the check and of the prediction."""
@@ -115,9 +128,9 @@ class Overview(Answer):
             for log_dir in self.prediction.log_dirs
         )
         rows = tuple(map(unserved_row, self.prediction.unserved))
-        following = f"kcheck predict {shlex.join(self.paths)}" if self.start_of_all is None else self.recover_command
         more = {
-            "start_all": _all_row(self.start_of_all), "predictions": verdicts, "unserved": rows, "next": following,
+            "start_all": _all_row(self.start_of_all), "predictions": verdicts, "unserved": rows,
+            "next": self.next_command,
         }  # fmt: skip
         return report._replace(body={**more, **report.body}, answer=self)
 

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -26,8 +27,8 @@ from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.remote_log import MetadataState, RemoteLog, Store, StoredLog
 from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.model.views import PartitionView
-from kcheck.survey.rule_runner import check_store
+from kcheck.model.views import PartitionView, ReplicasView
+from kcheck.survey.rule_runner import check_replicas, check_store
 from kcheck.verbs.check import check
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.remote_store import store_objects
@@ -170,7 +171,12 @@ class _StoreWatch:
             self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica), lag))
 
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
-        """Yield what is wrong in the store."""
+        """Yield what a replica deletes whose others are not given, and what is wrong in the store."""
+        places = Counter((row.view.topic, row.view.partition) for row in self.replicas)
+        compared = {topic for (topic, _), count in places.items() if count > 1}
+        for row in self.replicas:
+            if row.view.topic not in compared:
+                yield from check_replicas(ReplicasView((row.view,)), release)
         if self._place is None:
             return
         objects = objects_by_segment(store_objects(self._place), self._layout)

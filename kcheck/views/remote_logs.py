@@ -43,7 +43,7 @@ class RemoteLogs:
     def __init__(self, targets: Iterable[Target], log_dirs: LogDirs, image_of: ImageOf) -> None:
         """Take the log dirs of all brokers of the command."""
         around = {target.log_dir: target for target in targets if target.kind is not TargetKind.FILE}
-        self.paths = frozenset(around)
+        self.paths: frozenset[str] = frozenset(around)
         """The log dirs."""
         self._targets = [row._replace(kind=TargetKind.LOG_DIR, path=path) for path, row in around.items()]
         self._log_dirs, self._image_of = log_dirs, image_of

@@ -29,9 +29,9 @@ class JuteReader:
 
     def __init__(self, data: bytes | memoryview, position: int = 0, end: int | None = None) -> None:
         """Take the bytes; positions in errors count from the start of `data`."""
-        self.position = position
-        self.end = len(data) if end is None else end
-        self.data = memoryview(data)
+        self.position: int = position
+        self.end: int = len(data) if end is None else end
+        self.data: memoryview[int] = memoryview(data)
 
     def take(self, size: int, what: str) -> memoryview:
         """Return the next bytes."""

@@ -16,6 +16,7 @@ import pytest
 
 from kcheck.cli.app import main
 from tests.cases.build import CASES, FOUND, shared_copy, toml
+from tests.json_schema import problems
 from tests.rules.build import rules
 
 SHOWN = (
@@ -56,7 +57,9 @@ def findings(command: list[str], kafka: str) -> list[dict[str, object]]:
         finally:
             sys.argv = before
     assert ended.value.code in (None, 0, 1)
-    found = json.loads(out.getvalue())["findings"]
+    document = json.loads(out.getvalue())
+    assert not problems(document)
+    found = document["findings"]
     assert isinstance(found, list)
     return found
 

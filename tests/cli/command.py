@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from kcheck.cli.app import main
+from tests.json_schema import problems
 
 # The script that pip installs, as an operator runs it. Under `python -m` an interrupt that Python meets within eval(),
 # as where a NamedTuple is made, ends the process by the signal: a shell shows 130 for both, subprocess -2.
@@ -40,7 +42,7 @@ def shell(*arguments: str | Path, cwd: Path | None = None, **changes: str) -> En
     """Run kcheck in a process of its own, both streams being pipes."""
     command = [*KCHECK, *map(str, arguments)]
     done = subprocess.run(command, cwd=cwd, env=environment(**changes), capture_output=True, check=False)
-    return Ended(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+    return _valid(Ended(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode()), arguments)
 
 
 def kcheck(*arguments: str | Path, columns: int = 80) -> Ended:
@@ -57,7 +59,15 @@ def kcheck(*arguments: str | Path, columns: int = 80) -> Ended:
             main()
         except SystemExit as ended:
             code = ended.code
-    return Ended(code=code if isinstance(code, int) else 0, out=out.getvalue(), err=err.getvalue())
+    return _valid(Ended(code=code if isinstance(code, int) else 0, out=out.getvalue(), err=err.getvalue()), arguments)
+
+
+def _valid(ended: Ended, arguments: Iterable[str | Path]) -> Ended:
+    """Return how a command ended: whatever the test is about, an answer in JSON is as its schema says."""
+    if ended.out and any(pair == ("--format", "json") for pair in pairwise(map(str, arguments))):
+        wrong = problems(json.loads(ended.out))
+        assert not wrong, wrong
+    return ended
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ def test_each_step_does_what_it_says(tmp_path: Path) -> None:
     assert "simulated-0: leader-epoch-checkpoint cannot be read" in shown[2]
     assert "broker 3: will boot" in shown[5]
     assert "Start broker 3 first." in shown[6]
-    assert max(map(len, done.out.splitlines())) <= 80
+    assert max(len(line) for line in done.out.splitlines() if not line.startswith("  kcheck ")) <= 80
     assert [*tmp_path.iterdir()] == []
 
 

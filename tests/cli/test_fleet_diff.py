@@ -26,6 +26,9 @@ cluster c broker 1
   gone: error KC201 it is wrong in /d/t-0/leader-epoch-checkpoint, line 3
 
 1 new (1 fatal), 1 gone, 1 changed, 1 unchanged
+
+Next:
+  kcheck fleet report out/run=b
 """
 
 

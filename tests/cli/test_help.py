@@ -48,6 +48,7 @@ Fleet    fleet        Scan, report and compare all brokers.
 Learn    demo         Break a small cluster, and repair it.
          simulate     Replay and search histories of one partition.
          rules        List all rules.
+         schema       Show the fields of a JSON answer, as JSON Schema.
          help         Show help for a command or a topic.
 
 Start with:  kcheck /var/lib/kafka/data

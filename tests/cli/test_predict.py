@@ -48,7 +48,7 @@ def test_a_path_without_a_verb() -> None:
         "    every segment\n"
         "not known (P303): "
     )
-    assert done.out.endswith("\nNext:\n  kcheck predict d\n")
+    assert done.out.endswith("\nNext:\n  kcheck repair d -o plan.json\n")
     assert "KC211" in done.out
     document = json.loads(kcheck("d", "--format", "json").out)
     assert ["will boot but lose 10 records"] == [row["verdict"] for row in document["predictions"]]

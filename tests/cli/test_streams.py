@@ -121,7 +121,7 @@ def test_long_names_do_not_make_lines_wider(tmp_path: Path) -> None:
     name = "t" * 249 + "-0"
     path = broker(tmp_path / "data", run(0, 99), partition=name, epoch_entries=[(0, 0), (5, 50), (4, 60)])
     for columns in (80, 200):
-        out = kcheck("inspect", path, columns=columns).out
+        out = kcheck("inspect", path, columns=columns).out.partition("Next:")[0]
         assert not [line for line in out.splitlines() if len(line) > columns and len(line.split()) > 1]
 
 

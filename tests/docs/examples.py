@@ -21,8 +21,8 @@ from tests.docs.incidents import INCIDENTS, after_the_plan
 ROOT = Path(__file__).parents[2]
 
 GENERATED = (
-    "docs/cli.md", "docs/demo.md", "docs/log-messages.md", "docs/premises.md", "docs/releases.md", "docs/rules.md",
-    "docs/tables.md",
+    "docs/cli.md", "docs/demo.md", "docs/json.md", "docs/log-messages.md", "docs/premises.md", "docs/releases.md",
+    "docs/rules.md", "docs/tables.md",
 )  # fmt: skip
 """Pages that are written whole."""
 

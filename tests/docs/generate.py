@@ -1,10 +1,10 @@
 """Writes what is generated in the pages: `python -m tests.docs.generate [PAGE...]`.
 
 docs/cli.md from the help of every command, docs/rules.md from the rules, docs/releases.md from the table of releases,
-docs/tables.md from the tables, docs/premises.md from the premises, docs/demo.md from a run, docs/histories from the
-histories that kcheck ships, docs/log-messages.md from the catalogue of broker messages, the answers in
-docs/queries.md, and what stands below every `$ kcheck ...` in README.md (its help text too) and in the pages written
-by hand.
+docs/tables.md from the tables, docs/json.md and docs/schemas from the fields of documents, docs/premises.md from the
+premises, docs/demo.md from a run, docs/histories from the histories that kcheck ships, docs/log-messages.md from the
+catalogue of broker messages, the answers in docs/queries.md, and what stands below every `$ kcheck ...` in README.md
+(its help text too) and in the pages written by hand.
 """
 
 import ast
@@ -27,7 +27,7 @@ from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
 from kcheck.tables import PLACE, Table
 from tests.cli.command import kcheck as in_process
-from tests.docs import premises, queries, test_rules_page
+from tests.docs import premises, queries, schemas, test_rules_page
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 from tests.docs.histories import history_pages
 
@@ -286,9 +286,15 @@ def premises_page() -> str:
     return premises.premises_page(table, NOTICE)
 
 
+def json_page() -> str:
+    """Return docs/json.md."""
+    return schemas.json_page(table, NOTICE)
+
+
 WHOLE: dict[str, Callable[[], str]] = {
     "docs/cli.md": cli_page,
     "docs/demo.md": demo_page,
+    "docs/json.md": json_page,
     "docs/log-messages.md": log_messages_page,
     "docs/premises.md": premises_page,
     "docs/releases.md": releases_page,
@@ -309,7 +315,8 @@ def written(wanted: Collection[str] = ()) -> dict[str, str]:
 def main(*wanted: str) -> None:
     """Write the pages that are not current: of all, or of those that are wanted."""
     histories = history_pages() if not wanted or any(page.startswith("docs/histories/") for page in wanted) else {}
-    for page, text in (written(wanted) | histories).items():
+    of_schemas = schemas.schema_files() if not wanted or any(page.startswith(schemas.FOLDER) for page in wanted) else {}
+    for page, text in (written(wanted) | histories | of_schemas).items():
         path = ROOT / page
         path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_text("utf-8") != text:

@@ -9,17 +9,20 @@ from tests.docs.generate import (
     cli_page,
     commands,
     demo_page,
+    json_page,
     log_messages_page,
     premises_page,
     releases_page,
     table,
     tables_page,
 )
+from tests.docs.schemas import FOLDER, schema_files
 from tests.docs.test_rules_page import written as rules_page
 
 WRITTEN = {
     "docs/cli.md": cli_page,
     "docs/demo.md": demo_page,
+    "docs/json.md": json_page,
     "docs/log-messages.md": log_messages_page,
     "docs/premises.md": premises_page,
     "docs/releases.md": releases_page,
@@ -33,6 +36,12 @@ def test_a_generated_page_is_current(page: str) -> None:
     """It is what the generator would write now."""
     same = (ROOT / page).read_text("utf-8") == WRITTEN[page]()
     assert same, f"{page} is not current; write it anew: {COMMAND}"
+
+
+def test_the_schemas_are_current() -> None:
+    """There is one for each document, and no other file."""
+    kept = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in (ROOT / FOLDER).iterdir()}
+    assert kept == schema_files(), f"docs/schemas is not current: {COMMAND}"
 
 
 def test_every_generated_page_has_its_test() -> None:

@@ -128,7 +128,7 @@ def test_names_that_are_no_utf_8() -> None:
         (b'{"schema": 1, "schema": 1}', "same name twice"),
         (b'{"schema": ' + b"9" * 5000 + b"}", "not valid JSON"),
         (b"[]", "must be an object"),
-        (b"{}", "schema None"),
+        (b"{}", "has no schema"),
         (b'{"schema": "kcheck.check/1"}', "check/1"),
         (b'{"schema": "kcheck.election-plan/1"}', "use kcheck verify"),
         (b'{"schema": "kcheck.plan/1"}', "log_dirs: missing"),

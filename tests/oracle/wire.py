@@ -9,6 +9,7 @@ import struct
 from tests.oracle.jars import numbers
 
 API_KEY = 23
+LIST_OFFSETS, EARLIEST, ANY_REPLICA = 2, -2, -2
 METADATA, METADATA_VERSION = 3, 7
 """The newest version of Metadata that is not flexible: 2.1 and later know it."""
 
@@ -47,6 +48,15 @@ def _ask(
         return error, None, struct.unpack_from(">q", reply, at + 6)[0]
     answered, end = struct.unpack_from(">iq", reply, at + 6)
     return error, answered, end
+
+
+def log_start(port: int, topic: str) -> int:
+    """Return the log start of a broker's replica of partition 0, whether it leads or not (0.10.1 and later)."""
+    name = topic.encode()
+    body = struct.pack(">iih", ANY_REPLICA, 1, len(name)) + name + struct.pack(">iiq", 1, 0, EARLIEST)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        reply = request(connection, LIST_OFFSETS, 1, body)
+    return int(struct.unpack(">q", reply[-8:])[0])
 
 
 def states(port: int) -> States:

@@ -30,9 +30,7 @@ def test_a_loss_is_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     lost = "d/t-0: loss NEXT-START t-0: loses 10 records (offsets 0-9)"
     for words in (("predict", "d"), ("d",), ("repair", "d")):
         assert lost == kcheck(*words, "--format", "concise").out.splitlines()[0]
-    (tmp_path / "server.properties").write_text(
-        f"broker.id=1\nzookeeper.connect=z:2181\nlog.dirs={tmp_path}/d\n", "utf-8"
-    )
+    (tmp_path / "server.properties").write_text(f"process.roles=broker\nnode.id=1\nlog.dirs={tmp_path}/d\n", "utf-8")
     assert lost in kcheck("preflight", "server.properties", "--kafka", "3.6", "--format", "concise").out
     (finding,) = kcheck("d", "--select", "KC211", "--format", "concise").out.splitlines()[1:]
     assert finding.startswith("d/t-0: error KC211 t-0: the log start 99 in log-start-offset-checkpoint is above")

@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import shlex
 
 import pytest
 
-from tests.renderers.golden import GOLDEN, log_dirs, made, names
+from tests.cli.command import kcheck
+from tests.renderers.golden import BEFORE, GOLDEN, log_dirs, made, names
 
 
 @pytest.mark.parametrize("name", names())
@@ -41,3 +43,23 @@ def test_the_pages_fit(width: int) -> None:
         lines = path.read_text("utf-8").splitlines()
         # A command to type is never wrapped.
         assert max(len(line) for line in lines if not line.lstrip().startswith(("bin/", "kcheck "))) <= width
+
+
+def _next(name: str) -> list[str]:
+    """Return the words of the command that a golden screen ends with."""
+    *_, title, command = ["", *(GOLDEN / name).read_text("utf-8").splitlines()]
+    return shlex.split(command) if title == "Next:" else []
+
+
+def test_every_next_command_runs() -> None:
+    """No command that a screen ends with is a usage error, once the user has named a directory."""
+    commands = {line for name in names() if name.endswith(".80.txt") and (line := tuple(_next(name)))}
+    assert len(commands) > 12
+    with log_dirs():
+        for name in BEFORE:
+            made(f"{name}.80.txt")
+        codes = {
+            command: kcheck(*(f"out{at}" if word == "DIR" else word for word in command[1:])).code
+            for at, command in enumerate(commands)
+        }
+    assert {} == {command: code for command, code in codes.items() if code not in (0, 1, 3)}

@@ -6,7 +6,8 @@ import pytest
 
 import kcheck
 from kcheck.model.report import PartitionFilter
-from tests.tiered_states import EMPTY, KILLED, OLD_LEADER, brokers, state
+from tests.cli.command import kcheck as kcheck_command
+from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OLD_LEADER, brokers, state
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,22 @@ def test_the_old_leader_never_leads_again(tmp_path: Path) -> None:
     said = kcheck.elect(*brokers(of), metadata=[str(of / "controller")]).to_dict()["verdict"]
     assert said.startswith("Start broker 2 first.")
     assert "move its directory of uncl-0 out of the log dir" in said
+    folder = str(tmp_path / "plan")
+    kcheck_command("elect", *brokers(of), "--metadata", str(of / "controller"), "--output-dir", folder)
+    assert "auto.leader.rebalance.enable=false" in Path(folder, "plan.md").read_text()
+
+
+def test_a_truncation_below_the_local_start(tmp_path: Path) -> None:
+    """The old leader truncated to 24, took this log start and lost its epochs; broker 2 serves 0 to 23."""
+    of = state(EMPTY, "3-broker-2-led", tmp_path)
+    shown = kcheck_command("truncation", *brokers(of), "--topic", "uncl", "--leader", "2")
+    assert "log start 24 and no older epochs: it must not lead afterwards (KC411)" in shown.out
+    (plan,) = kcheck.truncation(*brokers(of), partitions=PartitionFilter(topics=("uncl",)), leader=2).to_dict()[
+        "partitions"
+    ]
+    (follower,) = plan["followers"]
+    assert (follower["log_start_offset_after"], follower["leader_epochs_after"]) == (24, [])
+    assert follower["lacks_remote_history"] is True
 
 
 def test_a_replica_that_hides_remote_records_is_not_best(tmp_path: Path) -> None:
@@ -50,3 +67,26 @@ def test_a_replica_that_hides_remote_records_is_not_best(tmp_path: Path) -> None
         *brokers(of), metadata=[str(of / "controller")], partitions=PartitionFilter(topics=("b",))
     ).partitions
     assert row.best == 2
+
+
+@pytest.mark.parametrize(
+    ("incident", "name", "costs"),
+    [(GAP, "3-gap", {"cp": 20, "gap": 5, "ok": 0, "rmeta": 0}), (LOST, "1b-dirs-removed", {"m": 20, "n": 20})],
+)
+def test_what_the_only_broker_loses(tmp_path: Path, incident: str, name: str, costs: dict[str, int]) -> None:
+    """No other replica has these records; the broker deleted them, or left them in the store."""
+    of = state(incident, name, tmp_path)
+    answer = kcheck.elect(f"1={of}/broker-1", partitions=PartitionFilter(topics=tuple(costs)))
+    lost = {row.topic: row.candidates[0].lost for row in answer.partitions}
+    assert {topic: amount and amount.upper_records for topic, amount in lost.items()} == costs
+    assert ("First restore __remote_log_metadata." in str(answer.to_dict()["verdict"])) is (incident == LOST)
+
+
+def test_both_lineages_are_in_the_store(tmp_path: Path) -> None:
+    """The old leader comes back with its disk: 16 of its 20 records are in the store, under offsets of the new ones."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    wanted = PartitionFilter(topics=("uncl",))
+    plans = kcheck.truncation(
+        f"1={tmp_path}/1-before/broker-1", f"2={of}/broker-2", partitions=wanted, leader=None
+    ).to_dict()["partitions"]
+    assert {row["leader"]: row["lost"]["at_most"] for row in plans} == {1: 18, 2: 20}

@@ -16,6 +16,7 @@ from kcheck.rules.kc247_remote_object_missing import check as check_objects
 from kcheck.rules.kc405_log_starts_differ import RULE as KC405
 from kcheck.rules.kc411_replica_lacks_remote_history import RULE as KC411
 from tests.rules.build import epochs, found_by, partition
+from tests.rules.test_cluster import with_registration
 
 FINISHED = SegmentState.COPY_FINISHED
 OF_SEGMENT: EpochEntries = (EpochEntry(0, 0),)
@@ -76,6 +77,13 @@ def test_an_emptied_file_deletes_all() -> None:
     assert not found_by(KC240, tiered(b"0\n1\n2 0\n"))
 
 
+def test_no_entry_for_the_log_start() -> None:
+    """3.6 and 3.7 write none for a log start below the first local segment."""
+    view = tiered(b"0\n1\n2 24\n")._replace(log_start_checkpoint=None)
+    (found,) = found_by(KC240, view)
+    assert (found.data["log_start_offset"], "at most offsets 0 to 29." in found.effect) == (0, True)
+
+
 def test_a_gap() -> None:
     (found,) = found_by(KC241, tiered(WHOLE, SEGMENTS[0], SEGMENTS[2]))
     assert found.message == "offsets 10 to 19 are neither local nor remote"
@@ -126,6 +134,20 @@ def test_a_replica_without_the_older_epochs() -> None:
     waiting = late._replace(remote=tiered(leader=-1).remote)
     (found,) = found_by(KC411, replicas(waiting, tiered()))
     assert found.effect.endswith("It waits until __remote_log_metadata-2 has a leader.")
+
+
+def test_the_other_replicas_are_not_given() -> None:
+    """What they serve is not known; without other replicas the deletion is one by retention."""
+    late = tiered(b"0\n1\n2 24\n", log_start=24)
+    (found,) = found_by(KC411, replicas(late))
+    assert found.effect.endswith(
+        "at most the remote segments of offsets 0 to 29 with older epochs. Another replica may serve them."
+    )
+    assert not found_by(KC411, replicas(tiered()))
+    assert not found_by(KC411, replicas(tiered(b"0\n1\n2 30\n")))
+    assert not found_by(KC411, replicas(late._replace(segments=())))
+    only = late._replace(in_cluster=with_registration(replicas=(1,)))
+    assert not found_by(KC411, replicas(only))
 
 
 def test_replicas_that_differ_and_delete_nothing() -> None:

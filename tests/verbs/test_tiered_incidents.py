@@ -96,8 +96,9 @@ def test_what_inspect_shows(tmp_path: Path) -> None:
     assert rows["__remote_log_metadata-0"]["remote"] is None
     assert rows["a-0"]["log_start_offset"] == 0
     assert rows["a-0"]["remote"] == {
-        "metadata": "read", "metadata_partition": 1, "local_start_offset": 35, "remote_end_offset": 35, "segments": 7,
-        "size": 2800, "offsets": [{"from": 0, "to_exclusive": 35}], "unfinished": 0,
+        "metadata": "read", "metadata_partition": 1, "metadata_leader": 1, "local_start_offset": 35,
+        "remote_end_offset": 35, "segments": 7, "size": 2800, "offsets": [{"from": 0, "to_exclusive": 35}],
+        "unfinished": 0,
     }  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
 import sys
 
-if __name__ == "__main__":
+
+def _run() -> None:
     try:
         from kcheck.cli.app import main
     except ModuleNotFoundError as error:
@@ -11,3 +12,7 @@ if __name__ == "__main__":
         sys.exit(2)
     sys.argv[0] = "kcheck"
     main()
+
+
+if __name__ == "__main__":
+    _run()

@@ -149,6 +149,11 @@ class LogDirFacts(NamedTuple):
         return any(directory.topic == CLUSTER_METADATA for directory in self.directories)
 
     @property
+    def version(self) -> int | None:
+        """The version in meta.properties: 0 of a ZooKeeper broker, 1 of a KRaft node; None without the file."""
+        return None if self.identity is None else java_int(self.identity.get("version", "0").strip()) or 0
+
+    @property
     def node_id(self) -> int | None:
         """The node.id or broker.id in meta.properties; None if it has none."""
         identity = self.identity or {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from kcheck.core.cluster.owner import owner_of, replicas_in
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.voters import listed, static_voters
 from kcheck.core.start.startup import Mode
 from kcheck.model.java import java_int
@@ -280,6 +280,6 @@ TABLE = (
         "InconsistentTopicIdException; if the broker is to lead the partition, it leads some or none of the others.",
         "Run kcheck repair --adopt before the start if the records are of this topic; else move the directory away.",
         "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1; "
-        "Partition.checkOrSetTopicId 2.8", topic_ids, ends_start=False,
+        "Partition.checkOrSetTopicId 2.8", topic_ids, ends_start=False, rules=("KC235",), cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

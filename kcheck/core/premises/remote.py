@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.tiered.spans import offset_count
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.model.remote_log import Spans
+from kcheck.model.remote_log import MetadataState, Spans
 from kcheck.words import bare_range, counted, partition_name, some_of
 
-REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA = "P811", "P812", "P813"
+REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS = "P811", "P812", "P813", "P814"
 _MOST = 3
 
 
@@ -53,7 +53,7 @@ def has_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
                 f" {counted(end - start, 'record')} in the store"
             )
             yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
-    hidden = [log for log in rows if log.remote is not None and not log.remote.is_known and not _has_lost(log)]
+    hidden = [log for log in rows if log.remote is not None and log.remote.state is MetadataState.NOT_GIVEN]
     if hidden:
         names = some_of([_name(log) for log in hidden], _MOST)
         provide = "the log dirs of the brokers with __remote_log_metadata"
@@ -62,8 +62,12 @@ def has_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
         yield proven(premise, facts, PremiseEvidence(rows[0].log_dir, _counted(rows)))
 
 
-def _has_lost(log: LogFacts) -> bool:
-    return bool(log.remote_report.without_metadata)
+def has_objects(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Say that no log dir shows the objects of remote segments."""
+    count = sum(run.segments for log in _tiered(facts) if log.remote is not None for run in log.remote.runs)
+    if count:
+        sentence = f"{counted(count, 'remote segment')}: the store was not read; kcheck tiered --store PLACE reads it"
+        yield not_seen(premise, facts, sentence, None)
 
 
 def _tiered(facts: BrokerFacts) -> Iterator[LogFacts]:
@@ -97,7 +101,7 @@ TABLE = (
         "A finished segment all of whose epochs are lower.",
         "Once the replica leads, the broker deletes the segment in remote storage, and raises every log start.",
         "Let another replica lead; restore the epochs first: kcheck repair --against.",
-        "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False,
+        "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False, rules=("KC240", "KC411"),
     ),
     Premise(
         REMOTE_READABLE, PremiseKind.REMOTE, "Every offset from the log start on can be read.",
@@ -105,7 +109,7 @@ TABLE = (
         "An offset in no such segment, or below the first epoch.",
         "Consumers get OFFSET_OUT_OF_RANGE there.",
         "Let a replica lead that has them: kcheck elect.",
-        "RemoteLogManager.read 3.6 to 4.3.1", reads_all, ends_start=False,
+        "RemoteLogManager.read 3.6 to 4.3.1", reads_all, ends_start=False, rules=("KC241", "KC242"),
     ),
     Premise(
         REMOTE_METADATA, PremiseKind.REMOTE, "The metadata of remote segments is there.",
@@ -114,5 +118,15 @@ TABLE = (
         "The broker raises the log start to the first local segment; the objects stay in the store for ever.",
         "Restore the directories of __remote_log_metadata before any start.",
         "TopicBasedRemoteLogMetadataManager, RemoteLogManager 3.6 to 4.3.1", has_metadata, ends_start=False,
+        rules=("KC245",), cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        REMOTE_OBJECTS, PremiseKind.REMOTE, "The store has the objects of all remote segments.",
+        "No log dir shows it: kcheck tiered --store PLACE compares the objects (KC247).",
+        "kcheck tiered --store finds a finished segment without one of its objects.",
+        "Consumers get UNKNOWN_SERVER_ERROR there for ever.",
+        "Restore the objects from a version or a backup of the bucket.",
+        "RemoteLogManager.read, RemoteStorageManager.fetchLogSegment 3.6 to 4.3.1", has_objects, ends_start=False,
+        rules=("KC247",),
     ),
 )  # fmt: skip

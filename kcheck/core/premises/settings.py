@@ -2,27 +2,45 @@
 
 from collections.abc import Iterator
 
-from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
 from kcheck.core.premises.judged import proven, refuted
 from kcheck.core.premises.limits import TOPIC, refused_settings, refused_values, setting_rules
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
 _ROLES = "process.roles"
+_MIGRATION = "zookeeper.metadata.migration.enable"
 _FIRST_COUNT = 3
 """How many topics the evidence names."""
 
 
 def known_mode(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for settings without process.roles under a release that only knows KRaft."""
-    if facts.config is None or not facts.release.is_kraft_only:
+    """Look for settings of a mode that the release does not know, or that is not the mode of the disks."""
+    if facts.config is None or not facts.release.has_kraft:
         return
     roles, path = facts.setting(_ROLES), facts.config_path or ""
-    if roles is not None:
-        yield proven(premise, facts, PremiseEvidence(path, f"{_ROLES}={roles}"))
+    if roles is None and facts.release.is_kraft_only:
+        old = "Kafka 4.0 and later do not read zookeeper.connect; " if facts.setting("zookeeper.connect") else ""
+        yield refuted(premise, facts, f"{old}{_ROLES} is missing", PremiseEvidence(path, f"no {_ROLES}"))
         return
-    old = "Kafka 4.0 and later do not read zookeeper.connect; " if facts.setting("zookeeper.connect") else ""
-    yield refuted(premise, facts, f"{old}{_ROLES} is missing", PremiseEvidence(path, f"no {_ROLES}"))
+    shown = PremiseEvidence(path, f"no {_ROLES}" if roles is None else f"{_ROLES}={roles}")
+    other = next((row for row in facts.log_dirs if row.version is not None and _is_of_other_mode(row, facts)), None)
+    if other is None:
+        yield proven(premise, facts, shown)
+        return
+    if roles is not None:
+        sentence = f"{other.path} is a ZooKeeper broker's, but {_ROLES} is set: Kafka {facts.release.name} refuses it"
+    else:
+        then = "the broker refuses it" if facts.release.refuses_kraft_disks else "the broker would join ZooKeeper"
+        sentence = f"{other.path} was formatted for KRaft, but {_ROLES} is missing: {then}"
+    yield refuted(premise, facts, sentence, shown, PremiseEvidence(other.path, f"version={other.version}"))
+
+
+def _is_of_other_mode(log_dir: LogDirFacts, facts: BrokerFacts) -> bool:
+    """Whether a log dir is of the mode that the settings do not have; a migration has both."""
+    if facts.setting(_ROLES) is not None:
+        return log_dir.version == 0 and facts.release.refuses_zookeeper_disks
+    return log_dir.version == 1 and facts.setting(_MIGRATION) != "true"
 
 
 def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -69,12 +87,15 @@ def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
 
 TABLE = (
     Premise(
-        "P501", PremiseKind.SETTINGS, "The release knows the mode of the settings.",
-        "process.roles is set, or the release still runs with ZooKeeper.",
-        "Settings without process.roles, for 4.0 and later.",
-        "The process ends: missing required configuration process.roles.",
-        "Migrate to KRaft in 3.9 first, or start the old release.",
-        "AbstractKafkaConfig 4.0 to 4.3.1", known_mode,
+        "P501", PremiseKind.SETTINGS, "The settings are for the mode of the release and of the disks.",
+        "process.roles is set, or the release still runs with ZooKeeper and meta.properties has version 0.",
+        "Settings without process.roles, for 4.0 and later or with disks of KRaft; up to 3.3 those with it, with disks "
+        "of ZooKeeper.",
+        "The process ends: process.roles is missing, or meta.properties has the wrong version. Up to 3.6 a broker with "
+        "disks of KRaft joins ZooKeeper.",
+        "Start it with the server.properties of its mode. For 4.0, migrate to KRaft in 3.9 first.",
+        "AbstractKafkaConfig 4.0 to 4.3.1; MetaPropertiesEnsemble.verify 3.7 to 3.9, MetaProperties.parse 3.0 to 3.3",
+        known_mode,
     ),
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",

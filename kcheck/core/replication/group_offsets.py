@@ -36,7 +36,7 @@ class OffsetReplay:
         """Start before the first record; `count_max` commits are held at most."""
         self.commits: dict[OffsetKey, Commit] = {}
         self._is_complete = True
-        self.count = 0
+        self.count: int = 0
         self._count_max = count_max
         self._pending: dict[int, dict[OffsetKey, Commit]] = {}
 

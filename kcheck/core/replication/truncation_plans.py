@@ -119,6 +119,11 @@ class FollowerPlan(NamedTuple):
         return None if self.dialogue is None else self.dialogue.after.log_end_offset
 
     @property
+    def log_start_offset_after(self) -> Offset | None:
+        """Its log start after the truncation."""
+        return None if self.dialogue is None else self.dialogue.after.log_start_offset
+
+    @property
     def leader_epochs_after(self) -> EpochEntries | None:
         """Its leader epochs after the truncation."""
         return None if self.dialogue is None else self.dialogue.after.cache
@@ -189,11 +194,21 @@ class TruncationPlan(NamedTuple):
     """The offsets in remote storage among them: it deletes them, or has other records there."""
     remote_unreadable: int = 0
     """How many offsets in remote storage it does not serve, although they stay there."""
+    is_tiered: bool = False
+    """Whether a part of the leader's log is in remote storage."""
 
     @property
     def loses_committed(self) -> bool:
         """Whether committed records are lost, as far as is known."""
         return self.lost is not None and (self.lost.upper_committed or 0) > 0
+
+    def lacks_remote_history(self, follower: FollowerPlan) -> bool:
+        """Whether a truncation below its first local segment leaves a follower without the leader's older epochs.
+
+        UnifiedLog.truncateFullyAndStartAt 3.6 to 4.3.1 raises the log start, and later fetches do not lower it.
+        """
+        start, after = self.leader_log_start_offset, follower.log_start_offset_after
+        return self.is_tiered and follower.truncate_to is not None and start is not None and (after or start) > start
 
     @property
     def strangers(self) -> int:

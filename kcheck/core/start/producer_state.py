@@ -198,7 +198,7 @@ class ProducerReplay:
 
     def __init__(self, states: ProducerStates, *, anew: bool = False) -> None:
         """Start from `states`; `anew`: as if it knew no producer."""
-        self.release = states.release
+        self.release: Release = states.release
         self._states = states
         self._known = {} if anew else states.entries
         self._pending: dict[int, Entry] = {}

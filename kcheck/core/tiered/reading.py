@@ -54,16 +54,24 @@ def readable(runs: Iterable[SegmentRun], epochs: EpochEntries) -> Spans:
     It looks an offset up by its own epoch there, so a segment serves an offset if it has the same epoch at that offset
     (RemoteLogManager.fetchRemoteLogSegmentMetadata 3.6 to 4.3.1).
     """
-    starts = (*(entry.start_offset for entry in epochs), _NO_END)
-    ranges = {entry.epoch: (entry.start_offset, starts[at + 1]) for at, entry in enumerate(epochs)}
-    return merged(_shared(runs, ranges))
+    return merged(span for spans in readable_by_epoch(runs, epochs).values() for span in spans)
 
 
-def _shared(runs: Iterable[SegmentRun], ranges: dict[Epoch, tuple[Offset, Offset]]) -> Iterator[tuple[Offset, Offset]]:
+def readable_by_epoch(runs: Iterable[SegmentRun], epochs: EpochEntries) -> dict[Epoch, Spans]:
+    """Return the remote offsets that a leader with these epochs serves, by the epoch of their records."""
+    ranges = epochs_by_offset(epochs)
+    shared: dict[Epoch, list[tuple[Offset, Offset]]] = {}
     for run in runs:
         for epoch, first, until in epoch_ranges(run):
             start, end = ranges.get(epoch, (_NO_END, _NO_END))
-            yield max(first, start), min(until, end)
+            shared.setdefault(epoch, []).append((max(first, start), min(until, end)))
+    return {epoch: merged(spans) for epoch, spans in shared.items()}
+
+
+def epochs_by_offset(epochs: EpochEntries) -> dict[Epoch, tuple[Offset, Offset]]:
+    """Return the offsets of each epoch of a log, the last one without an end."""
+    starts = (*(entry.start_offset for entry in epochs), _NO_END)
+    return {entry.epoch: (entry.start_offset, starts[at + 1]) for at, entry in enumerate(epochs)}
 
 
 def epoch_ranges(run: SegmentRun) -> Iterator[tuple[Epoch, Offset, Offset]]:

@@ -1,10 +1,10 @@
 """What is wrong with the remote part of a replica, and with the metadata of its remote segments."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kcheck.core.tiered.reading import deleted_by_leading, offsets_of, readable
+from kcheck.core.tiered.reading import deleted_by_leading, epochs_by_offset, offsets_of, readable, readable_by_epoch
 from kcheck.core.tiered.spans import merged, within, without
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
@@ -13,6 +13,7 @@ STUCK_MS = 3_600_000
 """A copy that has not ended for an hour hangs."""
 TRIES_MAX = 5
 """So many copies of one segment do not fail by chance."""
+_NO_START = Offset(1 << 62)
 
 
 class RemoteReplica(NamedTuple):
@@ -61,9 +62,15 @@ def remote_report(log: RemoteLog, replica: RemoteReplica) -> RemoteReport:
     runs, epochs = log.runs, replica.epochs
     if not epochs:
         return RemoteReport(deleted=deleted_by_leading(runs, epochs))
-    missing = without(remote, readable(runs, epochs))
+    missing = without(without(remote, readable(runs, epochs)), _retired(log, replica.log_start))
     unreadable = within(missing, Offset(0), epochs[0].start_offset)
     return RemoteReport(deleted_by_leading(runs, epochs), unreadable, without(missing, unreadable))
+
+
+def _retired(log: RemoteLog, log_start: Offset) -> Spans:
+    """Return the deleted offsets at the log start: a crash of a broker brings an older log start back."""
+    deleted = without(log.copied, offsets_of(log.runs))
+    return tuple(span for span in deleted if span[0] <= log_start < span[1])
 
 
 class StuckCopy(NamedTuple):
@@ -107,26 +114,53 @@ def without_record(log: RemoteLog) -> tuple[RemoteSegment, ...]:
 
 
 def lost_by_leading(log: RemoteLog, leader: RemoteReplica, others: Iterable[RemoteReplica]) -> Spans:
-    """Return the offsets that another replica serves, and that are lost if this one leads.
+    """Return the offsets that are lost if a replica leads, in remote storage and on the disks of the others.
 
     In remote storage: the leader deletes them, its log begins above them, or it has other records there. Offsets below
-    its first epoch whose segments stay are not lost: another leader reads them again. On the other's disk: what lies
-    below the log start of such a leader, because followers take it.
+    its first epoch whose segments stay are not lost: another leader reads them again. On another's disk: the records
+    below the log start of such a leader, because followers take it. In its gaps: nobody reads them while it leads.
+    Lost metadata loses all remote offsets.
     """
+    others = tuple(others)
+    if log.state in (MetadataState.MISSING, MetadataState.SHORT):
+        start = min((row.log_start for row in (leader, *others) if row.log_start < row.local_start), default=_NO_START)
+        return merged([(start, leader.local_start)])
     if not log.is_known:
         return ()
-    others = tuple(others)
-    served = merged(
-        span
-        for other in others
-        for span in within(readable(log.runs, other.epochs), other.log_start, other.local_start)
-    )
-    if not served:
-        return ()
-    kept = within(readable(log.runs, leader.epochs), leader.log_start, leader.log_end)
-    deleted = deleted_by_leading(log.runs, leader.epochs)
-    first = leader.epochs[0].start_offset if leader.epochs else leader.log_start
-    hidden = within(offsets_of(run for run in log.runs if run not in deleted), leader.log_start, first)
-    lost = without(without(served, kept), hidden)
+    own = (*_deleted_from_own(log, leader), *remote_report(log, leader).gaps)
+    return merged((*lost_of_others(log, leader, others), *without(merged(own), _hidden(log, leader))))
+
+
+def lost_of_others(log: RemoteLog, leader: RemoteReplica, others: Sequence[RemoteReplica]) -> Spans:
+    """Return the offsets that other replicas serve in remote storage, and that are lost if this one leads.
+
+    With the records on their disks below its log start, because followers take it.
+    """
+    served = merged(span for other in others for span in _not_kept(log, leader, other))
+    lost = without(served, _hidden(log, leader))
     local = within(merged((other.local_start, other.log_end) for other in others), Offset(0), leader.log_start)
     return merged((*lost, *local)) if lost else ()
+
+
+def _hidden(log: RemoteLog, leader: RemoteReplica) -> Spans:
+    """Return the offsets below the first epoch of a leader whose segments stay."""
+    deleted = deleted_by_leading(log.runs, leader.epochs)
+    first = leader.epochs[0].start_offset if leader.epochs else leader.log_start
+    return within(offsets_of(run for run in log.runs if run not in deleted), leader.log_start, first)
+
+
+def _deleted_from_own(log: RemoteLog, leader: RemoteReplica) -> Spans:
+    """Return the offsets of its own log that a leader deletes: those below its first epoch."""
+    first = leader.epochs[0].start_offset if leader.epochs else leader.local_start
+    return within(offsets_of(deleted_by_leading(log.runs, leader.epochs)), leader.log_start, first)
+
+
+def _not_kept(log: RemoteLog, leader: RemoteReplica, other: RemoteReplica) -> Iterator[tuple[Offset, Offset]]:
+    """Yield the remote offsets that a replica serves, and that the leader has with another epoch or not at all."""
+    kept = readable_by_epoch(log.runs, leader.epochs)
+    local = epochs_by_offset(leader.epochs)
+    for epoch, spans in readable_by_epoch(log.runs, other.epochs).items():
+        served = within(spans, other.log_start, other.local_start)
+        same = within(kept.get(epoch, ()), leader.log_start, leader.log_end)
+        on_disk = within(merged([local[epoch]] if epoch in local else []), leader.local_start, leader.log_end)
+        yield from without(served, merged((*same, *on_disk)))

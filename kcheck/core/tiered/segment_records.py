@@ -24,8 +24,8 @@ class SegmentFold:
 
     def __init__(self) -> None:
         """Start before the first record."""
-        self.last_ms = _UNKNOWN
-        self.unreadable = 0
+        self.last_ms: int = _UNKNOWN
+        self.unreadable: int = 0
         """The number of records that could not be decoded."""
         self._logs: dict[RemoteLogKey, _SegmentColumns] = {}
         self.names: dict[RemoteLogKey, str] = {}

@@ -247,12 +247,13 @@ class Elections:
 
     def __init__(self, wanted: PartitionFilter, *, is_planned: bool = False) -> None:
         """Begin; `wanted`: what is shown of them; `is_planned`: files are to be written for what is recommended."""
-        self.wanted, self._is_planned = wanted, is_planned
+        self.wanted: PartitionFilter = wanted
+        self._is_planned = is_planned
         self.lean: list[PartitionElection] = []
-        self.unread = 0
-        self.at_stake = 0
+        self.unread: int = 0
+        self.at_stake: int = 0
         self.lacking: list[Lacking] = []
-        self.lacking_count = 0
+        self.lacking_count: int = 0
         self._alike: dict[object, Any] = {}
         self._worst: list[tuple[_Reversed, int, PartitionElection]] = []
 

@@ -45,7 +45,7 @@ EPOCHS = (
 )
 """What the table `replicas` has beside OWN."""
 _ENTRY = (Column("epoch", "int64", "An epoch."), Column("start_offset", "int64", "Its first offset."))
-LISTS = {
+LISTS: dict[str, tuple[Column, ...]] = {
     "cache": _ENTRY,
     "told": _ENTRY,
     "runs": (*_ENTRY, Column("last_offset", "int64", "Its last offset.")),

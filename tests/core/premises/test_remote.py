@@ -1,7 +1,7 @@
 """P811 to P813: the part of logs in remote storage."""
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
-from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_READABLE
+from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_OBJECTS, REMOTE_READABLE
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -10,32 +10,35 @@ from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.entries import EpochEntry
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
-from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentState
+from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentState
 
 SEGMENTS = tuple(
     RemoteSegment(f"{at}", SegmentState.COPY_FINISHED, at, at + 10, 400, (EpochEntry(0, 0),)) for at in (0, 10)
 )
 
 
-def judgements(
-    report: RemoteReport, state: MetadataState = MetadataState.READ, number: int | None = 2
-) -> dict[str, tuple[PremiseStatus, str]]:
+READ = remote_log(MetadataState.READ, SEGMENTS, 2)
+
+
+def judgements(report: RemoteReport, remote: RemoteLog = READ) -> dict[str, tuple[PremiseStatus, str]]:
     """Return status and sentence of the premises about remote storage."""
-    remote = remote_log(state, SEGMENTS, number)
     log = LogFacts(TopicPartition("pay", 0), "d", end=30, remote=remote, remote_report=report)
     facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), logs=(log, LogFacts(TopicPartition("x", 0), "d")))
-    names = (REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA)
+    names = (REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS)
     return {row.id: (row.status, row.sentence) for row in judged(facts) if row.id in names}
 
 
-def refuted(report: RemoteReport, state: MetadataState = MetadataState.READ, number: int | None = 2) -> list[str]:
+def refuted(report: RemoteReport, remote: RemoteLog = READ) -> list[str]:
     """Return the sentences of refuted premises."""
-    rows = judgements(report, state, number).values()
+    rows = judgements(report, remote).values()
     return [sentence for status, sentence in rows if status is PremiseStatus.REFUTED]
 
 
 def test_what_is_right() -> None:
-    assert {status for status, _ in judgements(RemoteReport()).values()} == {PremiseStatus.PROVEN}
+    rows = judgements(RemoteReport())
+    sentence = "2 remote segments: the store was not read; kcheck tiered --store PLACE reads it"
+    assert rows.pop(REMOTE_OBJECTS) == (PremiseStatus.NOT_SEEN, sentence)
+    assert {status for status, _ in rows.values()} == {PremiseStatus.PROVEN}
 
 
 def test_segments_that_a_leader_deletes() -> None:
@@ -51,14 +54,22 @@ def test_offsets_that_cannot_be_read() -> None:
 
 
 def test_lost_metadata() -> None:
-    (sentence,) = refuted(RemoteReport(without_metadata=((0, 20),)), MetadataState.MISSING, None)
+    (sentence,) = refuted(RemoteReport(without_metadata=((0, 20),)), remote_log(MetadataState.MISSING))
     assert sentence == "pay-0: this start raises the log start from 0 to 20 and leaves 20 records in the store"
 
 
 def test_metadata_that_is_not_given() -> None:
     """Nothing else is known of the remote part then."""
-    assert judgements(RemoteReport(), MetadataState.NOT_GIVEN) == {
+    remote = remote_log(MetadataState.NOT_GIVEN)
+    assert judgements(RemoteReport(), remote) == {
         REMOTE_METADATA: (PremiseStatus.NOT_SEEN, "the remote segments of pay-0 are not known")
+    }
+
+
+def test_nothing_is_lost_where_nothing_is_remote() -> None:
+    """The metadata partition is empty, and the log begins on disk: a start loses nothing."""
+    assert judgements(RemoteReport(), remote_log(MetadataState.MISSING)) == {
+        REMOTE_METADATA: (PremiseStatus.PROVEN, "The metadata of remote segments is there.")
     }
 
 

@@ -95,7 +95,36 @@ def test_what_is_lost_if_an_old_leader_leads_again() -> None:
     assert lost_by_leading(both, new, [old]) == ()
     assert lost_by_leading(both, old._replace(log_start=25), [new._replace(local_start=20)]) == ((0, 25),)
     assert lost_by_leading(log(state=MetadataState.NOT_GIVEN), old, [new]) == ()
+    assert lost_by_leading(log(state=MetadataState.MISSING), new, [old]) == ((0, 40),)
+    assert lost_by_leading(log(state=MetadataState.SHORT), old._replace(log_start=40), []) == ()
     assert lost_by_leading(both, old, [RemoteReplica(40, 40, epochs((2, 24)), 44)]) == ()
+
+
+def test_records_of_two_lineages_are_not_the_same() -> None:
+    """An old leader that has not followed yet serves epoch 0 at 24 to 39; the new leader has epoch 2 there."""
+    old, new = RemoteReplica(0, 40, epochs((0, 0)), 44), RemoteReplica(0, 40, epochs((0, 0), (2, 24)), 42)
+    assert lost_by_leading(log(*OLD, *NEW), new, [old]) == ((24, 40),)
+    assert lost_by_leading(log(*OLD, *NEW), old, [new]) == ((24, 40),)
+    assert lost_by_leading(log(*OLD), new._replace(local_start=20), [old]) == ((24, 40),)
+    assert lost_by_leading(log(*OLD), old._replace(local_start=20), [old]) == ()
+
+
+def test_the_only_replica() -> None:
+    """It deletes what its epochs do not cover, and does not serve a gap."""
+    rows = log(*OLD[:4])
+    assert lost_by_leading(rows, RemoteReplica(0, 20, (), 22), []) == ((0, 20),)
+    assert lost_by_leading(rows, RemoteReplica(0, 20, epochs((1, 20)), 22), []) == ((0, 20),)
+    assert lost_by_leading(rows, RemoteReplica(0, 25, epochs((0, 0)), 38), []) == ((20, 25),)
+    assert lost_by_leading(rows, RemoteReplica(20, 20, epochs((1, 20)), 22), []) == ()
+
+
+def test_retention_went_on_before_a_crash() -> None:
+    """The log start in the checkpoint is a minute old: its segments are deleted, and that is no gap."""
+    deleted = [row._replace(state=SegmentState.DELETE_FINISHED) for row in OLD[:2]]
+    replica = RemoteReplica(0, 40, epochs((0, 0)), 44)
+    assert remote_report(log(*deleted, *OLD[2:]), replica) == RemoteReport()
+    middle = OLD[3]._replace(state=SegmentState.DELETE_FINISHED)
+    assert remote_report(log(*OLD[:3], middle, *OLD[4:]), replica).gaps == ((15, 20),)
 
 
 def test_hidden_offsets_are_not_lost() -> None:

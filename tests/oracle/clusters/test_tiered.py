@@ -13,6 +13,7 @@ from tests.oracle.admin_requests import elect
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.clusters import tiered
 from tests.oracle.clusters.tiered import BATCH, stored
+from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster, wait_for
 
 pytestmark = pytest.mark.oracle
@@ -79,7 +80,7 @@ def elect_uncleanly(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     old = {topic: stored(store, topic) for topic in ("uncl", "empty")}
     cluster[2].start()
     for topic in ("uncl", "empty"):
-        wait_for(f"broker 2 leads {topic}", tiered.led_by(cluster, 2, topic, 2))
+        tiered.lead_uncleanly(cluster, 2, topic)
     tiered.send(cluster, ("uncl", "empty"), 4)
     assert {topic: stored(store, topic) for topic in old} == old  # __remote_log_metadata has no leader
 
@@ -87,9 +88,10 @@ def elect_uncleanly(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     for topic in ("uncl", "empty"):
         wait_for(f"broker 1 follows {topic}", tiered.led_by(cluster, 1, topic, 2))
     wait_for("deletion of empty", lambda: not old["empty"] & stored(store, "empty"))
-    tiered.wait_copied(store, "uncl", 8 + 3)
+    # 3.6 takes the offsets of the older lineage for copied: it copies none of the new one up to there.
+    tiered.wait_copied(store, "uncl", 8 if numbers(cluster.version) < (3, 7) else 8 + 3)
     assert old["uncl"] <= stored(store, "uncl")
-    wait_for("log start of broker 1", lambda: tiered.log_start(cluster, 1, "uncl") == 5 * BATCH)
+    tiered.wait_log_start(cluster, 1, "uncl", 5 * BATCH)
 
 
 def lead_again(cluster: Cluster, store: Path, tmp_path: Path) -> None:
@@ -97,8 +99,9 @@ def lead_again(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     disks, controller = tiered.copies(cluster, tmp_path / "back")
     wanted = PartitionFilter(topics=("uncl",))
     answer = kcheck.tiered(*disks, store=store, metadata=[controller], partitions=wanted).to_dict()
-    assert remote_ids(answer) == ["KC411"]
-    (lost,) = (row["data"]["lost"] for row in answer["findings"] if row["id"] == "KC411")
+    # 3.7 and earlier have no entry for its log start: after a restart it is 0, below its first epoch.
+    is_in_file = numbers(cluster.version) >= (3, 8)
+    assert remote_ids(answer) == (["KC411"] if is_in_file else ["KC240", "KC242"])
     deletes = replica(answer, "uncl", 1)["deletes_if_leading"]
     assert replica(answer, "uncl", 2)["deletes_if_leading"] == []
     (row,) = kcheck.elect(*disks, metadata=[controller], partitions=wanted).partitions
@@ -110,8 +113,11 @@ def lead_again(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     wait_for("broker 1 leads", tiered.led_by(cluster, 1, "uncl", 1))
     below = {row for row in before if row.start + BATCH <= 5 * BATCH}
     wait_for("deletion of uncl", lambda: not below & stored(store, "uncl"))
-    wait_for("log start of broker 2", lambda: tiered.log_start(cluster, 2, "uncl") == 5 * BATCH)
-    assert offsets(lost) == set(range(5 * BATCH))
+    # A running broker of 3.6 keeps the local start that it had before it truncated below it.
+    tiered.wait_log_start(cluster, 2, "uncl", 8 * BATCH if numbers(cluster.version) < (3, 7) else 5 * BATCH)
+    if is_in_file:
+        (lost,) = (row["data"]["lost"] for row in answer["findings"] if row["id"] == "KC411")
+        assert offsets(lost) == set(range(5 * BATCH))
     assert before - stored(store, "uncl") <= segments_in(deletes, before)
 
 
@@ -144,4 +150,4 @@ def lose_metadata(cluster: Cluster, store: Path) -> None:
     assert remote_ids(answer) == ["KC245"]
     (lost,) = replica(answer, "t", 1)["without_metadata"]
     cluster[1].start()
-    wait_for("log start", lambda: tiered.log_start(cluster, 1, "t") == lost["to_exclusive"])
+    tiered.wait_log_start(cluster, 1, "t", lost["to_exclusive"])

@@ -1,16 +1,15 @@
 """Real clusters with tiered storage: LocalTieredStorage of Kafka's own test jars, segments of one batch."""
 
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.oracle import histories
-from tests.oracle.admin_requests import create_topic
+from tests.oracle.admin_requests import create_topic, elect
 from tests.oracle.jars import jar, numbers
 from tests.oracle.kafka import Cluster, wait_for
-from tests.oracle.wire import states
+from tests.oracle.wire import log_start, states
 
 RELEASES = ("3.6.2", "3.7.2", "3.8.1", "3.9.2", "4.0.2", "4.1.1", "4.3.1")
 """Every minor release that has tiered storage and that Maven serves here, and the last of each."""
@@ -97,11 +96,9 @@ def wait_local_start(cluster: Cluster, broker: int, topic: str, start: int) -> N
     wait_for(f"{topic} from {start}", lambda: min(int(log.stem) for log in folder.glob("*.log")) == start)
 
 
-def log_start(cluster: Cluster, broker: int, topic: str) -> int:
-    """Return the checkpointed log start of a partition."""
-    lines = (cluster[broker].log_dirs[0] / "log-start-offset-checkpoint").read_text()
-    entry = re.search(rf"(?m)^{topic} 0 (\d+)$", lines)
-    return 0 if entry is None else int(entry[1])
+def wait_log_start(cluster: Cluster, broker: int, topic: str, start: int) -> None:
+    """Return when a running replica begins at an offset; 3.6 and 3.7 do not write it into a checkpoint."""
+    wait_for(f"log start of broker {broker}", lambda: log_start(cluster[broker].port, topic) == start)
 
 
 def copies(cluster: Cluster, folder: Path) -> tuple[list[str], str]:
@@ -125,3 +122,15 @@ def led_by(cluster: Cluster, asked: int, topic: str, leader: int) -> Callable[[]
         return who == leader and sorted(isr) == running
 
     return holds
+
+
+def lead_uncleanly(cluster: Cluster, broker: int, topic: str) -> None:
+    """Let the only running broker lead a topic; 3.8 and earlier do so only if somebody asks for it."""
+    holds = led_by(cluster, broker, topic, broker)
+
+    def asked() -> bool:
+        if not holds():
+            elect(cluster[broker].port, topic, unclean=True)
+        return holds()
+
+    wait_for(f"broker {broker} leads {topic}", asked)

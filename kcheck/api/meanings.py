@@ -1,0 +1,32 @@
+"""What is asked of kcheck itself: its rules, and what rules, messages and logs of brokers mean."""
+
+from typing import TYPE_CHECKING
+
+from kcheck.api.answers import Path, texts_of
+from kcheck.model.evidence import AUTO
+
+if TYPE_CHECKING:
+    from kcheck.verbs.explain import RulePages
+    from kcheck.verbs.explain_log import LogExplanation
+
+
+def all_rules() -> "RulePages":
+    """Return all rules: `kcheck rules`."""
+    from kcheck.verbs.explain import every_rule
+
+    return every_rule()
+
+
+def explain(*arguments: Path, since: int | None = None, kafka: str = AUTO) -> "RulePages | LogExplanation":
+    """Return what rules, pasted log lines or logs of brokers mean: `kcheck explain`.
+
+    With a log, log dirs among the arguments are compared with what it says. `since` leaves out earlier messages: a time
+    in ms since 1970. `kafka` is the release of the broker, by default that in its log.
+    """
+    from kcheck.verbs.explain import asked, explained
+    from kcheck.verbs.explain_log import explain_log
+
+    wanted = asked(texts_of(arguments))
+    if wanted.is_rules:
+        return explained(wanted)
+    return explain_log(wanted.logs, wanted.texts, wanted.directories, kafka=kafka, since=since)

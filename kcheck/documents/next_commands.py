@@ -1,0 +1,20 @@
+"""Which findings lead to which next command?"""
+
+from collections.abc import Iterable
+
+from kcheck.model.finding import Finding, Severity, is_repairable
+
+PLAN_FILE = "plan.json"
+"""The plan file in a command, where the user has not named one."""
+
+
+def repairable_log_dirs(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """Return the log dirs with findings that `kcheck repair` has steps for."""
+    places = (finding.where.log_dir for finding in findings if is_repairable(finding))
+    return tuple(dict.fromkeys(place for place in places if place is not None))
+
+
+def explain_command(findings: Iterable[Finding]) -> str | None:
+    """Return the command that explains the worst finding; None if all are info."""
+    worst = max(findings, key=lambda finding: finding.severity.rank, default=None)
+    return None if worst is None or worst.severity is Severity.INFO else f"kcheck explain {worst.id}"

@@ -1,0 +1,197 @@
+"""The command to type next, for every answer: it repeats the user's paths and the options that it takes."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from kcheck.core.election.plans import is_at_stake
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.verdicts import log_dir_severity
+from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairable_log_dirs
+from kcheck.handouts.shell_words import shell_line
+from kcheck.model.finding import Severity
+from kcheck.model.report import CommandLine, Report
+from kcheck.verbs.overview import Overview
+from kcheck.verbs.predict import Prediction
+
+_RELEASE = ("--kafka", "--ibp", "--message-format", "--config", "--server-log")
+_PARTITIONS = ("--topic", "--partition")
+_REPLICAS = (*_RELEASE, "--metadata", "--dead", "--aside")
+CARRIED = {
+    "check": (*_RELEASE, *_PARTITIONS, "--metadata"),
+    "repair": (*_RELEASE, *_PARTITIONS, "--metadata", "--define", "--against", "--accept-loss", "--tidy", "--adopt"),
+    "predict": (*_RELEASE, *_PARTITIONS, "--metadata", "--define", "--clean", "--unclean"),
+    "elect": (*_REPLICAS, "--incomplete-ok", "--from", "--cluster", "--engine", "--master"),
+    "recover": _REPLICAS,
+    "fleet report": ("--storage-option",),
+}
+"""The options that a next command repeats."""
+FOLDER = "DIR"
+"""Stands for a directory that the user has not named."""
+
+_Decision: TypeAlias = Callable[[Report, CommandLine], str | None]
+
+
+def next_command(report: Report) -> str | None:
+    """Return the command to type next; None if nothing is left to do."""
+    typed = report.typed or CommandLine(tuple(getattr(report.answer, "arguments", report.checked)))
+    return _BY_VERB.get(report.verb, _of_findings)(report, typed)
+
+
+def _line(command: str, typed: CommandLine, *more: str, arguments: Iterable[str] | None = None) -> str:
+    """Return a command with arguments, those of the user by default, and the options that it repeats."""
+    named = typed.arguments if arguments is None else arguments
+    return shell_line(("kcheck", *command.split(), *named, *typed.carried(CARRIED[command]), *more))
+
+
+def _of_findings(report: Report, typed: CommandLine) -> str | None:
+    """Return what explains the worst finding."""
+    del typed
+    return explain_command(report.findings())
+
+
+def _check(report: Report, typed: CommandLine) -> str | None:
+    if isinstance(report.answer, Overview):
+        return report.answer.next_command
+    log_dirs = repairable_log_dirs(report.findings())
+    if log_dirs:
+        return _line("repair", typed, "-o", PLAN_FILE, arguments=log_dirs)
+    return explain_command(report.findings())
+
+
+def _predict(report: Report, typed: CommandLine) -> str | None:
+    answer = report.answer
+    assert isinstance(answer, Prediction)
+    return _line("repair", typed) if answer.severity.rank >= Severity.WARNING.rank else None
+
+
+def _preflight(report: Report, typed: CommandLine) -> str | None:
+    from kcheck.verbs.preflight import Preflight
+
+    answer = report.answer
+    assert isinstance(answer, Preflight)
+    if answer.may_start is True:
+        return None
+    options = tuple(option for option in typed.options if option[0] != "--config")  # the argument is the same file
+    return _line("predict", typed._replace(options=options))
+
+
+def _truncation(report: Report, typed: CommandLine) -> str | None:
+    from kcheck.replicas.truncation import Truncation
+
+    answer = report.answer
+    assert isinstance(answer, Truncation)
+    return _line("elect", typed) if answer.losing or answer.truncated else explain_command(report.findings())
+
+
+def _elect(report: Report, typed: CommandLine) -> str | None:
+    from kcheck.replicas.elect import ClusterElection
+
+    answer = report.answer
+    if not isinstance(answer, ClusterElection):
+        from kcheck.fleet.runs.elect import RunElection
+        from kcheck.fleet.runs.elect_clusters import RunElections
+
+        if isinstance(answer, RunElections):
+            name = answer.clusters[0].cluster.name if answer.clusters else None
+            return None if name is None else _line("elect", typed, "--cluster", name)
+        assert isinstance(answer, RunElection)
+    if answer.written:
+        folder = dict(typed.options).get("--output-dir") or FOLDER
+        return shell_line(("less", f"{folder.rstrip('/')}/plan.md"))
+    is_decided = answer.is_safe and not any(map(is_at_stake, answer.partitions))
+    return None if is_decided else _line("elect", typed, "--output-dir", FOLDER)
+
+
+def _verify(report: Report, typed: CommandLine) -> str | None:
+    from kcheck.replicas.verification import Verification
+
+    answer = report.answer
+    assert isinstance(answer, Verification)
+    return None if answer.is_as_planned else _line("recover", typed, arguments=typed.arguments[1:])
+
+
+def _plan(report: Report, typed: CommandLine) -> str | None:
+    """Return what applies a plan or looks at its result; where nothing is planned, what shows a way without one."""
+    from kcheck.plans.plan_report import PlanOutcome
+    from kcheck.plans.repair import RepairPlan
+
+    answer = report.answer
+    if isinstance(answer, PlanOutcome):
+        return None if answer.changed is None else _line("check", typed, arguments=map(_near, answer.plan.log_dirs))
+    assert isinstance(answer, RepairPlan)
+    if not answer.plan.operations:
+        refused = max(answer.not_planned, key=lambda row: row.severity.rank, default=None)
+        if any(log_dir_severity(start).rank >= Severity.ERROR.rank for start in answer.now):
+            return _without_repair(answer.now, typed)
+        return None if refused is None else f"kcheck explain {refused.finding}"
+    file = dict(typed.options).get("--output")
+    if file is None:
+        return _line("repair", typed, "-o", PLAN_FILE)
+    return shell_line(("kcheck", "apply", file, "--backup", FOLDER))
+
+
+def _near(path: str) -> str:
+    """Return the path of a log dir as the user would type it: without the working directory."""
+    here = f"{os.getcwd()}{os.sep}"
+    return path.removeprefix(here)
+
+
+def _without_repair(starts: Iterable[LogDirPrediction], typed: CommandLine) -> str:
+    """Return what decides about brokers that lose records or do not start, and that no repair helps."""
+    if all(start.broker_id is not None for start in starts):
+        return _line("recover", typed)
+    return "kcheck help power-loss"
+
+
+def _fleet_scan(report: Report, typed: CommandLine) -> str | None:
+    return _line("fleet report", typed, arguments=(str(report.body["path"]),))
+
+
+def _fleet_report(report: Report, typed: CommandLine) -> str | None:
+    """Return the command of the first thing to do."""
+    del typed
+    actions = report.body["actions"]
+    assert isinstance(actions, tuple)
+    return next((str(row["command"]) for row in actions), None)
+
+
+def _later_run(report: Report, typed: CommandLine) -> str | None:
+    """Return the report of the last run; None if a comparison shows nothing new in it."""
+    runs = report.body.get("runs", (report.body.get("after"),))
+    assert isinstance(runs, tuple)
+    is_same = report.verb == "fleet-diff" and not report.body["lost"] and not any(report.summary().values())
+    return None if is_same else _line("fleet report", typed, arguments=(runs[-1]["path"],))
+
+
+def _recover(report: Report, typed: CommandLine) -> str | None:
+    """Return the command that the decision names, until every step of a plan is done."""
+    from kcheck.core.election.progress import PlanState
+    from kcheck.plans.progress import RecoveryProgress
+    from kcheck.plans.recover import ClusterRecovery
+    from kcheck.plans.rescue_answer import RescueAnswer
+
+    del typed
+    answer = report.answer
+    assert isinstance(answer, RecoveryProgress | ClusterRecovery | RescueAnswer)
+    is_done = isinstance(answer, RecoveryProgress) and answer.state is PlanState.DONE
+    return None if is_done else answer.next_command
+
+
+def _recover_run(report: Report, typed: CommandLine) -> str | None:
+    """Return the command that reads the disks of the worst cluster."""
+    from kcheck.fleet.runs.recover import RunRecovery
+
+    del typed
+    answer = report.answer
+    assert isinstance(answer, RunRecovery)
+    return next((decision.command for decision in answer.clusters), None)
+
+
+_BY_VERB: Mapping[str, _Decision] = {
+    "check": _check, "inspect": _check, "predict": _predict, "preflight": _preflight, "truncation": _truncation,
+    "elect": _elect, "verify": _verify, "plan": _plan, "recovery": _recover, "recovery-next": _recover,
+    "recovery-quorum": _recover, "recovery-metadata": _recover, "recovery-topic": _recover,
+    "recover-run": _recover_run, "fleet-scan": _fleet_scan, "fleet-report": _fleet_report,
+    "fleet-diff": _later_run, "fleet-history": _later_run,
+}  # fmt: skip
