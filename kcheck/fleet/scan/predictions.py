@@ -48,6 +48,7 @@ START = (
     ),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+Span = tuple[int, int]
 _ENCODE = json.JSONEncoder().encode
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = (
@@ -174,9 +175,12 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     )
 
 
-def _batch_faults(unreadable: list[list[Any]], gaps: list[list[int]], is_complete: bool) -> BatchFaults:  # from JSON
+def _batch_faults(
+    unreadable: list[list[Any]], gaps: list[Span], foreign: list[Span], is_complete: object
+) -> BatchFaults:
     records = tuple(UnreadableRecords(*one) for one in unreadable)
-    return BatchFaults(records, tuple((Offset(start), Offset(end)) for start, end in gaps), is_complete)
+    of_gaps, of_others = (tuple((Offset(start), Offset(end)) for start, end in spans) for spans in (gaps, foreign))
+    return BatchFaults(records, of_gaps, of_others, is_complete is True)
 
 
 def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:
