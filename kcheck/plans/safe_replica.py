@@ -11,14 +11,16 @@ from kcheck.repairs import DAMAGE, RECORDS
 from kcheck.replicas.costed_plans import plans_of
 from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.loading import ReplicaFiles, started
+from kcheck.verbs.batch_reads import Budgets, broker_budgets
 
 
 def prove(log_dirs: list[EditedLogDir], others: list[EditedLogDir]) -> None:
     """Give each partition what finds the replicas of other brokers that can stand for it."""
+    budgets = broker_budgets()
     for log_dir in log_dirs:
         of_others = [other for other in others if _is_of_other_broker(log_dir, other)]
         for partition in log_dir.partitions if of_others else ():
-            partition.find_holders = partial(_holders, log_dir, partition, of_others)
+            partition.find_holders = partial(_holders, log_dir, partition, of_others, budgets)
 
 
 def _is_of_other_broker(log_dir: EditedLogDir, other: EditedLogDir) -> bool:
@@ -28,25 +30,27 @@ def _is_of_other_broker(log_dir: EditedLogDir, other: EditedLogDir) -> bool:
     return not ids_differ(one.cluster_id, two.cluster_id)
 
 
-def _holders(log_dir: EditedLogDir, partition: EditedPartition, others: list[EditedLogDir]) -> Holders:
+def _holders(
+    log_dir: EditedLogDir, partition: EditedPartition, others: list[EditedLogDir], budgets: Budgets
+) -> Holders:
     replicas = [
         (other, replica) for other in others for replica in other.partitions if _is_replica_of(partition, replica)
     ]
     proven = tuple(replica for _, replica in replicas if _is_intact(replica))
     if not proven or len(replicas) == 1:
         return Holders(proven, None)
-    return Holders(proven, _best_leader((log_dir, partition), replicas))
+    return Holders(proven, _best_leader((log_dir, partition), replicas, budgets))
 
 
 def _best_leader(
-    own: tuple[EditedLogDir, EditedPartition], replicas: list[tuple[EditedLogDir, EditedPartition]]
+    own: tuple[EditedLogDir, EditedPartition], replicas: list[tuple[EditedLogDir, EditedPartition]], budgets: Budgets
 ) -> int | None:
     """Return the broker that `kcheck truncation --leader best` names among the others; None if it names none."""
     states = tuple(
         started(
             ReplicaFiles(path=folder_of(replica.view.where), view=replica.view, log_dir=log_dir.view),
             log_dir.release,
-            reads=True,
+            budgets[replica.view.where.broker_id],
         )
         for log_dir, replica in (own, *replicas)
     )

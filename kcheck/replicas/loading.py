@@ -115,14 +115,14 @@ def _settled(findings: Iterable[Finding], view: PartitionView, release: Release)
             yield finding
 
 
-def started(files: ReplicaFiles, release: Release, *, reads: bool = False) -> ReplicaState:
-    """Return a replica after the next start of its broker, with the faults of its batches if `reads`."""
+def started(files: ReplicaFiles, release: Release, budget: ReadBudget | None = None) -> ReplicaState:
+    """Return a replica after the next start of its broker, with the faults of its batches as far as `budget` allows."""
     view, start = files.view, None
     if view.segments or view.log_end_offset is None:  # Otherwise only the values from the user are known.
         start = _start_of(view, release)
-        if reads:
+        if budget is not None:
             assert view.disk is not None
-            start = with_faults(view.disk, start, ReadBudget())
+            start = with_faults(view.disk, start, budget)
     return after_start(view, files.log_dir, start, release)
 
 

@@ -26,6 +26,7 @@ from kcheck.replicas.replica import ReplicaState, live
 from kcheck.startup.log_manager import StartOptions, start_context
 from kcheck.survey.refused_paths import refused_findings
 from kcheck.survey.selection import require_match
+from kcheck.verbs.batch_reads import broker_budgets
 from kcheck.verbs.predict import with_copies
 from kcheck.verbs.premises import start_premises
 from kcheck.views.log_dir import LogDirs
@@ -116,12 +117,15 @@ def truncation(
     loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, running=election.live, image=image)
     after_starts = None if election.live else _AfterStarts(targets, log_dirs, metadata)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
+    budgets = broker_budgets()
     for files in loaded.replicas:
-        if files.view.where.broker_id is None:
+        broker = files.view.where.broker_id
+        if broker is None:
             raise UsageError(f"{files.path}: no broker id; write BROKER={files.path}")
         if files.bare and files.view.log_end_offset is None:
             raise UsageError(f"{files.path}: no log end offset; write {files.path},leo=N")
-        state = live(files.view, files.log_dir, release) if election.live else started(files, release, reads=True)
+        is_live = election.live
+        state = live(files.view, files.log_dir, release) if is_live else started(files, release, budgets[broker])
         problem = None if after_starts is None else after_starts.problem(files)
         by_partition.setdefault(files.key, []).append(
             state if problem is None or state.problem is not None else state._replace(problem=problem)

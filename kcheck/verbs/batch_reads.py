@@ -12,6 +12,7 @@ from kcheck.disk.tree import Tree
 from kcheck.model.entries import Offset
 from kcheck.model.loss import BatchFaults
 from kcheck.model.names import FileKind, log_name, segment_prefix
+from kcheck.model.segments import End, SegmentView
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batch_faults import LoadedSegment, batch_faults
@@ -44,12 +45,21 @@ class ReadBudget:
         return True
 
 
+Budgets = defaultdict[object, ReadBudget]
+"""What may still be read, by broker."""
+
+
+def broker_budgets() -> Budgets:
+    """Return the budget of each broker, of which nothing is read yet."""
+    return Budgets(ReadBudget)
+
+
 def with_batches(targets: Iterable[Target], starts: Sequence[LogDirPrediction]) -> list[LogDirPrediction]:
     """Return the starts with the faults of batches, as far as these are read.
 
     In a store each look is a request, so nothing is read there. Where nothing is loaded, nothing is served.
     """
-    budgets = defaultdict[object, ReadBudget](ReadBudget)
+    budgets = broker_budgets()
     read = []
     for target, start in zip(targets, starts, strict=True):
         rows: Iterable[PartitionPrediction] = start.partitions
@@ -82,6 +92,18 @@ def with_faults(files: Files, row: PartitionPrediction, budget: ReadBudget) -> P
     except UnreadableError:
         return row  # It is a finding of its own.
     return row._replace(batches=faults)
+
+
+def with_known_faults(
+    files: Files, row: PartitionPrediction, segments: Sequence[SegmentView] | None
+) -> PartitionPrediction:
+    """Return the start of a replica with the faults of its batches, which are read again only where there are some.
+
+    `segments` are all of its segments, read with their CRCs.
+    """
+    if segments is None or not any(one.faults or one.holes or one.end is not End.WHOLE for one in segments):
+        return row if segments is None else row._replace(batches=BatchFaults())
+    return with_faults(files, row, ReadBudget())
 
 
 def _segments(row: PartitionPrediction, log: LoadedLog) -> Iterator[LoadedSegment]:

@@ -1,11 +1,16 @@
 """What `kcheck truncation` plans from log dirs, partition directories and bare files."""
 
 import gzip
+import shutil
 from pathlib import Path
 
 import pytest
 
 from kcheck.errors import UsageError
+from kcheck.model.release import Release
+from kcheck.replicas.loading import ReplicaFiles, started
+from kcheck.replicas.replica import ReplicaState
+from kcheck.verbs.batch_reads import ReadBudget
 from tests.builders import (
     Made,
     broker,
@@ -170,3 +175,18 @@ def test_a_wrapper_that_the_leader_sends_again_leaves_no_hole() -> None:
     (follower,) = planned("1=d1", "2=d2", leader="1", live=True, kafka="0.10.2")["partitions"][0]["followers"]
     assert (18, 15, None) == (follower["truncate_to"], follower["cut"]["base_offset"], follower["diverges_silently_at"])
     assert {"from": 18, "to": 20, "records": 2} == {key: follower["refetch"][key] for key in ("from", "to", "records")}
+
+
+def test_the_batches_of_a_broker_are_read_up_to_one_bound(diverged: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in preflight, predict and elect: not up to one of each replica."""
+    of_broker: dict[int | None, set[int]] = {}
+
+    def spied(files: ReplicaFiles, release: Release, budget: ReadBudget) -> ReplicaState:
+        of_broker.setdefault(files.view.where.broker_id, set()).add(id(budget))
+        return started(files, release, budget)
+
+    monkeypatch.setattr("kcheck.replicas.truncation.started", spied)
+    for directory in [*Path().glob("d[12]/*-0")]:
+        shutil.copytree(directory, directory.with_name("copied-0"))
+    assert len(planned(*diverged, leader="1")["partitions"]) > 1
+    assert [1, 1] == [len(budgets) for budgets in of_broker.values()]

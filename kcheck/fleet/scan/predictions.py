@@ -11,7 +11,8 @@ from kcheck.core.start.startup import Outcome, segments_from
 from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
 from kcheck.documents.strays import stray_outcome
-from kcheck.model.loss import LostRecords
+from kcheck.model.entries import Offset
+from kcheck.model.loss import BatchFaults, LostRecords, UnreadableRecords
 from kcheck.model.names import (
     DirectoryState,
     PartitionDirectory,
@@ -43,10 +44,11 @@ START = (
     Column(
         "start_faults",
         "json",
-        "What premises need of that log: what it lacks, what is dated too old, a closed end.",
+        "What premises need of that log: what it lacks, what is dated too old, a closed end, faulty batches.",
     ),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+Span = tuple[int, int]
 _ENCODE = json.JSONEncoder().encode
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = (
@@ -121,11 +123,13 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None) -> t
         return (None,) * len(START)
     row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
-    faults = None
-    if log is not None and (log.lost_head or log.missing or log.misdated or log.is_closed or log.unseen_epoch):
-        faults = _ENCODE((log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch))
-    own = (prediction.fails_later, prediction.later_use, log is not None, None if log is None else log.epoch, faults)
-    return (*islice(row.values(), _NAMED, None), *own)
+    own = (prediction.fails_later, prediction.later_use, log is not None, None if log is None else log.epoch)
+    return (*islice(row.values(), _NAMED, None), *own, None if log is None else _faults(log))
+
+
+def _faults(log: LogFacts) -> str | None:
+    faults = (log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch)
+    return _ENCODE((*faults, log.batches)) if any(faults) or log.batches is not None else None
 
 
 def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> PartitionPrediction | None:
@@ -160,14 +164,23 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
     if faults is None:
         return log
-    head, missing, misdated, is_closed, unseen_epoch = json.loads(faults)
+    head, missing, misdated, is_closed, unseen_epoch, batches = json.loads(faults)
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
         misdated=tuple(MisdatedRecords(*records) for records in misdated),
         is_closed=is_closed,
         unseen_epoch=unseen_epoch,
+        batches=None if batches is None else _batch_faults(*batches),
     )
+
+
+def _batch_faults(
+    unreadable: list[list[Any]], gaps: list[Span], foreign: list[Span], is_complete: object
+) -> BatchFaults:
+    records = tuple(UnreadableRecords(*one) for one in unreadable)
+    of_gaps, of_others = (tuple((Offset(start), Offset(end)) for start, end in spans) for spans in (gaps, foreign))
+    return BatchFaults(records, of_gaps, of_others, is_complete is True)
 
 
 def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:

@@ -1,10 +1,12 @@
 """Which premises of a broker's next start hold, by its log dirs and the metadata of its cluster; never by the host."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from kcheck.core.premises.facts import LogFacts
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.premises.facts import KeylessLog, LogFacts
 from kcheck.core.premises.table import judged
+from kcheck.core.start.startup import settings
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
 from kcheck.fleet.scan.cluster_metadata import compared_copies, compared_paths, registered_ids
@@ -13,6 +15,7 @@ from kcheck.model.names import parse_directory
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.views import LogDir
+from kcheck.verbs.log_facts import looks_into_segments
 from kcheck.views.broker_facts import broker_facts, settings_beside
 from kcheck.views.controller_settings import settings_of_copies
 from kcheck.views.log_dir import LogDirs
@@ -20,9 +23,12 @@ from kcheck.views.targets import Target, TargetKind
 
 
 def broker_premises(
-    opened: Sequence[tuple[Identified, LogDir]], logs: Iterable[LogFacts], release: Release
+    opened: Sequence[tuple[Identified, LogDir]], logs: Iterable[LogFacts], release: Release, *, reads_keys: bool
 ) -> tuple[JudgedPremise, ...]:
-    """Return the premises of the broker that all of these log dirs belong to."""
+    """Return the premises of the broker that all of these log dirs belong to.
+
+    `reads_keys`: records of compacted topics are read.
+    """
     metadata = next((log_dir.metadata for log_dir, _ in opened if log_dir.metadata is not None), None)
     directory_ids = {seen.view.directory_id for _, seen in opened}
     registered = registered_ids(metadata)
@@ -41,9 +47,23 @@ def broker_premises(
         clusters=tuple(PremiseEvidence(*cluster) for cluster in opened[0][0].clusters),
         written=None,
         logs=tuple(logs),
+        keyless_logs=tuple(_keyless(opened, newest_copy(copies), release)) if reads_keys else None,
         sees_host=False,
     )
     return judged(facts)
+
+
+def _keyless(
+    opened: Iterable[tuple[Identified, LogDir]], newest: MetadataCopy | None, release: Release
+) -> Iterator[KeylessLog]:
+    """Yield the logs with records that the cleaner of the broker deletes at its first run."""
+    if newest is not None:
+        from kcheck.survey.keyless_records import KeylessRecords  # reads records: only for a known topic
+
+        keys = KeylessRecords(release, settings({}, release).cleanup_policy)
+        for log_dir, seen in opened:
+            if looks_into_segments(tree_of(log_dir.path)):
+                yield from keys.logs(tree_of(log_dir.path), log_dir.path, seen, newest.image)
 
 
 def _target(log_dir: Identified, *, is_complete: bool) -> Target:

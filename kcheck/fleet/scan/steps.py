@@ -46,6 +46,7 @@ from kcheck.fleet.scan.rows import (
     replicas_batch,
 )
 from kcheck.jobs.guard import guarded
+from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import parse_directory
 from kcheck.model.parsed import BrokerReads, Parsed
@@ -60,6 +61,7 @@ from kcheck.survey.refused_paths import refused_findings
 from kcheck.survey.rule_runner import check_broker, check_partition
 from kcheck.survey.survey import checked_log_dir, concerns, whole_log_dir
 from kcheck.tables import checkpoints, log_dirs, predictions, premises
+from kcheck.verbs.batch_reads import with_known_faults
 from kcheck.verbs.log_facts import log_facts, looks_between, looks_into_segments
 from kcheck.verbs.premises import as_judged, refuted_findings
 from kcheck.views.log_dir import open_log_dir, report_links, wanted_directories
@@ -244,6 +246,8 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         reread = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
         known = () if reread is None or isinstance(reread, Finding) else (reread,)
         findings = list(_settled(findings, known, how.release))
+    if start is not None and looks and how.depth.verifies:
+        start = with_known_faults(disk, start, view.read)
     has_state = view.where.broker_id is not None and not view.is_metadata_log
     state = _state(view, log_dir, start, how) if has_state else None
     log = None if start is None else log_facts(
@@ -395,7 +399,7 @@ def _look_at_broker(
         views.append(log_dir_view)
     first = log_dirs_seen[0][0]
     place = (first.cluster, first.broker)
-    judged = broker_premises(opened_log_dirs, logs, how.release)
+    judged = broker_premises(opened_log_dirs, logs, how.release, reads_keys=how.depth is Depth.RECORDS)
     combined = as_judged(combined_starts(starts, how.release, has_left), {first.group: judged})
     of_starts = [
         (*place, log_dir.broker_id, log_dir.path, *log_dir_row(start))

@@ -160,11 +160,6 @@ def test_ids_are_unique_and_in_order() -> None:
             "P101",
             "the disk of broker 1 is of cluster C, the cluster is X",
         ),
-        (
-            facts(clusters=tuple(PremiseEvidence(path, path[0]) for path in ("X1", "X2", "X3", "C4"))),
-            "P101",
-            "the disk of broker 1 is of cluster C, the cluster is X",
-        ),
         (facts(config={**KRAFT, "node.id": "7"}), "P102", "meta.properties says broker 1, but the settings say 7"),
         (
             facts(
@@ -373,11 +368,6 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
             facts(mode=Mode.ZOOKEEPER, release=release("3.9"), copies=(), image=None, broker_id=None),
             "P303",
             "what the cluster expects of the broker is not known: its metadata is in ZooKeeper",
-        ),
-        (
-            facts(clusters=tuple(PremiseEvidence(path, path[0]) for path in ("X1", "X2", "C3"))),
-            "P101",
-            "the metadata are of two clusters, C and X",
         ),
     ],
 )
