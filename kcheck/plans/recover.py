@@ -53,7 +53,7 @@ SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "r
 
 
 _OF_QUORUM = frozenset({"P201", "P202", MAJORITY_STARTS})
-"""The premises without which the metadata are brought back before any broker starts."""
+"""The premises without which the metadata is brought back before any broker starts."""
 UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"
 """What is not known of logs that no start reads whole."""
 

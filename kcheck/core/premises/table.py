@@ -47,7 +47,7 @@ UNCOUNTED = frozenset({TOPIC_IDS, DATED, REMOTE_METADATA})
 """The premises without which a broker loses what no election counts."""
 
 WRONG_METADATA = frozenset({"P309", "P702"})
-"""The premises without which the metadata say nothing of the next election."""
+"""The premises without which the metadata says nothing of the next election."""
 ENDS_START = frozenset(premise.id for premise in PREMISES if premise.ends_start)
 """The premises without which the broker does not start."""
 TAKES_OFFLINE = frozenset(premise.id for premise in PREMISES if premise.takes_offline)
