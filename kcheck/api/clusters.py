@@ -139,12 +139,13 @@ def elect(
     copies of the batches that the election of some candidate would cut, `out` one for the plan.
     """
     from kcheck.plans.first_repairs import elect as verb
+    from kcheck.replicas.election_output import with_plan, with_saved
 
     texts = texts_of(brokers)
     question = _question(metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
     elected = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
-    elected = elected if save_lost is None else elected.with_saved(os.fspath(save_lost))
-    return elected if out is None else elected.with_plan(os.fspath(out))
+    elected = elected if save_lost is None else with_saved(elected, os.fspath(save_lost))
+    return elected if out is None else with_plan(elected, os.fspath(out))
 
 
 def recover(
@@ -164,11 +165,12 @@ def recover(
     records that the plan gives up.
     """
     from kcheck.plans.recover import recover as verb
+    from kcheck.plans.recovery_output import with_plan
 
     texts = texts_of(brokers)
     question = _question(metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
     answer = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
-    return answer if out is None else answer.with_plan(os.fspath(out))
+    return answer if out is None else with_plan(answer, os.fspath(out))
 
 
 def recovery_progress(

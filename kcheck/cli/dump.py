@@ -13,6 +13,7 @@ from kcheck.screen.printable import printable
 
 if TYPE_CHECKING:
     from kcheck.dumps.filter import DumpDetail
+    from kcheck.verbs.dump import Dump
 
 
 @with_output_options
@@ -64,6 +65,7 @@ def dump(
 
     --format kafka prints the lines of kafka-dump-log.
     """
+    from kcheck.disk.store import mounted
     from kcheck.dumps.filter import Filter, parse_offsets, parse_times
 
     wanted = Filter(
@@ -74,7 +76,12 @@ def dump(
         only_damaged=only_damaged,
     )
     shown = _shown(records=records, data=print_data, decode=decode, java=output_options.format == "kafka")
-    answer = api.dump(*files, as_kind=as_kind, rows=wanted, detail=shown)
+    with mounted(files, {}):
+        _write(api.dump(*files, as_kind=as_kind, rows=wanted, detail=shown), output_options)
+
+
+def _write(answer: "Dump", output_options: OutputOptions) -> None:
+    """Write the rows, which are read now, and end the process."""
     report, damage = answer.report(), answer.damage
 
     def tell() -> None:

@@ -34,6 +34,10 @@ MinCoverage = Annotated[
     float,
     typer.Option("--min-coverage", metavar="PERCENT", help="Write no run if fewer log dirs can be listed."),
 ]
+RemoteStore = Annotated[
+    str | None,
+    typer.Option("--store", metavar="PLACE", help="The store of remote segments: a folder, a URL or a listing."),
+]
 SinceRun = Annotated[
     str | None,
     typer.Option("--since-run", metavar="RUN", help="Read only files that changed since RUN (made with --remember)."),
@@ -90,6 +94,7 @@ def scan(
     time_limit: TimeLimit = 600,
     min_coverage: MinCoverage = 100,
     since: SinceRun = None,
+    store: RemoteStore = None,
     resume: Resume = None,
     remember: Annotated[
         bool, typer.Option("--remember", help="Keep the state that --since-run and --resume need.")
@@ -130,7 +135,7 @@ def scan(
         with at_length(progress, nice=nice, quiet=common.output_options.quiet) as showing:
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
-                options=options, logs=tuple(logs or ()), min_coverage=min_coverage, since=since,
+                options=options, logs=tuple(logs or ()), min_coverage=min_coverage, since=since, store=store,
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]

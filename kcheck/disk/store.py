@@ -208,9 +208,8 @@ class StoreTree(ContentTree):
                     tree.setdefault(parent, ({}, set(), {}))
                 sizes, _, stamps = tree[parent]
                 sizes[name] = int(details["size"] or 0)
-                stamp = [str(details[key]) for key in _STAMPS if details.get(key) is not None]
-                if stamp:
-                    stamps[name] = " ".join(stamp)
+                if stamp := _stamp(details):
+                    stamps[name] = stamp
         return {
             name: DirectoryContent(sizes, tuple(sorted(directories)), stamps)
             for name, (sizes, directories, stamps) in tree.items()
@@ -224,7 +223,7 @@ class StoreTree(ContentTree):
         except OSError as error:
             _end_if_it_fails(path, error)
             raise
-        sizes, directories = {}, set()
+        sizes, directories, stamps = {}, set(), {}
         for details in listed:
             name = details["name"].rstrip("/").rpartition("/")[2]
             if details["name"].rstrip("/") == root:
@@ -233,7 +232,14 @@ class StoreTree(ContentTree):
                 directories.add(name)
             else:
                 sizes[name] = int(details["size"] or 0)
-        return DirectoryContent(sizes, tuple(sorted(directories)))
+                if stamp := _stamp(details):
+                    stamps[name] = stamp
+        return DirectoryContent(sizes, tuple(sorted(directories)), stamps)
+
+
+def _stamp(details: Mapping[str, Any]) -> str:
+    """Return what shows that a file has changed; empty if the store does not tell."""
+    return " ".join(str(details[key]) for key in _STAMPS if details.get(key) is not None)
 
 
 class RemoteFile(CopyingSource):

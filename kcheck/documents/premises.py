@@ -2,20 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
-from kcheck.core.premises.age import DISK_NOT_OLDER
-from kcheck.core.premises.elections import FOLLOWED
-from kcheck.core.premises.presence import ENDS_THERE, PARTITIONS_THERE
-from kcheck.core.premises.table import BY_ID, ENDS_START
+from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
 
-_OPEN = (ENDS_THERE, DISK_NOT_OLDER)
-"""The premises that leave open, where they are not seen, which records a log lacks."""
-
 
 def is_losing(premise: str) -> bool:
-    """Whether a broker starts and loses without the premise of this id; losses name the partitions of P302 and P602."""
-    return premise in BY_ID and premise not in ENDS_START and premise not in (PARTITIONS_THERE, FOLLOWED)
+    """Whether a broker starts and loses without the premise of this id; losses contain the cost of some."""
+    return premise in BY_ID and premise not in ENDS_START | COUNTED
 
 
 def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
@@ -33,7 +27,7 @@ def loses(premise: JudgedPremise) -> bool:
 
 def may_lack(premise: JudgedPremise) -> bool:
     """Whether the broker may lack records of which no file tells how many."""
-    return premise.id in _OPEN and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
+    return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
 def open_words(premise: JudgedPremise) -> str | None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kcheck.disk.paths import split
 from kcheck.model.entries import Offset
-from kcheck.model.names import FileKind, parse_file
+from kcheck.model.names import FileKind, local_name, parse_file
 from kcheck.model.report import Row
 from kcheck.model.source import Source
 
@@ -38,7 +38,7 @@ class File:
         self.path = path
         self.source = source
         self.size: int = source.size
-        name = parse_file(split(path)[1])
+        name = parse_file(local_name(split(path)[1]))
         self.base_offset: Offset | None = None if name.kind is FileKind.METADATA_SNAPSHOT else name.offset
         self.damage: list[Damage] = []
         self.taken = False

@@ -4,30 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.steps import RecoveryAction, RecoveryStep
+from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
 from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import markdown_partition
 from kcheck.handouts.repair_steps import commands as repair_commands
 from kcheck.handouts.shell_words import shell_word
 from kcheck.words import agree, bare_range, counted, listed, partition_name, some_of
-
-
-class StepText(NamedTuple):
-    """One step in words."""
-
-    title: str
-    """What to do, as a sentence without its period."""
-    needs: str
-    """What must be true before."""
-    commands: tuple[str, ...]
-    """What to type."""
-    until: str
-    """What must be true before the next step."""
-    final: str
-    """What the step can no longer undo, and how to undo the rest."""
-    check: tuple[str, ...] = ()
-    """What to type to see that."""
 
 
 class PlanContext(NamedTuple):

@@ -60,5 +60,7 @@ class BatchFaults(NamedTuple):
     """Its corrupt batches."""
     gaps: tuple[tuple[Offset, Offset], ...] = ()
     """The offsets `[start, end)` that no batch has; none if a log cleaner may have removed their records."""
+    foreign: tuple[tuple[Offset, Offset], ...] = ()
+    """The offsets `[start, end)` of segments whose time index was made for other batches."""
     is_complete: bool = True
     """Whether every batch was read."""

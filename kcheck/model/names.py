@@ -256,6 +256,22 @@ def parse_file(name: str) -> KafkaFile:
     return KafkaFile(FileKind.OTHER, None, suffix, canonical=False)
 
 
+_STORED = re.compile(r"([0-9]{20})-[A-Za-z0-9_-]{22}\.(log|index|timeindex|txnindex|leader_epoch_checkpoint)")
+_STORED_EPOCHS = "leader_epoch_checkpoint"
+
+
+def local_name(name: str) -> str:
+    """Return the name that an object of a remote store has in a partition directory; any other name unchanged.
+
+    LocalTieredStorage and the Aiven plugin put the id of the segment after the offset. A producer snapshot is that of
+    the end of its segment, which its name does not have.
+    """
+    match = _STORED.fullmatch(name)
+    if match is None:
+        return name
+    return FileKind.LEADER_EPOCHS.value if match[2] == _STORED_EPOCHS else f"{match[1]}.{match[2]}"
+
+
 BUNDLE_SUFFIX = ".kcheck"
 """The names of bundles of `kcheck capture` end so."""
 STRANGERS_MAX = 1000

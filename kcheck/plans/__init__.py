@@ -16,6 +16,7 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `operations`: Which operation does each path get, with which digests?
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
 - `recover`: What to do, step by step, with a cluster of which something is wrong?
+- `recovery_output`: Which files does a recovery write?
 - `rescue_answer`: What do the answers of the next three share?
 - `recover_metadata`: How does lost metadata come back from the disks of brokers?
 - `held_disks`: What do these disks hold?

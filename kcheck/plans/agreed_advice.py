@@ -7,26 +7,20 @@ from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.model.finding import Finding, Severity
 from kcheck.plans.recover import ClusterRecovery
+from kcheck.survey.rule_runner import all_rules
 from kcheck.words import partition_name
 
-_DEPENDS_ON_OTHERS = frozenset(
-    {
-        "KC101", "KC103", "KC141", "KC142", "KC143", "KC144", "KC185", "KC201", "KC202", "KC203", "KC204", "KC212",
-        "KC213", "KC216", "KC222", "KC223", "KC227", "KC229", "KC239", "KC254", "KC402", "KC403", "KC405", "KC407",
-    }
-)  # fmt: skip
-"""The rules whose advice names a leader, an order of starts or another replica."""
 _LEADS = "this replica leads"
 _PlacedReplica = tuple[int | None, str | None, int | None]
 
 
 def agreed(findings: Iterable[Finding], answer: ClusterRecovery) -> list[Finding]:
     """Return the findings; those about a replica that the plan decides about advise what the plan does."""
-    advice = _by_replica(answer)
+    advice, dependent = _by_replica(answer), {rule.id for rule in all_rules() if rule.depends_on_others}
     rows = []
     for row in findings:
         planned = advice.get((row.where.broker_id, row.where.topic, row.where.partition))
-        applies = planned is not None and row.id in _DEPENDS_ON_OTHERS and row.severity is not Severity.INFO
+        applies = planned is not None and row.id in dependent and row.severity is not Severity.INFO
         rows.append(row._replace(advice=f"Follow kcheck recover: {planned}.") if applies else row)
     return rows
 

@@ -1,21 +1,19 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from kcheck.core.election.plans import Candidate, CopyState, PartitionElection, is_at_stake
+from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
-from kcheck.core.election.steps import RecoveryStep, steps_of
+from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.core.premises.table import OF_QUORUM
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.unserved import Unserved, unserved
-from kcheck.disk.new_files import all_or_none
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
@@ -24,10 +22,10 @@ from kcheck.documents.election import interrupted_row, is_least, partition_row, 
 from kcheck.documents.election_verdict import empty_words
 from kcheck.documents.first_repairs import discarded_words, repair_row
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.recovery import step_rows
 from kcheck.documents.unserved import unserved_words
-from kcheck.handouts.election_files import files_of
 from kcheck.handouts.group_resets import resets_of
-from kcheck.handouts.runbook import PlanContext, StepText, runbook, step_texts
+from kcheck.handouts.runbook import PlanContext, step_texts
 from kcheck.handouts.shell_words import shell_line
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
@@ -36,9 +34,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
-from kcheck.replicas.distinct_records import LostRange, distinct
-from kcheck.replicas.elect import ClusterElection, ElectionQuestion, write_texts
-from kcheck.replicas.replica import LogFile
+from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_facts import settings_path
@@ -52,8 +48,6 @@ FOLDER = "DIR"
 SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "recovery.json"
 
 
-_OF_QUORUM = frozenset({"P201", "P202", MAJORITY_STARTS})
-"""The premises without which the metadata is brought back before any broker starts."""
 UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"
 """What is not known of logs that no start reads whole."""
 
@@ -186,7 +180,7 @@ class ClusterRecovery(Answer):
         question, words = self.election.question, self.words
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *words])
-        if not self.election.starts and any(row.id in _OF_QUORUM for row in self.election.refuted):
+        if not self.election.starts and any(row.id in OF_QUORUM for row in self.election.refuted):
             given_up = (word for number in question.dead for word in ("--dead", str(number)))
             return shell_line(["kcheck", "recover", "quorum", *self.election.arguments, *given_up])
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
@@ -240,32 +234,6 @@ class ClusterRecovery(Answer):
         """Return the same answer with another account of its release."""
         return replace(self, election=self.election.of_release(release))
 
-    def with_plan(self, out: str) -> Self:
-        """Return the answer once its files are written: the runbook, files for Kafka's tools, and records to save.
-
-        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
-        """
-        if self.election.interrupted is not None:
-            return self  # Half an answer is no plan.
-        with all_or_none(out):
-            return self._planned(out)
-
-    def _planned(self, out: str) -> Self:
-        planned = replace(self, folder=out)
-        election = planned.election
-        if any(step.cuts for step in planned.steps):
-            election = election.with_saved(join(out, SAVED))
-            planned = replace(planned, election=election)
-        texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
-        names = (*texts, RUNBOOK, RECOVERY, *([MANIFEST] if election.saved else []))
-        planned = replace(planned, written=tuple(join(out, name) for name in names))
-        texts[RUNBOOK] = runbook(planned.recovery, planned.texts, planned.sentences, planned.next_command)
-        texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
-        if election.saved:
-            texts[MANIFEST] = json.dumps(_manifest(election), indent=1) + "\n"
-        write_texts(out, texts, apart_from=election.checked)
-        return planned
-
     def report(self) -> Report:
         """Return the answer as rows."""
         return self.as_report(
@@ -287,7 +255,7 @@ class ClusterRecovery(Answer):
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
             "proven": election.order.is_proven or is_least(election.scenarios),
-            "steps": tuple(map(_step_row, range(1, len(self.steps) + 1), self.steps, self.texts)),
+            "steps": step_rows(self.steps, self.texts),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
             "not_known": self.not_known,
@@ -396,31 +364,6 @@ def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> d
     }
 
 
-def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
-    return {
-        "step": number,
-        "action": str(step.kind),
-        "brokers": step.brokers,
-        "again": step.is_again,
-        "partition_names": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
-        "directories": step.directories,
-        "file": step.file,
-        "title": text.title,
-        "needs": text.needs,
-        "commands": text.commands,
-        "until": text.until,
-        "check": text.check,
-        "final": text.final,
-        "cuts": tuple(
-            {
-                "topic": cut.topic, "partition": cut.partition, "broker_id": cut.broker_id,
-                "from": cut.lost.start, "to": cut.lost.end, "records": cut.lost.records,
-            }
-            for cut in step.cuts
-        ),
-    }  # fmt: skip
-
-
 def _case_row(case: Case) -> Row:
     recovery = ClusterRecovery(election=case.election)
     return {
@@ -429,44 +372,5 @@ def _case_row(case: Case) -> Row:
         "dead": case.dead,
         "verdict": " ".join(recovery.sentences),
         "plan": scenario_row(recovery.scenario("plan")),
-        "steps": tuple(map(_step_row, range(1, len(recovery.steps) + 1), recovery.steps, recovery.texts)),
+        "steps": step_rows(recovery.steps, recovery.texts),
     }
-
-
-def _manifest(election: ClusterElection) -> Row:
-    """Return which saved files are needed under which leader: together they hold each lost record once, at least."""
-    saved = {(row.topic, row.partition, row.broker_id): row for row in election.saved}
-    rows = []
-    for part in election.partitions:
-        copies = election.copies(part.topic, part.partition) if any(key[:2] == part[:2] for key in saved) else ()
-        logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
-        for number, candidate in part.leaders.items():
-            needed = tuple(_needed(candidate, logs))
-            if needed:
-                kept = [saved[part.topic, part.partition, broker_id].records for broker_id in needed]
-                files = [path for one in kept for path in (one.path, *one.more) if path is not None]
-                rows.append(
-                    {
-                        "topic": part.topic,
-                        "partition": part.partition,
-                        "leader": number,
-                        "brokers": needed,
-                        "files": files,
-                    }
-                )
-    return {"partitions": rows}
-
-
-def _needed(candidate: Candidate, logs: Mapping[int | None, tuple[LogFile, ...]]) -> Iterator[int]:
-    """Yield the brokers of which the saved records are needed, if a candidate leads: none has what another one has."""
-    followers = () if candidate.plan is None else candidate.plan.followers
-    ranges = [
-        (row.broker_id, LostRange(logs[row.broker_id], row.lost.start, row.lost.end))
-        for row in followers
-        if row.broker_id in logs and row.broker_id is not None and row.lost is not None
-    ]
-    kept: list[LostRange] = []
-    for number, lost in sorted(ranges, key=lambda pair: (pair[1].start - pair[1].end, pair[0])):
-        if distinct([lost], kept).records != 0:
-            kept.append(lost)
-            yield number

@@ -17,6 +17,7 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `shared_records`: Up to where do two logs of old messages have the same records?
 - `loss`: How many records and bytes are in a range of offsets?
 - `elect`: Who should lead each partition, and in which order should the brokers start?
+- `election_output`: Which files does an election write?
 - `broker_gaps`: Which brokers have replicas that no election counts?
 - `uncounted`: Which premises cost records that no election counts?
 - `partition_directories`: Which partition directories and brokers does the command have, after they have started?

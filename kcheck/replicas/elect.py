@@ -1,6 +1,6 @@
 """`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, Self
@@ -18,14 +18,12 @@ from kcheck.core.election.plans import (
     PartitionElection,
     decided,
     is_safe,
-    lost_ranges,
 )
 from kcheck.core.election.recovery_plan import LostLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.table import WRONG_METADATA, why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
 from kcheck.documents.election import controller_row, election_body, interrupted_row
@@ -33,7 +31,6 @@ from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
-from kcheck.handouts.election_files import files_of
 from kcheck.handouts.quorum_steps import given_up_words
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
@@ -44,7 +41,7 @@ from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
-from kcheck.replicas.saved_records import SavedRecords, save_lost
+from kcheck.replicas.saved_records import SavedRecords
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.startup.log_manager import StartOptions
 from kcheck.survey.selection import require_match
@@ -53,7 +50,7 @@ from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
-from kcheck.words import agree, counted, listed, partition_name
+from kcheck.words import agree, counted, listed
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
 
@@ -220,34 +217,6 @@ class ClusterElection(BrokerAnswer):
             self, order=chosen.order, partitions=chosen.partitions, of_cluster=chosen.partitions,
             scenarios=scenarios(chosen.partitions, self.starts, chosen.order.brokers),
         )  # fmt: skip
-
-    def with_plan(self, out: str) -> Self:
-        """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
-
-        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
-        """
-        if self.interrupted is not None:
-            return self  # Half an answer is no plan.
-        return replace(self, written=write_plan(self.recovery(out), apart_from=self.checked))
-
-    def with_saved(self, out: str) -> Self:
-        """Return the answer once what the election of any candidate would cut is saved below a directory.
-
-        UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
-        """
-        if self.interrupted is not None:
-            return self
-        return replace(self, saved=tuple(self._saved(out)), saved_in=out)
-
-    def _saved(self, out: str) -> Iterator[SavedReplica]:
-        for election in self.partitions:
-            ranges = lost_ranges(election)
-            copies = self.copies(election.topic, election.partition) if ranges else ()
-            logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
-            for broker_id, (start, end) in ranges.items():
-                name = partition_name(election.topic, election.partition)
-                records = save_lost(out, name, broker_id, logs[broker_id], start, end)
-                yield SavedReplica(election.topic, election.partition, broker_id, records)
 
     @property
     def saved_count(self) -> int | None:
@@ -447,21 +416,6 @@ def _targets(arguments: list[str], trees: Mapping[str, Tree], without: Collectio
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target, "an election")
     return tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)
-
-
-def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:
-    """Write the files of a plan into its directory; return their paths. UsageError as `ClusterElection.with_plan`."""
-    return write_texts(recovery.folder, files_of(recovery), apart_from=apart_from)
-
-
-def write_texts(folder: str, texts: Mapping[str, str], *, apart_from: Iterable[str]) -> tuple[str, ...]:
-    """Write new files into a directory; return their paths. UsageError as `ClusterElection.with_plan`."""
-    with NewFiles(folder, (), apart_from=apart_from) as files:
-        written = []
-        for name, text in texts.items():
-            written.append(files.begin(name))
-            files.write(text.encode(errors="backslashreplace"))
-    return tuple(written)
 
 
 def _every_partition(directories: PartitionDirectories, image: ClusterImage | None) -> list[tuple[str, int]]:

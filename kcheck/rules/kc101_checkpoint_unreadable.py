@@ -50,4 +50,4 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     yield refusal_finding(RULE, view, view.refusal, message, release)
 
 
-RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS)
+RULE = Rule(severity=Severity.FATAL, scope=Scope.FILE, check=check, kinds=CHECKPOINT_KINDS, depends_on_others=True)

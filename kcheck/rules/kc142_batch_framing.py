@@ -54,4 +54,4 @@ def _is_passed(view: SegmentView) -> bool:
     return view.offset_index is not None and EntryFault.BEYOND in view.offset_index.counts
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early, depends_on_others=True)

@@ -68,4 +68,4 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect
     return Severity.ERROR, keeps(f"{who} keeps them and appends after them: new records cannot be read.", view)
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early, depends_on_others=True)

@@ -70,4 +70,4 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect
     return Severity.ERROR, keeps(words, view)
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early, depends_on_others=True)

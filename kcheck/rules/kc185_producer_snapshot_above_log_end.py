@@ -42,4 +42,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)
+RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check, depends_on_others=True)

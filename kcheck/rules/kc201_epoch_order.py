@@ -78,4 +78,4 @@ def _effect(entries: EpochEntries, loaded: EpochEntries, release: Release) -> st
     )
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check, kinds=(LEADER_EPOCH_KIND,))
+RULE = Rule(severity=Severity.ERROR, scope=Scope.FILE, check=check, kinds=(LEADER_EPOCH_KIND,), depends_on_others=True)

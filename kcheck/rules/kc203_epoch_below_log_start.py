@@ -52,4 +52,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(severity=Severity.INFO, scope=Scope.PARTITION, check=check)
+RULE = Rule(severity=Severity.INFO, scope=Scope.PARTITION, check=check, depends_on_others=True)

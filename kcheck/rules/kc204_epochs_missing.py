@@ -72,4 +72,4 @@ def _dropped(view: PartitionView) -> str:
     return f"As a follower the replica truncates to its high watermark {mark}, and drops {offset_span(mark, end)}."
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, depends_on_others=True)

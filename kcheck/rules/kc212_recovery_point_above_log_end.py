@@ -57,4 +57,4 @@ def _gone(point: int, end: int) -> str:
     return f"If a broker wrote it, records are missing here, truncated or lost: {offset_span(end, point)}."
 
 
-RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check, depends_on_others=True)

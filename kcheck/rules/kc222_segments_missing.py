@@ -76,4 +76,4 @@ def _gaps(view: PartitionView) -> Iterator[tuple[SegmentView, SegmentView]]:
             yield one, other
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check, depends_on_others=True)

@@ -73,4 +73,4 @@ def _stated(cache: EpochEntries, offset: Offset) -> Epoch:
     return cache[bisect_right(cache, offset, key=lambda entry: entry.start_offset) - 1].epoch
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check, depends_on_others=True)

@@ -50,4 +50,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.READ_PARTITION, check=check, depends_on_others=True)

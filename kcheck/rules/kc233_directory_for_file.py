@@ -16,6 +16,8 @@ What the broker does: it lists files only, and fails where it opens a file by it
   goes offline when the broker creates a segment of that name.
 - leader-epoch-checkpoint.tmp, and partition.metadata.tmp if partition.metadata is missing: the log dir goes offline
   when the broker writes the file: as soon as it leads the partition, or fetches a record of a new leader.
+- `.checkpoint.part`, `.checkpoint.deleted` and quorum-state.tmp of KRaft: a start removes them, and ends if the
+  directory is not empty. It also ends on a `.checkpoint` whose name has no offset and epoch.
 - All other names, such as those of leftover files: the broker never looks at the directory.
 
 What to do: stop the broker, move the directory out of the log dir, and check again: `kcheck repair`
@@ -29,11 +31,13 @@ from kcheck.model.finding import Finding, Severity
 from kcheck.model.names import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
+    SNAPSHOT_ENDINGS,
     TEMPORARY,
     FileKind,
     KafkaFile,
     log_name,
     parse_file,
+    parse_metadata_snapshot,
 )
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
@@ -42,6 +46,7 @@ from kcheck.rules._partition import served
 from kcheck.rules._words import escaped, kafka
 
 _LEFT_ALONE = (Severity.INFO, "never opens a file of this name")
+_OF_ELECTION = f"{FileKind.QUORUM_STATE}{TEMPORARY}"
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -60,6 +65,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 def _effect(view: PartitionView, name: str, release: Release) -> tuple[Severity, str]:
     """Return how bad a directory is, and what the broker does."""
+    if view.is_metadata_log and (name.endswith(SNAPSHOT_ENDINGS) or name == _OF_ELECTION):
+        if name.endswith(SNAPSHOT_ENDINGS) and parse_metadata_snapshot(name) is None:
+            return Severity.FATAL, "does not start: the name has no offset and epoch"
+        return Severity.ERROR, "removes this name at its start, and does not start if the directory is not empty"
     if name in (LEADER_EPOCHS, LEADER_EPOCHS + TEMPORARY):
         return _of_epochs(name, release)
     if name == PARTITION_METADATA:

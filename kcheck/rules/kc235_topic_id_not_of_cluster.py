@@ -80,4 +80,4 @@ def _refused(replica: ReplicaInCluster, release: Release) -> str:
     return f"{words}; once it is to lead it, it leads some or none of its other partitions."
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata, cites_metadata=True)

@@ -88,4 +88,4 @@ def _advice(replica: ReplicaInCluster) -> str:
     )
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata, cites_metadata=True)

@@ -38,4 +38,4 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(severity=Severity.INFO, scope=Scope.PARTITION, check=check, when=has_metadata)
+RULE = Rule(severity=Severity.INFO, scope=Scope.PARTITION, check=check, when=has_metadata, cites_metadata=True)

@@ -58,4 +58,4 @@ def _effect(replica: ReplicaInCluster, release: Release) -> str:
     )
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata, cites_metadata=True)

@@ -92,4 +92,11 @@ def _left(registration: PartitionRegistration, broker_id: int | None, *, is_last
     return f"{left}: broker {registration.last_known_elr[0]}, which led last, or any replica if {UNCLEAN} is true."
 
 
-RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check, when=has_metadata)
+RULE = Rule(
+    severity=Severity.WARNING,
+    scope=Scope.PARTITION,
+    check=check,
+    when=has_metadata,
+    depends_on_others=True,
+    cites_metadata=True,
+)

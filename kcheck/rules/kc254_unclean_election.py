@@ -53,4 +53,11 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     )
 
 
-RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check, when=has_metadata)
+RULE = Rule(
+    severity=Severity.WARNING,
+    scope=Scope.PARTITION,
+    check=check,
+    when=has_metadata,
+    depends_on_others=True,
+    cites_metadata=True,
+)

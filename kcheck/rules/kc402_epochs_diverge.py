@@ -62,4 +62,4 @@ def _lineage(view: PartitionView, end: Offset) -> Lineage:
     return tuple(EpochRange(run.first_offset, Offset(run.last_offset + 1), run.epoch) for run in runs)
 
 
-RULE = Rule(severity=Severity.WARNING, scope=Scope.REPLICAS, check=check)
+RULE = Rule(severity=Severity.WARNING, scope=Scope.REPLICAS, check=check, depends_on_others=True)

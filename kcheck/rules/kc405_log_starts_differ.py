@@ -54,4 +54,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         )
 
 
-RULE = Rule(severity=Severity.INFO, scope=Scope.REPLICAS, check=check)
+RULE = Rule(severity=Severity.INFO, scope=Scope.REPLICAS, check=check, depends_on_others=True)

@@ -37,4 +37,4 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
             )
 
 
-RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check)
+RULE = Rule(severity=Severity.ERROR, scope=Scope.REPLICAS, check=check, depends_on_others=True)

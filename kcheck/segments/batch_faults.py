@@ -10,9 +10,11 @@ from typing import NamedTuple
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.loss import BatchFaults, UnreadableRecords
 from kcheck.model.source import Files, Source
+from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import HEADER, batch_at, entry_size, is_modern
 from kcheck.segments.batches import Walk
 from kcheck.segments.gaps import Between
+from kcheck.segments.index_dates import last_entry
 
 _NEWEST_MAGIC = 2
 _GAPS_MAX = 3
@@ -28,6 +30,8 @@ class LoadedSegment(NamedTuple):
     """The name of its file."""
     size: int
     """How many of its bytes count."""
+    is_indexed: bool = True
+    """Whether the start leaves its time index as it is."""
 
 
 def batch_faults(
@@ -38,7 +42,7 @@ def batch_faults(
     A gap before the first batch is none: a log cleaner removes the oldest records, and leaves the segment its name.
     UnreadableError if a segment cannot be read.
     """
-    unreadable, between, within = list[UnreadableRecords](), list[Between](), list[Between]()
+    unreadable, between, within, foreign = list[UnreadableRecords](), list[Between](), list[Between](), list[Between]()
     is_dense, is_complete = True, True
     expected, why = segments[0].base if segments else start, None
     for segment in segments:
@@ -50,7 +54,10 @@ def batch_faults(
             is_complete = fits(min(segment.size, source.size))
             if not is_complete:
                 break
+            dated = _dated(files, segment)
             for batch, wrong in _judged(source, segment):
+                if batch is not None and _contradicts(batch, *dated):
+                    foreign.append((segment.base, Offset(batch.last_offset + 1)))
                 fault = wrong or _misplaced(batch, segment.base, expected)
                 if batch is None or fault is not None:
                     why = why or fault
@@ -70,8 +77,26 @@ def batch_faults(
     return BatchFaults(
         tuple(one for one in seen if start < one.end and one.start < one.end),
         tuple(missing),
+        tuple((max(first, start), until) for first, until in foreign if until > start),
         is_complete,
     )
+
+
+def _dated(files: Files, segment: LoadedSegment) -> tuple[int, Offset]:
+    """Return the last entry of the time index of a segment; a timestamp of zero if there is none that counts."""
+    try:
+        return last_entry(files, segment.base) if segment.is_indexed else (0, segment.base)
+    except UnreadableError:
+        return 0, segment.base
+
+
+def _contradicts(batch: Batch, timestamp: int, offset: Offset) -> bool:
+    """Whether an entry of a time index names a batch with another timestamp (TimeIndex.maybeAppend 0.10.1 to 4.3.1).
+
+    Up to 0.10.2 a leader indexed timestamps that it removed from messages of magic 0.
+    """
+    names_it = timestamp > 0 and batch.base_offset <= offset <= batch.last_offset
+    return names_it and batch.magic > 0 and batch.max_timestamp != timestamp
 
 
 def _judged(source: Source, segment: LoadedSegment) -> Iterator[tuple[Batch | None, str | None]]:

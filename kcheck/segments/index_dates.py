@@ -1,4 +1,4 @@
-"""What the end of a time index shows of its segment: that retention takes it for old, or that the broker closed it."""
+"""What the end of a time index shows of its segment: its age, that it is closed, or that its batches are of another."""
 
 from collections.abc import Container
 
@@ -40,15 +40,24 @@ def is_closed(files: Files, base: Offset, end: Offset) -> bool:
     .onBecomeInactiveSegment); those of the last one have room until it stops.
     """
     try:
-        with files.open(segment_prefix(base) + ".timeindex") as index:
-            slot = index.pread(_SLOT, index.size - _SLOT) if index.size and index.size % _SLOT == 0 else b""
-        timestamp, relative = TIME_INDEX_ENTRY.unpack_from(slot) if len(slot) == _SLOT else (0, 0)
-        if timestamp <= 0 or not 0 <= relative < end - base:
+        timestamp, offset = last_entry(files, base)
+        if timestamp <= 0 or not base <= offset < end:
             return False
         with files.open(log_name(base)) as source:
             return bool(timestamp == max((batch.max_timestamp or 0 for batch in Walk(source)), default=0))
     except UnreadableError:
         return False
+
+
+def last_entry(files: Files, base: Offset) -> tuple[int, Offset]:
+    """Return the timestamp and the offset in the last slot of a time index; zero and `base` if it is not whole.
+
+    UnreadableError without one.
+    """
+    with files.open(segment_prefix(base) + ".timeindex") as index:
+        slot = index.pread(_SLOT, index.size - _SLOT) if index.size and index.size % _SLOT == 0 else b""
+    timestamp, relative = TIME_INDEX_ENTRY.unpack_from(slot) if len(slot) == _SLOT else (0, 0)
+    return timestamp, Offset(base + relative)
 
 
 def _last_dates(files: Files, name: str) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
 from kcheck.formats import Format, all_formats, format_of
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import PARTITION_METADATA, parse_directory
+from kcheck.model.names import PARTITION_METADATA, local_name, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
@@ -217,7 +217,7 @@ def requested_format(tree: Tree, path: str, as_kind: str | None) -> Format:
     if not tree.exists(path):
         raise UsageError(f"{path}: no such file or directory")
     if as_kind is None:
-        known_format = format_of(path)
+        known_format = format_of(local_name(path.rpartition("/")[2]))
     else:
         known_format = next((known for known in all_formats() if known.kind == as_kind), None)
     if known_format is not None:

@@ -31,7 +31,7 @@ class Table(NamedTuple):
     in_run: tuple[Column, ...] | None = None
     """The columns that precede them in a run of `fleet scan`; None if a run has no such table."""
     steps: tuple[ScanStep, ...] = ()
-    """The steps of `fleet scan` that make its rows; the rows of the run and of broker logs come from none of them."""
+    """The steps of `fleet scan` that make its rows; rows of the run, broker logs and remote storage have none."""
     version: int = 1
     """Increased when a column changes its meaning or is removed; a new column does not change it."""
 

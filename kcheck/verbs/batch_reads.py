@@ -11,7 +11,7 @@ from kcheck.disk.paths import join
 from kcheck.disk.tree import Tree
 from kcheck.model.entries import Offset
 from kcheck.model.loss import BatchFaults
-from kcheck.model.names import log_name
+from kcheck.model.names import FileKind, log_name, segment_prefix
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batch_faults import LoadedSegment, batch_faults
@@ -88,7 +88,9 @@ def _segments(row: PartitionPrediction, log: LoadedLog) -> Iterator[LoadedSegmen
     """Yield the segments as the start leaves them; those that it makes have no batch."""
     for base in map(Offset, log.bases):
         content = row.after.get(log_name(base))
+        index = row.after.get(f"{segment_prefix(base)}.{FileKind.TIME_INDEX}")
+        is_indexed = index is None or (index.file is not None and not index.begin and not index.patches)
         if content is None:
-            yield LoadedSegment(base, log_name(base), _ANY_SIZE)
+            yield LoadedSegment(base, log_name(base), _ANY_SIZE, is_indexed)
         elif content.file is not None and not content.begin and not content.patches:
-            yield LoadedSegment(base, content.file, content.filled)
+            yield LoadedSegment(base, content.file, content.filled, is_indexed)

@@ -1,6 +1,6 @@
 """Reads what the premises of a start are judged by: the settings, log dirs and metadata of one broker."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import (
@@ -69,6 +69,7 @@ def broker_facts(
     own = next(disk_ids, None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
     controllers = _of_controllers(of_cluster, own)
+    foreign = _foreign(copies, ids, clusters)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -87,7 +88,9 @@ def broker_facts(
         image_path=image_path,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
-        stopped=frozenset(_of_another_disk(controllers)),
+        stopped=frozenset(
+            (*_of_another_disk({**controllers, **_of_controllers(foreign, own)}), *_of_another_cluster(foreign, own))
+        ),
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
@@ -107,6 +110,21 @@ def _of_another_disk(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> I
         named = java_int(said.get("node.id", "").strip())
         if named not in (None, number):
             yield named
+
+
+def _foreign(
+    copies: Mapping[str, tuple[MetadataCopy, ...]], own: Container[str], clusters: Iterable[PremiseEvidence]
+) -> list[MetadataCopy]:
+    """Return the copies that the user names as those of the broker's cluster, and that are of another one."""
+    named = {evidence.path for evidence in clusters}
+    return [copy for cluster, rows in copies.items() if cluster not in own for copy in rows if copy.path in named]
+
+
+def _of_another_cluster(copies: Iterable[MetadataCopy], own: int | None) -> Iterator[int]:
+    """Yield the controllers whose disk has another cluster id: the others answer them INCONSISTENT_CLUSTER_ID."""
+    for copy in copies:
+        if copy.node_id is not None and copy.node_id != own:
+            yield copy.node_id
 
 
 def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int, tuple[str, Mapping[str, str]]]:

@@ -13,7 +13,7 @@ from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import read_copy
-from kcheck.views.metadata_paths import identity_of, metadata_paths, paths_beside, without_metadata
+from kcheck.views.metadata_paths import identity_of, paths_beside, paths_of_clusters, without_metadata
 from kcheck.views.targets import Target, TargetKind, replica_targets
 
 
@@ -69,7 +69,7 @@ def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, 
     targets = replica_targets([*paths])
     lost = {copy.path for copy in without_metadata(targets)}
     present = [target for target in targets if target.path not in lost]
-    for path in metadata_paths(present) if present else ():
+    for path in paths_of_clusters(present) if present else ():
         if path.cluster_id is None:
             raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
         copy = read_copy(path.tree, path.path, path.node_id, only=path.only)
@@ -112,9 +112,9 @@ def _image(targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDir
     }
     copies, _ = named_copies(kraft)
     ids = NamedMetadata(copies, znodes[0] if znodes else None).cluster_ids
-    require_own_cluster(
-        ids, {identity_of(target.tree, path).cluster_id for path, target in around.items()} if named else ()
-    )
+    own = {identity_of(target.tree, path).cluster_id for path, target in around.items()} if named else set()
+    require_own_cluster(ids, own)
+    copies = {cluster: rows for cluster, rows in copies.items() if cluster in own or not own & copies.keys()}
     if znodes:
         return None if znodes[0].metadata.problems else znodes[0].metadata.image
     beside = paths_beside(around.values())

@@ -57,6 +57,16 @@ class MetadataPath(NamedTuple):
 
 def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
     """Return the copies in the targets; UsageError if there are none, or if they are of two clusters."""
+    paths = paths_of_clusters(targets)
+    clusters = {path.cluster_id: path.path for path in paths if path.cluster_id is not None}
+    if len(clusters) > 1:
+        (one, path), (other, other_path) = [*clusters.items()][:2]
+        raise UsageError(f"two clusters: {path} is of {one}, {other_path} of {other}")
+    return paths
+
+
+def paths_of_clusters(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
+    """Return the copies in the targets, of any clusters; UsageError if there are none."""
     targets = tuple(targets)
     paths = paths_beside(targets)
     if not paths:
@@ -64,10 +74,6 @@ def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
         where = f"a KRaft node keeps them in {METADATA_DIRECTORY}, ZooKeeper in its data directory (version-2)"
         lost = "; if every node has lost them: kcheck recover metadata"
         raise UsageError(f"no cluster metadata in {named}: {where}{lost}")
-    clusters = {path.cluster_id: path.path for path in paths if path.cluster_id is not None}
-    if len(clusters) > 1:
-        (one, path), (other, other_path) = [*clusters.items()][:2]
-        raise UsageError(f"two clusters: {path} is of {one}, {other_path} of {other}")
     return paths
 
 

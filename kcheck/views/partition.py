@@ -13,15 +13,19 @@ from kcheck.jobs.guard import guarded
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import (
+    CLUSTER_METADATA,
     LEADER_EPOCHS,
     PARTITION_METADATA,
+    SNAPSHOT_ENDINGS,
     SWAP,
+    TEMPORARY,
     UNMODELLED_DIRECTORIES,
     DirectoryState,
     FileKind,
     PartitionDirectory,
     log_name,
     parse_file,
+    parse_metadata_snapshot,
     segment_bases,
 )
 from kcheck.model.parsed import BrokerReads, Parsed
@@ -59,9 +63,9 @@ def read_partition(
             listing = folder.listing()
             strangers = listing.strangers
             # A link, device or directory with the name of a file is not a missing file: opening it gives the reason.
-            named = [name for name in listing.directories if parse_file(name).kind is not FileKind.OTHER]
-            directories = frozenset(name for name in named if parse_file(name).kind not in UNMODELLED_DIRECTORIES)
-            files = frozenset((*listing.files, *listing.others, *(name for name in named if _is_in_place(name))))
+            directories = frozenset(name for name in listing.directories if _is_in_the_way(name, directory))
+            in_place = (name for name in listing.directories if _is_in_place(name, directory))
+            files = frozenset((*listing.files, *listing.others, *in_place))
             regular = files - directories
             small = partial(_small, folder, regular, where, findings, release)
             epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT)
@@ -107,10 +111,26 @@ def read_partition(
     return view, tuple(findings)
 
 
-def _is_in_place(name: str) -> bool:
+def _is_in_the_way(name: str, directory: PartitionDirectory) -> bool:
+    """Whether a directory has the name of a file, and a start meets it: KRaft's log lists directories too."""
+    if directory.topic == CLUSTER_METADATA and _is_removed(name):
+        return True
+    return parse_file(name).kind not in (FileKind.OTHER, *UNMODELLED_DIRECTORIES)
+
+
+def _is_removed(name: str) -> bool:
+    """Whether a start removes a file of KRaft of this name, or fails on the name."""
+    if name.endswith(SNAPSHOT_ENDINGS[0]):
+        return parse_metadata_snapshot(name) is None
+    return name.endswith(SNAPSHOT_ENDINGS) or name == f"{FileKind.QUORUM_STATE}{TEMPORARY}"
+
+
+def _is_in_place(name: str, directory: PartitionDirectory) -> bool:
     """Whether a directory takes the place of a file that a broker opens; the start passes over leftovers of others."""
     file = parse_file(name)
-    return file.kind in UNMODELLED_DIRECTORIES or (file.canonical and not file.suffix)
+    if file.kind in UNMODELLED_DIRECTORIES:
+        return not (directory.topic == CLUSTER_METADATA and _is_removed(name))
+    return file.kind is not FileKind.OTHER and file.canonical and not file.suffix
 
 
 def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Offset | None:

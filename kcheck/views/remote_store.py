@@ -1,21 +1,33 @@
 """Lists the objects of a remote store: of a folder, a URL, or a listing file."""
 
+import json
+import re
 import stat
 from collections.abc import Iterator
 
-from kcheck.core.tiered.store import listed_object
+from kcheck.core.tiered.listings import listed_in_json, listed_object, time_ms
 from kcheck.disk.paths import join
+from kcheck.disk.store import mounted
 from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import UsageError
 from kcheck.model.remote_log import StoreObject
+from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 
 _DEPTH_MAX = 8
+_START, _PART = 64, 1 << 20
+_TOOLS = "aws s3 ls --recursive, s3cmd ls, gsutil ls -l, rclone lsl, find -printf, or S3 Inventory"
 _NANOSECONDS = 1_000_000
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^ ]*")
 
 
 def store_objects(place: str) -> Iterator[StoreObject]:
     """Yield the objects of a store; UsageError if the place is not there, or has no line of a listing."""
+    with mounted([place], {}):  # Those of a URL that the command has mounted stay.
+        yield from _objects(place)
+
+
+def _objects(place: str) -> Iterator[StoreObject]:
     tree = tree_of(place)
     if not tree.exists(place):
         raise UsageError(f"{place}: no such file or directory")
@@ -23,19 +35,53 @@ def store_objects(place: str) -> Iterator[StoreObject]:
         yield from _below(tree, place, 0)
         return
     try:
-        lines = tree.read_whole(place).decode("utf-8", "replace").splitlines()
+        with tree.open(place, follow=True) as source:
+            yield from _listed(place, source)
     except UnreadableError as error:
         raise UsageError(f"{place}: {error}") from error
-    listed = [row for row in map(listed_object, lines) if row is not None]
-    if lines and not listed:
-        raise UsageError(f"{place}: no line is of aws s3 ls --recursive, gsutil ls -l, rclone lsl or find -printf")
-    yield from listed
+
+
+def _listed(place: str, source: Source) -> Iterator[StoreObject]:
+    """Yield the objects of a listing: JSON is read at once, anything else line by line."""
+    if source.pread(_START, 0).lstrip()[:1] in (b"{", b"["):
+        try:
+            yield from listed_in_json(json.loads(source.pread(source.size, 0)))
+        except ValueError as error:
+            raise UsageError(f"{place}: {error}") from error
+        return
+    is_listing = False
+    for line in _lines(source):
+        row = listed_object(line)
+        if row is not None:
+            is_listing = True
+            yield row
+    if source.size and not is_listing:
+        raise UsageError(f"{place}: no line is of {_TOOLS}")
+
+
+def _lines(source: Source) -> Iterator[str]:
+    """Yield the lines of a file, of which a part is held."""
+    rest, at = b"", 0
+    while data := source.pread(_PART, at):
+        at += len(data)
+        *lines, rest = (rest + data).split(b"\n")
+        yield from (line.rstrip(b"\r").decode("utf-8", "surrogateescape") for line in lines)
+    if rest:
+        yield rest.rstrip(b"\r").decode("utf-8", "surrogateescape")
+
+
+def _modified_ms(state: object) -> int | None:
+    """Return when a file was written: of a folder in ns, of a store within the words that show a change."""
+    if isinstance(state, int):
+        return state // _NANOSECONDS
+    time = _TIME.search(str(state))
+    return None if time is None else time_ms(time[0])
 
 
 def _below(tree: Tree, path: str, depth: int) -> Iterator[StoreObject]:
     directories = tree.listing(path).directories
     for name, mode, size, modified in tree.states(path):
         if name not in directories and not (isinstance(mode, int) and stat.S_ISDIR(mode)):
-            yield StoreObject(join(path, name), size, modified // _NANOSECONDS if isinstance(modified, int) else None)
+            yield StoreObject(join(path, name), size, _modified_ms(modified))
     for name in directories if depth < _DEPTH_MAX else ():
         yield from _below(tree, join(path, name), depth + 1)

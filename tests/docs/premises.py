@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kcheck.core.premises.premise import Premise
 from kcheck.core.premises.table import PREMISES
+from kcheck.survey.rule_runner import all_rules
 from tests.docs.examples import ROOT
 
 _PAGE = re.compile(r"docs/([a-z/-]+\.md)")
@@ -39,10 +40,11 @@ def premises_page(table: TableWriter, notice: str) -> str:
     header = (
         "Id", "What must hold", "Where kcheck looks", "What refutes it", "What Kafka does then", "Reason", "What to do",
     )  # fmt: skip
-    sources = ((premise.id, premise.kafka) for premise in PREMISES)
+    sources = ((premise.id, ", ".join(map(_rule, premise.rules or ("KC315",))), premise.kafka) for premise in PREMISES)
     return "\n".join([
         HEAD.format(notice=notice), table(header, map(row, PREMISES)),
-        "## Kafka's code\n", "The classes that decide, with their releases.\n", table(("Id", "Classes"), sources),
+        "## Kafka's code\n", "The rules of `kcheck check` that report a refutation, and the classes that decide.\n",
+        table(("Id", "Rules", "Classes"), sources),
     ])  # fmt: skip
 
 
@@ -50,6 +52,12 @@ def row(premise: Premise) -> Sequence[str]:
     """Return the line of a premise."""
     remedy = _PAGE.sub(_link, premise.remedy)
     return premise.id, premise.sentence, premise.proof, premise.against, premise.refutation, reason(premise), remedy
+
+
+def _rule(name: str) -> str:
+    """Return a link to the page of a rule."""
+    rule = next(rule for rule in all_rules() if rule.id == name)
+    return f"[{name}](rules.md#{name.lower()}-{rule.name})"
 
 
 def _link(page: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from kcheck.model.names import (
     is_legal_topic,
     is_stranger,
     is_stranger_in_log_dir,
+    local_name,
     parse_directory,
     parse_file,
     segment_prefix,
@@ -190,3 +191,19 @@ def test_the_files_of_a_segment_are_its_log_and_the_indexes_beside_it() -> None:
 def test_strangers(name: str, in_partition: bool, in_log_dir: bool) -> None:
     """A broker takes a name that ends like a partition for one of its own in a log dir alone."""
     assert (in_partition, in_log_dir) == (is_stranger(name), is_stranger_in_log_dir(name))
+
+
+@pytest.mark.parametrize(
+    ("stored", "local"),
+    [
+        (f"{5:020d}-{'-_aZ9' * 4}xx.log", f"{5:020d}.log"),
+        (f"{5:020d}-{'A' * 22}.txnindex", f"{5:020d}.txnindex"),
+        (f"{5:020d}-{'A' * 22}.leader_epoch_checkpoint", "leader-epoch-checkpoint"),
+        (f"{5:020d}-{'A' * 22}.snapshot", f"{5:020d}-{'A' * 22}.snapshot"),
+        (f"{5:020d}-{'A' * 22}.rsm-manifest", f"{5:020d}-{'A' * 22}.rsm-manifest"),
+        (f"{5:020d}.log", f"{5:020d}.log"),
+    ],
+)
+def test_objects_of_a_remote_store(stored: str, local: str) -> None:
+    """The offset is in the name; that of a producer snapshot is the end of its segment, which the name lacks."""
+    assert local_name(stored) == local

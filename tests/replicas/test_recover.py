@@ -15,6 +15,7 @@ import pytest
 
 import kcheck
 import kcheck.plans.recover as recover_module
+import kcheck.plans.recovery_output as output_module
 import kcheck.replicas.elect as elect_module
 import kcheck.replicas.partition_directories as directories_module
 from kcheck.core.election.steps import RecoveryAction
@@ -201,7 +202,7 @@ def test_an_interrupt_leaves_a_part_of_the_answer(disks: Path, tmp_path: Path, m
             shown = command(verb, *BROKERS, *METADATA, "--output-dir", str(tmp_path / "plan"))
         assert f"this is a part of the answer, {words}." in " ".join(shown.out.split())
         assert (shown.code, (tmp_path / "plan").exists()) == (130, False)
-    for count, module, name in ((1, directories_module, "start_of"), (0, recover_module, "write_texts")):
+    for count, module, name in ((1, directories_module, "start_of"), (0, output_module, "write_texts")):
         with monkeypatch.context() as patched:
             stop_after(patched, count, module, name)
             shown = command("recover", *BROKERS, *METADATA, "--output-dir", str(tmp_path / "plan"))

@@ -6,7 +6,7 @@ from kcheck.core.releases.releases import release
 from kcheck.formats import offset_checkpoint
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location, Severity
-from kcheck.model.names import RECOVERY_POINT
+from kcheck.model.names import CLUSTER_METADATA, RECOVERY_POINT
 from kcheck.model.segments import Aborted, AbortedEntry, End, SegmentView, Transactions
 from kcheck.model.views import FileView, LogDirView, PartitionView, SegmentSummary
 from kcheck.rules import kc233_directory_for_file as kc233
@@ -79,6 +79,22 @@ def test_a_directory_with_the_name_of_a_file(name: str, kafka: str, severity: Se
     (found,) = kc233.check(with_directory(name), release(kafka))
     assert (name, severity) == (found.where.file, found.severity)
     assert effect in found.effect
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "effect"),
+    [
+        ("00000000000000000010-0000000001.checkpoint.part", ERROR, "if the directory is not empty"),
+        ("00000000000000000010-0000000001.checkpoint.deleted", ERROR, "if the directory is not empty"),
+        ("quorum-state.tmp", ERROR, "if the directory is not empty"),
+        ("x.checkpoint", FATAL, "does not start: the name has no offset and epoch"),
+    ],
+)
+def test_a_directory_that_a_start_removes(name: str, severity: Severity, effect: str) -> None:
+    """KafkaMetadataLog lists directories as it does files: 4.3.1 did not start with one of the first name."""
+    view = with_directory(name)._replace(topic=CLUSTER_METADATA, partition=0)
+    (found,) = kc233.check(view, release("4.3"))
+    assert (severity, True) == (found.severity, effect in (found.effect or ""))
 
 
 def segment(*entries: AbortedEntry, aborted: tuple[Aborted, ...], starts: dict[Offset, Offset]) -> SegmentView:

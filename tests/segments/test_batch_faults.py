@@ -4,8 +4,9 @@ import struct
 
 from kcheck.model.entries import Offset
 from kcheck.model.loss import BatchFaults
+from kcheck.model.names import log_name
 from kcheck.segments.batch_faults import LoadedSegment, batch_faults
-from tests.builders import BytesFiles, batch, flipped, log, message, run
+from tests.builders import FIRST_TIMESTAMP, BytesFiles, batch, flipped, log, message, run, times
 
 FIRST, SECOND, THIRD = run(0, 99), run(100, 199), run(200, 249)
 CRC, SIZE, MAGIC = 80, 8, 16
@@ -15,7 +16,7 @@ CRC, SIZE, MAGIC = 80, 8, 16
 def faults(*segments: bytes, start: int = 0, end: int = 250, fits: int = 1 << 30) -> BatchFaults:
     """Return the faults of a log whose segments begin at 0, 100 and 200."""
     named = [LoadedSegment(Offset(100 * number), str(number), 1 << 30) for number in range(len(segments))]
-    files = BytesFiles({name: data for (_, name, _), data in zip(named, segments, strict=True)})
+    files = BytesFiles({name: data for (_, name, *_), data in zip(named, segments, strict=True)})
     return batch_faults(files, named, Offset(start), Offset(end), lambda size: size <= fits)
 
 
@@ -73,3 +74,17 @@ def test_offsets_that_no_batch_has() -> None:
     assert len(faults(*short, log(run(500, 599)), end=600).gaps) == 5
     cleaned = batch(20, 5, last_offset=29)
     assert faults(log([*FIRST[:2], cleaned, *FIRST[4:]]), log(SECOND), log(THIRD)).gaps == ()
+
+
+def test_the_time_index_of_other_batches() -> None:
+    """Its last entry names a batch by offset and timestamp; zeros, parts of an entry, and no file say nothing."""
+    newest = FIRST_TIMESTAMP + 10
+
+    def foreign(index: bytes, first: int = 0, *, is_indexed: bool = True) -> tuple[tuple[int, int], ...]:
+        files = BytesFiles({log_name(Offset(0)): log(FIRST), "00000000000000000000.timeindex": index})
+        segment = LoadedSegment(Offset(0), log_name(Offset(0)), 1 << 30, is_indexed)
+        return batch_faults(files, [segment], Offset(first), Offset(100), lambda _: True).foreign
+
+    own, other = (times((timestamp, 39)) for timestamp in (newest, newest + 1))
+    assert [(), ((0, 40),), ((20, 40),), ()] == [foreign(own), foreign(other), foreign(other, 20), foreign(other, 40)]
+    assert [(), (), ()] == [foreign(other, is_indexed=False), foreign(other + bytes(12)), foreign(other + b"x")]

@@ -1,14 +1,21 @@
 """`kcheck tiered`: what is in remote storage, and what is missing there."""
 
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import kcheck
+from kcheck.disk.store import mounted
 from kcheck.errors import UsageError
+from kcheck.model.remote_log import StoreObject
 from kcheck.model.report import PartitionFilter
+from kcheck.views.remote_store import store_objects
 from tests.cli.command import kcheck as command
+from tests.stores import upload
 from tests.tiered_states import EMPTY, LOST, OBJECTS, OLD_LEADER, brokers, state
 
 
@@ -137,3 +144,72 @@ def test_a_store_that_is_none(tmp_path: Path) -> None:
     for place, why in ((tmp_path / "absent", "no such file"), (other, "no line is of")):
         shown = command("tiered", str(of / "broker-1"), "--store", str(place))
         assert (shown.code, why in shown.err) == (2, True)
+
+
+LISTINGS: dict[str, Callable[[list[StoreObject]], str]] = {
+    "find": lambda rows: "".join(f"{row.key}\t{row.size}\n" for row in rows),
+    "aws s3 ls": lambda rows: "".join(f"2026-11-27 10:26:20 {row.size:>10} {row.key}\n" for row in rows),
+    "aws s3api": lambda rows: json.dumps({"Contents": [{"Key": row.key, "Size": row.size} for row in rows]}),
+    "gsutil": lambda rows: (
+        "".join(f"{row.size:>10}  2026-11-27T10:26:20Z  gs://bucket/{row.key}\n" for row in rows) + "TOTAL: 1 objects\n"
+    ),
+    "rclone lsl": lambda rows: "".join(f"{row.size:>9} 2026-11-27 10:26:20.000000000 {row.key}\n" for row in rows),
+    "rclone lsjson": lambda rows: json.dumps([{"Path": row.key, "Size": row.size, "IsDir": False} for row in rows]),
+}
+
+
+def found_in(broker: Path, place: str) -> tuple[list[str], int]:
+    """Return the messages about a store, and its bytes."""
+    said = kcheck.tiered(broker, store=place).to_dict()
+    return [row["message"] for row in said["findings"]], said["store"]["bytes"]
+
+
+EXPECTED = ["missing-0: 5-9 lacks .log, 10-14 lacks .index"], 3920
+
+
+@pytest.mark.parametrize("tool", LISTINGS)
+def test_listings_of_the_common_tools(tmp_path: Path, tool: str) -> None:
+    """Each gives the answer of the folder."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    rows = list(store_objects(str(of / "store")))
+    (tmp_path / "listing").write_text(LISTINGS[tool](rows))
+    assert found_in(of / "broker-1", str(tmp_path / "listing")) == EXPECTED
+
+
+def test_a_store_of_s3(tmp_path: Path, s3: dict[str, Any]) -> None:
+    """The same layout in a bucket gives the answer of the folder."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    url = upload(of / "store", "tiered", s3)
+    with mounted([url], s3):
+        assert found_in(of / "broker-1", url) == EXPECTED
+        written = [row.modified_ms for row in store_objects(url)]
+    assert len(written) == 38
+    assert all(time is not None and time > 1_700_000_000_000 for time in written)
+
+
+@pytest.mark.parametrize("text", ["{", "nothing\n", "\xff\n"])
+def test_files_that_are_no_listing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "listing").write_text(text)
+    with pytest.raises(UsageError):
+        list(store_objects(str(tmp_path / "listing")))
+
+
+def test_a_listing_of_several_parts(tmp_path: Path) -> None:
+    """Lines are read in parts of 1 MiB; the last one may have no end."""
+    lines = [f"{at:0900}\t{at}" for at in range(3000)]
+    (tmp_path / "listing").write_text("\n".join(lines))
+    assert [row.size for row in store_objects(str(tmp_path / "listing"))] == list(range(3000))
+
+
+def test_an_object_of_the_store_is_read_by_its_url(tmp_path: Path, s3: dict[str, Any]) -> None:
+    """As a file: the offset in its name is the base offset."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    (log,) = (of / "store").glob("*/missing-0-*/00000000000000000010-*.log")
+    url = upload(of / "store", "dumped", s3)
+    address = f"{url}/{log.relative_to(of / 'store')}"
+    with mounted([address], s3):
+        shown = command("dump", address)
+    assert (shown.code, shown.out.replace(address, str(log))) == (0, command("dump", str(log)).out)
+    assert "base offset 10 " in shown.out
+    epochs = command("inspect", str(log.with_suffix(".leader_epoch_checkpoint")))
+    assert (epochs.code, "reads 1 entry" in epochs.out) == (0, True)

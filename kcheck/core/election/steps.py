@@ -68,6 +68,23 @@ class RecoveryStep(NamedTuple):
         return {RecoveryAction.REASSIGN: "reassignment.json", RecoveryAction.RESTORE: "restore.json"}.get(self.kind)
 
 
+class StepText(NamedTuple):
+    """A step in words."""
+
+    title: str
+    """What to do, as a sentence without its period."""
+    needs: str
+    """What must be true before."""
+    commands: tuple[str, ...]
+    """What to type."""
+    until: str
+    """What must be true before the next step."""
+    final: str
+    """What the step can no longer undo, and how to undo the rest."""
+    check: tuple[str, ...] = ()
+    """What to type to see that."""
+
+
 def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
     """Return what to do, one after the other."""
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]

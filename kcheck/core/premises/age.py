@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
@@ -108,7 +108,7 @@ TABLE = (
         "Bring the newest disk, or start the broker after the others: kcheck recover.",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
         "LeaderEpochFileCache.assign 0.11 to 4.3.1",
-        is_current, ends_start=False,
+        is_current, ends_start=False, may_lack=True,
     ),
     Premise(
         "P702", PremiseKind.AGE, "The metadata are not older than the log dirs.",
@@ -117,5 +117,6 @@ TABLE = (
         "The controller elects by an old ISR; followers delete what was written since.",
         "Bring the newest metadata: those of another controller, or the newest copy of ZooKeeper's data.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9", is_newer, ends_start=False,
+        cost=PremiseCost.METADATA,
     ),
 )  # fmt: skip

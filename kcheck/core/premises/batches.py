@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import ELSEWHERE, another_may_lead, is_alone, kept, only_follows
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_span, partition_name
 
-READABLE = "P307"
-"""The premise that consumers and followers can read every batch."""
+READABLE, OWN_BATCHES = "P307", "P308"
+"""The premises that consumers and followers can read every batch, and that segments have the batches of their log."""
 
 
 def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -40,6 +40,22 @@ def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield proven(premise, facts, PremiseEvidence(facts.logs[0].log_dir, "the batches of all logs were read"))
 
 
+def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for segments whose time index was made for other batches: somebody copied another `.log` over theirs."""
+    for log in facts.logs:
+        for span in () if log.batches is None else log.batches.foreign:
+            name = partition_name(*log.partition)
+            sentence = f"{name}: the time index of {offset_span(*span)} was made for other batches"
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", "its last entry has a timestamp that its batch lacks")
+            if only_follows(log.partition, facts, in_the_end=True):
+                yield not_seen(premise, facts, f"{sentence}; the replica is not elected now", None, evidence)
+            elif another_may_lead(log.partition, facts):
+                yield not_seen(premise, facts, f"{sentence}: {ELSEWHERE}", EVERY_DISK, evidence)
+            else:
+                sentence = f"{sentence}: the segment may be of another log, and its own records lost"
+                yield refuted(premise, facts, sentence, evidence, log_dir=log.log_dir, partition=name)
+
+
 TABLE = (
     Premise(
         READABLE, PremiseKind.PRESENCE, "Consumers and followers can read every batch.",
@@ -48,5 +64,15 @@ TABLE = (
         "The broker serves the batch: consumers end with CorruptRecordException, followers stop before it.",
         "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
         "DefaultRecordBatch.ensureValid 0.11 to 4.3.1; AbstractFetcherThread", readable, ends_start=False,
+        rules=("KC141", "KC142"), cost=PremiseCost.HOLE,
+    ),
+    Premise(
+        OWN_BATCHES, PremiseKind.PRESENCE, "Each segment has the batches that its time index was made for.",
+        "The last entry of the time index names a batch with that timestamp, of the segments that P307 reads.",
+        "The batch has another timestamp. Of a replica that is not elected: not seen.",
+        "The broker serves the batches. They may be those of another partition, whose .log somebody copied there.",
+        "Compare the segment with another replica or a backup first. kcheck repair only makes the time index fit.",
+        "TimeIndex.maybeAppend, LogSegment.append 0.10.1 to 4.3.1", own_batches, ends_start=False,
+        rules=("KC162",), cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

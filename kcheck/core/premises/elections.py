@@ -106,6 +106,6 @@ TABLE = (
         "The broker truncates the log to the new leader's and deletes what only it has.",
         "Save its records first: kcheck recover --output-dir DIR. Then start it with --allow P602.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9; ReplicaFetcherThread",
-        has_followed, ends_start=False,
+        has_followed, ends_start=False, rules=("KC254",), is_counted=True,
     ),
 )  # fmt: skip

@@ -1,11 +1,12 @@
 """Premises about ids: of clusters, nodes, log dirs and voters."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kcheck.core.cluster.owner import owner_of, replicas_in
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.voters import listed, static_voters
 from kcheck.core.start.startup import Mode
 from kcheck.model.java import java_int
@@ -24,14 +25,20 @@ _CLUSTER_ID, _DIRECTORY_ID = "cluster.id", "directory.id"
 
 def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the cluster id of each log dir with those of the metadata that the user names."""
-    theirs = {evidence.says for evidence in facts.clusters}
+    named = Counter(evidence.says for evidence in facts.clusters)
     for log_dir in facts.log_dirs:
         own = (log_dir.identity or {}).get(_CLUSTER_ID)
-        if own is None or not theirs:
+        if own is None or not named:
             continue
         evidence = (PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"cluster.id={own}"), *facts.clusters)
-        if own in theirs:
+        votes = named + Counter((own,) if own in named else ())
+        most = max(votes.values())
+        theirs = [name for name, count in votes.items() if count == most]
+        if theirs == [own]:
             yield proven(premise, facts, *evidence)
+        elif own in theirs:
+            sentence = f"the metadata are of two clusters, {' and '.join(sorted(theirs))}"
+            yield not_seen(premise, facts, sentence, "only metadata of the broker's own cluster", *evidence)
         else:
             sentence = f"the disk of {facts.name} is of cluster {own}, the cluster is {', '.join(sorted(theirs))}"
             yield refuted(premise, facts, sentence, *evidence, log_dir=log_dir.path)
@@ -273,6 +280,6 @@ TABLE = (
         "InconsistentTopicIdException; if the broker is to lead the partition, it leads some or none of the others.",
         "Run kcheck repair --adopt before the start if the records are of this topic; else move the directory away.",
         "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1; "
-        "Partition.checkOrSetTopicId 2.8", topic_ids, ends_start=False,
+        "Partition.checkOrSetTopicId 2.8", topic_ids, ends_start=False, rules=("KC235",), cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

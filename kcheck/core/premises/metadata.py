@@ -163,7 +163,7 @@ TABLE = (
         "The broker's copy has entries that the newest copy of a voter lacks.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
         "Keep the broker down. Find the controllers with its history: kcheck cluster.",
-        "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history,
+        "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history, is_of_quorum=True,
     ),
     Premise(
         "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
@@ -173,7 +173,7 @@ TABLE = (
         "Voters with empty logs elect each other; every partition becomes stray.",
         "Start the other controllers first. Where no majority has the metadata log, start none: kcheck recover quorum,"
         " or kcheck recover metadata if no copy is left.",
-        "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log,
+        "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log, is_of_quorum=True,
     ),
     Premise(
         "P203", PremiseKind.METADATA, "The metadata log is in the log dir that the settings name for it.",
@@ -197,6 +197,6 @@ TABLE = (
         "Half of the voters or more are given and do not start.",
         "The broker waits for a leader of the controllers that nobody can elect.",
         "First get the controllers to start: ask kcheck preflight of each.",
-        "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts,
+        "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts, is_of_quorum=True,
     ),
 )  # fmt: skip

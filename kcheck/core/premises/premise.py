@@ -38,6 +38,17 @@ class PremiseKind(StrEnum):
     """Whether a disk is older than the cluster."""
 
 
+class PremiseCost(StrEnum):
+    """What a refuted premise costs in an election."""
+
+    HOLE = "hole"
+    """A follower lacks what it does not fetch from its leader."""
+    UNCOUNTED = "uncounted"
+    """The broker loses what no election counts."""
+    METADATA = "metadata"
+    """The metadata say nothing of the next election."""
+
+
 class Premise(NamedTuple):
     """One premise of "may start", "will boot" and "nothing is lost"."""
 
@@ -63,3 +74,13 @@ class Premise(NamedTuple):
     """Whether the broker does not start, or never joins its cluster, if the premise is refuted."""
     takes_offline: bool = False
     """Whether a log dir goes offline if the premise is refuted."""
+    rules: tuple[str, ...] = ()
+    """The rules of logs by which `check` reports a refutation; empty if KC315 does."""
+    cost: PremiseCost | None = None
+    """What a refutation adds to the loss of an election; None: nothing, or the losses of partitions contain it."""
+    is_counted: bool = False
+    """Whether the losses of partitions contain what a refutation costs."""
+    may_lack: bool = False
+    """Whether the broker may lack records if the premise is not seen: no file tells how many."""
+    is_of_quorum: bool = False
+    """Whether `kcheck recover quorum` is the way out of a refutation."""

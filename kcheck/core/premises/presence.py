@@ -7,7 +7,7 @@ from kcheck.core.election.election import BrokerStart, Standing, eligible, regis
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.premises.facts import BrokerFacts, MissingRecords
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
 from kcheck.core.start.topic_settings import is_compacted
@@ -345,7 +345,7 @@ TABLE = (
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
         "Start the others first. kcheck recover with the log dirs of all brokers has the order.",
         "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
-        partitions_there, ends_start=False,
+        partitions_there, ends_start=False, is_counted=True,
     ),
     Premise(
         "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
@@ -364,7 +364,7 @@ TABLE = (
         "As leader it makes the other replicas delete what is below its log start.",
         "Restore the first segments, or let another replica lead: kcheck recover.",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
-        ends_start=False,
+        ends_start=False, rules=("KC203",), cost=PremiseCost.HOLE,
     ),
     Premise(
         MIDDLES_THERE, PremiseKind.PRESENCE, "No segment is missing between two others.",
@@ -373,6 +373,7 @@ TABLE = (
         "Consumers that read from it skip the offsets; followers that fetch from it get the same gap.",
         "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
         "LogLoader.loadSegmentFiles, UnifiedLog.read 3.0 to 4.3.1", middles_there, ends_start=False,
+        rules=("KC222",), cost=PremiseCost.HOLE,
     ),
     Premise(
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
@@ -382,6 +383,7 @@ TABLE = (
         "The start lowers them without a word; as leader it makes the other replicas truncate.",
         "Let another replica lead: before this broker starts, ask kcheck recover with the log dirs of all brokers.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
+        rules=("KC212", "KC213"), may_lack=True,
     ),
     Premise(
         "P309", PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
@@ -390,5 +392,6 @@ TABLE = (
         "The broker starts and serves none of its partitions.",
         "Restore ZooKeeper's data, or create each topic again with as many partitions.",
         "ZkPartitionStateMachine, KafkaController 0.8.2 to 3.9.2", topics_in_zookeeper, ends_start=False,
+        cost=PremiseCost.METADATA,
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.tiered.spans import offset_count
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.remote_log import MetadataState, Spans
@@ -101,7 +101,7 @@ TABLE = (
         "A finished segment all of whose epochs are lower.",
         "Once the replica leads, the broker deletes the segment in remote storage, and raises every log start.",
         "Let another replica lead; restore the epochs first: kcheck repair --against.",
-        "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False,
+        "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False, rules=("KC240", "KC411"),
     ),
     Premise(
         REMOTE_READABLE, PremiseKind.REMOTE, "Every offset from the log start on can be read.",
@@ -109,7 +109,7 @@ TABLE = (
         "An offset in no such segment, or below the first epoch.",
         "Consumers get OFFSET_OUT_OF_RANGE there.",
         "Let a replica lead that has them: kcheck elect.",
-        "RemoteLogManager.read 3.6 to 4.3.1", reads_all, ends_start=False,
+        "RemoteLogManager.read 3.6 to 4.3.1", reads_all, ends_start=False, rules=("KC241", "KC242"),
     ),
     Premise(
         REMOTE_METADATA, PremiseKind.REMOTE, "The metadata of remote segments is there.",
@@ -118,6 +118,7 @@ TABLE = (
         "The broker raises the log start to the first local segment; the objects stay in the store for ever.",
         "Restore the directories of __remote_log_metadata before any start.",
         "TopicBasedRemoteLogMetadataManager, RemoteLogManager 3.6 to 4.3.1", has_metadata, ends_start=False,
+        rules=("KC245",), cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
         REMOTE_OBJECTS, PremiseKind.REMOTE, "The store has the objects of all remote segments.",
@@ -126,5 +127,6 @@ TABLE = (
         "Consumers get UNKNOWN_SERVER_ERROR there for ever.",
         "Restore the objects from a version or a backup of the bucket.",
         "RemoteLogManager.read, RemoteStorageManager.fetchLogSegment 3.6 to 4.3.1", has_objects, ends_start=False,
+        rules=("KC247",),
     ),
 )  # fmt: skip

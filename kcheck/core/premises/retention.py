@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.topic_settings import expires
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import offset_span, partition_name
@@ -42,6 +42,6 @@ TABLE = (
         "The first check of retention deletes the segment, the active one too, if all before it are as old.",
         "Run kcheck repair before the start: it rebuilds the time index.",
         "LogSegment.maxTimestampSoFar, Log.deletableSegments 0.10.1 to 2.8; UnifiedLog.deletableSegments to 4.3.1",
-        is_dated, ends_start=False,
+        is_dated, ends_start=False, rules=("KC155", "KC161"), cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Every premise, and the judgement of a broker by all of them."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from kcheck.core.premises import (
     age,
@@ -16,14 +16,9 @@ from kcheck.core.premises import (
     rights,
     settings,
 )
-from kcheck.core.premises.batches import READABLE
-from kcheck.core.premises.elections import FOLLOWED
 from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.identity import TOPIC_IDS
 from kcheck.core.premises.metadata import MAJORITY_STARTS
-from kcheck.core.premises.presence import ENDS_THERE, HEADS_THERE, MIDDLES_THERE
-from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_OBJECTS, REMOTE_READABLE
-from kcheck.core.premises.retention import DATED
+from kcheck.core.premises.premise import Premise, PremiseCost
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
@@ -33,24 +28,29 @@ PREMISES = (
 )  # fmt: skip
 """In the order of their ids."""
 BY_ID = {premise.id: premise for premise in PREMISES}
-NAMED_BY_RULES = frozenset(
-    {
-        HEADS_THERE, MIDDLES_THERE, ENDS_THERE, READABLE, TOPIC_IDS, FOLLOWED, DATED, REMOTE_KEPT, REMOTE_READABLE,
-        REMOTE_METADATA, REMOTE_OBJECTS,
-    }
-)  # fmt: skip
-"""The premises about logs, which `check` reports by other rules than KC315: KC203, KC222, KC212 with KC213, KC141 with
-KC142, KC235, KC254, KC155 with KC161, KC240 with KC411, KC241 with KC242, KC245, and KC247."""
-HOLES = frozenset({HEADS_THERE, MIDDLES_THERE, READABLE})
-"""The premises without which a follower lacks what it does not fetch from its leader."""
-UNCOUNTED = frozenset({TOPIC_IDS, DATED, REMOTE_METADATA})
-"""The premises without which a broker loses what no election counts."""
 
-WRONG_METADATA = frozenset({"P309", "P702"})
+
+def _ids(has: Callable[[Premise], object]) -> frozenset[str]:
+    return frozenset(premise.id for premise in PREMISES if has(premise))
+
+
+NAMED_BY_RULES = _ids(lambda premise: premise.rules)
+"""The premises about logs, which `check` reports by other rules than KC315."""
+HOLES = _ids(lambda premise: premise.cost is PremiseCost.HOLE)
+"""The premises without which a follower lacks what it does not fetch from its leader."""
+UNCOUNTED = _ids(lambda premise: premise.cost is PremiseCost.UNCOUNTED)
+"""The premises without which a broker loses what no election counts."""
+WRONG_METADATA = _ids(lambda premise: premise.cost is PremiseCost.METADATA)
 """The premises without which the metadata says nothing of the next election."""
-ENDS_START = frozenset(premise.id for premise in PREMISES if premise.ends_start)
+COUNTED = _ids(lambda premise: premise.is_counted)
+"""The premises whose costs the losses of partitions contain."""
+MAY_LACK = _ids(lambda premise: premise.may_lack)
+"""The premises that leave open, where they are not seen, which records a log lacks."""
+OF_QUORUM = _ids(lambda premise: premise.is_of_quorum)
+"""The premises without which the metadata is brought back before any broker starts."""
+ENDS_START = _ids(lambda premise: premise.ends_start)
 """The premises without which the broker does not start."""
-TAKES_OFFLINE = frozenset(premise.id for premise in PREMISES if premise.takes_offline)
+TAKES_OFFLINE = _ids(lambda premise: premise.takes_offline)
 """The premises without which a log dir goes offline."""
 
 
@@ -65,7 +65,9 @@ def why_offline(judgements: Iterable[JudgedPremise]) -> dict[str, str]:
     return {
         judgement.log_dir: judgement.sentence
         for judgement in judgements
-        if judgement.id in TAKES_OFFLINE and judgement.status is PremiseStatus.REFUTED and judgement.log_dir is not None
+        if BY_ID[judgement.id].takes_offline
+        and judgement.status is PremiseStatus.REFUTED
+        and judgement.log_dir is not None
     }
 
 

@@ -7,6 +7,7 @@ In: records of `__remote_log_metadata`, leader epochs and offsets of replicas. O
 - `spans`: Which offsets do several ranges have together?
 - `reading`: Which remote offsets can a leader read, and which does it delete?
 - `copy_lag`: What waits to be copied, and what is in both places?
+- `listings`: Which objects does a listing of the common tools name?
 - `store`: Which objects of the store are missing, and which belong to no segment?
 - `reports`: What is wrong with the remote part of a replica?
 """

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kcheck.model.entries import Offset
@@ -18,35 +17,6 @@ _LOCAL = frozenset({"log", "index", "timeindex", "leader_epoch_checkpoint", "sna
 _AIVEN = frozenset({"log", "indexes", "rsm-manifest"})
 YOUNG_MS = 3_600_000
 """A copy may run while log dirs and store are read one after the other."""
-_LISTINGS = tuple(
-    map(
-        re.compile,
-        (
-            r"(?P<key>.+)\t(?P<size>\d+)",  # find -printf '%p\t%s\n'
-            r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) +(?P<size>\d+) (?P<key>.+)",  # aws s3 ls --recursive
-            r" *(?P<size>\d+) +(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)Z +(?P<key>.+)",  # gsutil ls -l
-            r" *(?P<size>\d+) (?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\.\d+ (?P<key>.+)",  # rclone lsl
-        ),
-    )
-)
-
-
-def listed_object(line: str) -> StoreObject | None:
-    """Return the object in a line of a listing by find, aws, gsutil or rclone; None for any other line."""
-    for form in _LISTINGS:
-        match = form.fullmatch(line)
-        if match is not None:
-            return StoreObject(match["key"], int(match["size"]), _time(match.groupdict().get("time")))
-    return None
-
-
-def _time(text: str | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
-    except ValueError:
-        return None
 
 
 def layout_of(pattern: str) -> re.Pattern[str]:
@@ -141,6 +111,33 @@ def of_no_topic(store: Store) -> dict[str, SegmentObjects]:
     orphans = orphaned_objects(store)
     known = store.topic_ids
     return {number: row for number, row in orphans.items() if known and row.topic_id and row.topic_id not in known}
+
+
+def object_verdict(
+    segment_id: str | None,
+    states: Mapping[str, SegmentState],
+    modified_ms: int | None,
+    *,
+    now_ms: int,
+    is_complete: bool,
+) -> str:
+    """Return what an object is for, by the states of all segments; `is_complete`: all metadata was read.
+
+    A young object is never dangling or an orphan: a copy may run.
+    """
+    if segment_id is None:
+        return "other"
+    is_young = modified_ms is not None and now_ms - modified_ms < YOUNG_MS
+    match states.get(segment_id):
+        case None:
+            return "orphan" if is_complete and not is_young else "not-known"
+        case SegmentState.COPY_FINISHED:
+            return "used"
+        case SegmentState.DELETE_STARTED:
+            return "deleting"
+        case SegmentState.COPY_STARTED if is_young:
+            return "unfinished"
+    return "dangling"
 
 
 def _old(objects: Iterable[SegmentObjects], now_ms: int) -> tuple[SegmentObjects, ...]:

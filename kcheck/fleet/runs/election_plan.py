@@ -11,7 +11,7 @@ from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, run_cluster
 from kcheck.model.cluster import TopicImage
 from kcheck.replicas.candidates import ClusterHere
-from kcheck.replicas.elect import write_plan
+from kcheck.replicas.election_output import write_plan
 from kcheck.words import some_of
 
 _NAMED_MAX = 12

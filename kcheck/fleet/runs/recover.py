@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kcheck.core.election.scenarios import START_ALL, Scenario
-from kcheck.core.election.steps import steps_of
+from kcheck.core.election.steps import StepText, steps_of
 from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer
 from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
@@ -20,7 +20,7 @@ from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, elect_in
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
-from kcheck.handouts.runbook import PlanContext, StepText, step_texts
+from kcheck.handouts.runbook import PlanContext, step_texts
 from kcheck.handouts.shell_words import shell_line
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion

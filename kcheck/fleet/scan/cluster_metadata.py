@@ -48,10 +48,6 @@ if TYPE_CHECKING:
 _BATCH_COUNT = 16_384
 _NO_IMAGE = ClusterImage({})
 _READING = Lock()
-CITED = frozenset({"KC235", "KC236", "KC237", "KC238", "KC239", "KC254"})
-"""The rules whose findings name the copy and its end: they change with every record of the metadata."""
-
-
 ClusterKey = tuple[str | None, str | None]
 """The name of a cluster in the fleet, and its id: a name can stand for several clusters."""
 
@@ -354,7 +350,7 @@ def log_dir_metadata(source: str) -> LogDirMetadata:
 
 
 def lasting(source: str | None) -> str | None:
-    """Return what of `TopicsTold.source` can change the answer about a directory that no finding of CITED names."""
+    """Return what of `TopicsTold.source` can change the answer about a directory that no finding cites."""
     if source is None:
         return None
     detector, shutdown_epoch, is_locked = log_dir_metadata(source)

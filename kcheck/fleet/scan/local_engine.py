@@ -22,6 +22,7 @@ from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.scan.lost import lost_counts, lost_findings, previous, written_run
 from kcheck.fleet.scan.releases import counted, kafka_of, with_releases
 from kcheck.fleet.scan.remembered import Memory, Notes, are_known, aside
+from kcheck.fleet.scan.remote_storage import add_remote_storage
 from kcheck.fleet.scan.replicas import replica_rows
 from kcheck.fleet.scan.retry import MEMORY_MAX, Retry, where
 from kcheck.fleet.scan.rows import findings_batch, seen_of, tables_of
@@ -56,7 +57,7 @@ class ScanRun(NamedTuple):
     findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
     is true fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage`
     percent of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in
-    what starting everything loses in each cluster.
+    what starting everything loses in each cluster. `store` is the store of remote segments.
     """
 
     name: str
@@ -73,6 +74,7 @@ class ScanRun(NamedTuple):
     min_coverage: float = 0
     since: str | None = None
     decide: Decide | None = None
+    store: str | None = None
 
 
 def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
@@ -160,6 +162,7 @@ def conclude(
     require(coverage, run.min_coverage)
     if run.decide is not None:
         add_decisions(output, release, depth, run.decide, totals.count)
+    add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
     empty, missing = lost_counts(written_run(output), _write_lost(run, roots, output, totals))
     expected, reached = coverage.expected + missing, coverage.reached - empty
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))

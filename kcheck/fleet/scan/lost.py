@@ -76,8 +76,8 @@ def lost_findings(
 
 
 def written_run(output: RunOutput) -> FleetRun:
-    """Return the rows of log dirs, partitions and clusters of a run that is being written; they get no more."""
-    names = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions")
+    """Return the rows of log dirs, partitions, clusters and findings so far of a run that is being written."""
+    names = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions", "findings")
     parts = {name: [RunFile(*file) for file in output.written(name)] for name in names}
     return FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
 

@@ -8,7 +8,7 @@ from step to step, in a folder for each log dir. A file that is damaged, or is n
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
@@ -20,9 +20,10 @@ from kcheck.disk.tree import tree_of
 from kcheck.documents.strays import ACCORDING_TO
 from kcheck.errors import UsageError
 from kcheck.fleet.run_output import MANIFEST, is_written, unfinished
-from kcheck.fleet.scan.cluster_metadata import CITED, lasting
+from kcheck.fleet.scan.cluster_metadata import lasting
 from kcheck.fleet.scan.rows import LOG_DIR, Item, items_batch, path_of, raw
 from kcheck.model.unreadable import UnreadableError
+from kcheck.survey.rule_runner import all_rules
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,6 +224,11 @@ def writer_of(stream: BinaryIO, schema: "pa.Schema") -> Any:
     )
 
 
+@cache
+def _citing_rules() -> tuple[str, ...]:
+    return tuple(rule.id for rule in all_rules() if rule.cites_metadata)
+
+
 def _cites_metadata(batch: "pa.RecordBatch") -> "pa.BooleanArray":
     """Return whether rows name the copy of the metadata, and its end: what they say holds for this run alone."""
     import pyarrow as pa
@@ -230,7 +236,7 @@ def _cites_metadata(batch: "pa.RecordBatch") -> "pa.BooleanArray":
 
     lists = batch.column("of_findings")
     ids = compute.struct_field(lists.flatten(), "id")
-    citing = compute.list_parent_indices(lists).filter(compute.is_in(ids, pa.array(sorted(CITED))))
+    citing = compute.list_parent_indices(lists).filter(compute.is_in(ids, pa.array(_citing_rules())))
     cites = compute.is_in(pa.array(range(batch.num_rows), citing.type), citing)
     is_stray = compute.match_substring(batch.column("start_reason"), ACCORDING_TO)
     return compute.or_(cites, compute.fill_null(is_stray, False))

@@ -39,3 +39,16 @@ def test_logs_whose_batches_were_read_or_not() -> None:
     partly = facts(logs=(LOG._replace(batches=BatchFaults(is_complete=False)),))
     assert not_seen(partly)["P307"] == "not all batches of 1 log were read; kcheck check --depth crc reads all"
     assert "P307" not in {row.id for row in judged(facts(logs=(LOG,)))}
+
+
+def test_the_time_index_of_other_batches() -> None:
+    """Somebody copied another `.log` there, so that the records of the segment are gone."""
+    given = facts(logs=(LOG._replace(batches=BatchFaults(foreign=((Offset(3), Offset(5)),))),))
+    words = "orders-0: the time index of offsets 3 to 4 was made for other batches"
+    lost = f"{words}: the segment may be of another log, and its own records lost"
+    assert refuted(given._replace(image=image(1, isr=(1,))))["P308"] == lost
+    elsewhere = not_seen(given._replace(image=image(2, 1, isr=(2, 1))))["P308"]
+    assert elsewhere == f"{words}: whether another replica leads is not known"
+    follower = given._replace(image=image(2, 1, isr=(2,)))
+    assert not_seen(follower)["P308"] == f"{words}; the replica is not elected now"
+    assert "P308" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))

@@ -147,8 +147,8 @@ def test_ids_are_unique_and_in_order() -> None:
     ids = [premise.id for premise in PREMISES]
     assert sorted(set(ids)) == ids
     losing = (
-        "P109", "P302", "P304", "P305", "P306", "P307", "P309", "P402", "P404", "P601", "P602", "P701", "P702", "P801",
-            "P802", "P811", "P812", "P813", "P814",
+        "P109", "P302", "P304", "P305", "P306", "P307", "P308", "P309", "P402", "P404", "P601", "P602", "P701", "P702",
+        "P801", "P802", "P811", "P812", "P813", "P814",
     )  # fmt: skip
     assert {*losing} == {*ids} - ENDS_START
 
@@ -158,6 +158,11 @@ def test_ids_are_unique_and_in_order() -> None:
     [
         (
             facts(clusters=(PremiseEvidence("m", "X"),)),
+            "P101",
+            "the disk of broker 1 is of cluster C, the cluster is X",
+        ),
+        (
+            facts(clusters=tuple(PremiseEvidence(path, path[0]) for path in ("X1", "X2", "X3", "C4"))),
             "P101",
             "the disk of broker 1 is of cluster C, the cluster is X",
         ),
@@ -385,6 +390,11 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
             "P303",
             "what the cluster expects of the broker is not known: its metadata is in ZooKeeper",
         ),
+        (
+            facts(clusters=tuple(PremiseEvidence(path, path[0]) for path in ("X1", "X2", "C3"))),
+            "P101",
+            "the metadata are of two clusters, C and X",
+        ),
     ],
 )
 def test_what_was_not_seen_is_named(given: BrokerFacts, premise: str, beginning: str) -> None:
@@ -492,3 +502,9 @@ def test_most_log_dirs_name_the_cluster() -> None:
 def test_the_newest_copy_decides_between_two() -> None:
     copies = {"A": (copy(1, end=9),), "B": (copy(2, end=8),)}
     assert {"A"} == {row.says for row in contested_cluster(NODES[:2], copies, one_cluster=True)}
+
+
+def test_the_clusters_of_most_named_metadata_is_that_of_the_broker() -> None:
+    """Another controller with the disk of another cluster does not join; the broker does."""
+    given = facts(clusters=(PremiseEvidence("m", "X"), PremiseEvidence("n", "C")))
+    assert "P101" in {row.id for row in judged(given) if row.status is PremiseStatus.PROVEN}

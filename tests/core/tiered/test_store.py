@@ -7,8 +7,8 @@ from kcheck.core.tiered.store import (
     YOUNG_MS,
     dangling_objects,
     layout_of,
-    listed_object,
     missing_objects,
+    object_verdict,
     objects_by_segment,
     of_no_topic,
     orphaned_objects,
@@ -29,25 +29,6 @@ from kcheck.model.remote_log import (
 ID, OTHER = "A" * 22, "-" + "b" * 21
 NAME = f"store/t-0-x/{5:020d}-{ID}"
 LOCAL = ("log", "index", "timeindex", "leader_epoch_checkpoint", "snapshot")
-
-
-@pytest.mark.parametrize(
-    ("line", "time"),
-    [
-        (f"{NAME}.log\t12", None),
-        (f"2026-11-27 10:26:20         12 {NAME}.log", 1795775180000),
-        (f"        12  2026-11-27T10:26:20Z  {NAME}.log", 1795775180000),
-        (f"       12 2026-11-27 10:26:20.123456789 {NAME}.log", 1795775180000),
-        (f"2026-99-27 10:26:20         12 {NAME}.log", None),
-    ],
-)
-def test_lines_of_the_common_tools(line: str, time: int | None) -> None:
-    """Of find -printf, aws s3 ls, gsutil ls -l and rclone lsl."""
-    assert listed_object(line) == StoreObject(f"{NAME}.log", 12, time)
-
-
-def test_other_lines() -> None:
-    assert listed_object("TOTAL: 3 objects, 36 bytes") is None
 
 
 def objects(*names: str, modified: int | None = None) -> dict[str, SegmentObjects]:
@@ -134,3 +115,27 @@ def test_layout_of_another_plugin() -> None:
 def test_layouts_that_are_none(pattern: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         layout_of(pattern)
+
+
+@pytest.mark.parametrize(
+    ("segment", "age", "is_complete", "verdict"),
+    [
+        (None, YOUNG_MS, True, "other"),
+        ("x", YOUNG_MS, True, "orphan"),
+        ("x", YOUNG_MS - 1, True, "not-known"),
+        ("x", YOUNG_MS, False, "not-known"),
+        ("x", None, True, "orphan"),
+        ("finished", 0, False, "used"),
+        ("deleting", 0, True, "deleting"),
+        ("started", 0, True, "unfinished"),
+        ("started", YOUNG_MS, True, "dangling"),
+        ("deleted", 0, True, "dangling"),
+    ],
+)
+def test_the_verdict_on_an_object(segment: str | None, age: int | None, is_complete: bool, verdict: str) -> None:
+    states = {
+        "finished": SegmentState.COPY_FINISHED, "deleting": SegmentState.DELETE_STARTED,
+        "started": SegmentState.COPY_STARTED, "deleted": SegmentState.DELETE_FINISHED,
+    }  # fmt: skip
+    written = None if age is None else 10 * YOUNG_MS - age
+    assert object_verdict(segment, states, written, now_ms=10 * YOUNG_MS, is_complete=is_complete) == verdict

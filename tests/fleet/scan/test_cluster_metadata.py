@@ -16,6 +16,7 @@ from kcheck.fleet.scan.remembered import kept_by
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.truncation import truncation
+from kcheck.survey.rule_runner import all_rules
 from kcheck.verbs.cluster import ClusterQuestion, cluster
 from kcheck.verbs.next_starts import start_options
 from kcheck.verbs.predict import predict
@@ -23,6 +24,8 @@ from tests.builders import partition_metadata
 from tests.cases.build import FOUND, shared_copy
 from tests.fleet.scan.test_local_engine import LAYOUT, NOT_OF_SCANS, places, scanned, told
 from tests.oracle.ask import IS_WHOLE
+
+CITED = {rule.id for rule in all_rules() if rule.cites_metadata}
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -165,7 +168,7 @@ def test_unchanged_directories_keep_their_rows(tmp_path: Path) -> None:
     data = tmp_path / "all"
     shutil.copytree(OUTLIVED, data)
     report, first = scanned(tmp_path, data / "{broker}" / "{log_dir}", remembers=True)
-    cited = {row["dir"] for row in first["findings"] if row["id"] in cluster_metadata.CITED}
+    cited = {row["dir"] for row in first["findings"] if row["id"] in CITED}
     assert cited
     kept = kept_by(str(tmp_path / "out" / "run=r"))
     report, second = scanned(tmp_path, data / "{broker}" / "{log_dir}", since=kept, remembers=True, name="s")
@@ -179,7 +182,7 @@ def test_metadata_that_are_gone_say_nothing(tmp_path: Path, monkeypatch: pytest.
     cluster_metadata._copy_at.cache_clear()
     _, rows = scanned(tmp_path, OUTLIVED / "{broker}" / "{log_dir}")
     assert not rows["clusters"]
-    assert not {row["id"] for row in rows["findings"]} & cluster_metadata.CITED
+    assert not {row["id"] for row in rows["findings"]} & CITED
 
 
 def test_a_failure_in_the_metadata_is_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

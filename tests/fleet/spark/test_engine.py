@@ -48,6 +48,7 @@ from tests.fleet.spark import harm
 from tests.fleet.spark.cluster import wait_for
 from tests.fleet.test_flaky_store import NEVER_SENT, ONCE, always, flaky
 from tests.stores import upload
+from tests.tiered_states import OLD_LEADER, state
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -136,6 +137,14 @@ def test_a_deep_look_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: 
     report, rows = both(spark, tmp_path / "out", [layout], depth="records", **shown)
     assert ["KC141"] == [row["id"] for row in rows["findings"]]
     assert {"info": 0, "warning": 0, "error": 1, "fatal": 0} == report.summary()
+
+
+def test_remote_storage_has_the_rows_of_one_machine(spark: SparkSession, tmp_path: Path) -> None:
+    """The driver reads __remote_log_metadata, after the executors have read everything else."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    roots = [of / name for name in ("broker-1", "broker-2", "controller")]
+    _, rows = both(spark, tmp_path / "out", roots, store=str(of / "store"))
+    assert [len(rows[name]) for name in ("tiered_partitions", "remote_segments", "remote_objects")] == [6, 23, 95]
 
 
 @pytest.mark.whole

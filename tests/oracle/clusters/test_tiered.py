@@ -113,7 +113,8 @@ def lead_again(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     wait_for("broker 1 leads", tiered.led_by(cluster, 1, "uncl", 1))
     below = {row for row in before if row.start + BATCH <= 5 * BATCH}
     wait_for("deletion of uncl", lambda: not below & stored(store, "uncl"))
-    tiered.wait_log_start(cluster, 2, "uncl", 5 * BATCH)
+    # A running broker of 3.6 keeps the local start that it had before it truncated below it.
+    tiered.wait_log_start(cluster, 2, "uncl", 8 * BATCH if numbers(cluster.version) < (3, 7) else 5 * BATCH)
     if is_in_file:
         (lost,) = (row["data"]["lost"] for row in answer["findings"] if row["id"] == "KC411")
         assert offsets(lost) == set(range(5 * BATCH))

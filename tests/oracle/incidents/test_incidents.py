@@ -29,7 +29,8 @@ OF_A_RELEASE = 6
 """Fresh incidents of a sweep."""
 ALL_RIGHT = (
     "4.0.2-kraft-other-voters-z9e", "3.9.2-zk-other-epochs-z9b", "3.9.2-kraft-remove-middle-z9d",
-    "4.3.1-kraft-lose-controller-n2",
+    "4.3.1-kraft-lose-controller-n2", "4.3.1-kraft-other-cluster+swap-disks-p13",
+    "4.3.1-kraft-file-for-metadata-log+move-partition-p7",
 )  # fmt: skip
 """Incidents about which some verb was wrong, or did not know."""
 
@@ -56,7 +57,7 @@ def test_no_green_answer_about_a_kept_incident_was_wrong(packed: Path, tmp_path:
     kept = unpacked(packed, tmp_path / "incident")
     answers = list(ask(kept.folder, kept.shape))
     judged = list(verdicts(answers, kept.truth, kept.course))
-    assert [] == [row for row in judged if row.verdict == FALSE_GREEN and row.verb in COUNTED]
+    assert [] == [row for row in judged if row.verdict == FALSE_GREEN]
     assert {row.verb for row in answers} >= set(COUNTED)
 
 

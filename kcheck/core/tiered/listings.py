@@ -1,0 +1,58 @@
+"""Objects in the listings that the common tools write: lines, CSV and JSON."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from kcheck.model.remote_log import StoreObject
+
+_TIME = r"(?P<time>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)"
+_LINES = tuple(
+    map(
+        re.compile,
+        (
+            r"(?P<key>.+)\t(?P<size>\d+)",  # find -printf '%p\\t%s\\n'
+            rf'"[^"]*","(?P<key>[^"]+)","(?P<size>\d+)"(?:,"{_TIME}")?.*',  # S3 Inventory, CSV
+            rf"{_TIME} +(?P<size>\d+) +(?P<key>.+)",  # aws s3 ls --recursive, s3cmd ls
+            rf" *(?P<size>\d+) +{_TIME} +(?P<key>.+)",  # gsutil ls -l, gcloud storage ls -l, rclone lsl
+            r" *(?P<size>\d+) (?P<key>.+)",  # rclone ls
+        ),
+    )
+)
+_KEYS, _SIZES = ("Key", "Path", "name"), ("Size", "size")
+_TIMES = ("LastModified", "ModTime", "updated")
+
+
+def listed_object(line: str) -> StoreObject | None:
+    """Return the object in a line of a listing by find, aws, gsutil, gcloud, s3cmd, rclone; None for other lines."""
+    for form in _LINES:
+        match = form.fullmatch(line)
+        if match is not None:
+            return StoreObject(match["key"], int(match["size"]), time_ms(match.groupdict().get("time")))
+    return None
+
+
+def listed_in_json(document: Any) -> Iterator[StoreObject]:
+    """Yield the objects of aws s3api list-objects and list-objects-v2, rclone lsjson and gcloud's JSON."""
+    rows = document.get("Contents") if isinstance(document, Mapping) else document
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, Mapping):
+            key, size = _first(row, _KEYS), _first(row, _SIZES)
+            if isinstance(key, str) and str(size).isdecimal() and not row.get("IsDir"):
+                yield StoreObject(key, int(str(size)), time_ms(_first(row, _TIMES)))
+
+
+def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((row[name] for name in names if name in row), None)
+
+
+def time_ms(text: object) -> int | None:
+    """Return a time in ms since 1970, UTC without a zone; None if it is not one."""
+    if not isinstance(text, str):
+        return None
+    try:
+        time = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", text))
+    except ValueError:
+        return None
+    return int((time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()) * 1000

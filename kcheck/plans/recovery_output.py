@@ -1,0 +1,83 @@
+"""Writes the files of a recovery: the runbook, files of Kafka's tools, and the records that the plan gives up."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kcheck.core.election.plans import Candidate, CopyState
+from kcheck.disk.new_files import all_or_none
+from kcheck.disk.paths import join
+from kcheck.handouts.election_files import files_of
+from kcheck.handouts.runbook import runbook
+from kcheck.model.report import Row
+from kcheck.plans.recover import MANIFEST, RECOVERY, RUNBOOK, SAVED, ClusterRecovery
+from kcheck.replicas.distinct_records import LostRange, distinct
+from kcheck.replicas.elect import ClusterElection
+from kcheck.replicas.election_output import with_saved, write_texts
+from kcheck.replicas.replica import LogFile
+
+
+def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
+    """Return the answer once its files are written: the runbook, files for Kafka's tools, and records to save.
+
+    UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+    """
+    if answer.election.interrupted is not None:
+        return answer  # Half an answer is no plan.
+    with all_or_none(out):
+        return _planned(replace(answer, folder=out), out)
+
+
+def _planned(planned: ClusterRecovery, out: str) -> ClusterRecovery:
+    election = planned.election
+    if any(step.cuts for step in planned.steps):
+        election = with_saved(election, join(out, SAVED))
+        planned = replace(planned, election=election)
+    texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
+    names = (*texts, RUNBOOK, RECOVERY, *([MANIFEST] if election.saved else []))
+    planned = replace(planned, written=tuple(join(out, name) for name in names))
+    texts[RUNBOOK] = runbook(planned.recovery, planned.texts, planned.sentences, planned.next_command)
+    texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
+    if election.saved:
+        texts[MANIFEST] = json.dumps(_manifest(election), indent=1) + "\n"
+    write_texts(out, texts, apart_from=election.checked)
+    return planned
+
+
+def _manifest(election: ClusterElection) -> Row:
+    """Return which saved files are needed under which leader: together they hold each lost record once, at least."""
+    saved = {(row.topic, row.partition, row.broker_id): row for row in election.saved}
+    rows = []
+    for part in election.partitions:
+        copies = election.copies(part.topic, part.partition) if any(key[:2] == part[:2] for key in saved) else ()
+        logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
+        for number, candidate in part.leaders.items():
+            needed = tuple(_needed(candidate, logs))
+            if needed:
+                kept = [saved[part.topic, part.partition, broker_id].records for broker_id in needed]
+                files = [path for one in kept for path in (one.path, *one.more) if path is not None]
+                rows.append(
+                    {
+                        "topic": part.topic,
+                        "partition": part.partition,
+                        "leader": number,
+                        "brokers": needed,
+                        "files": files,
+                    }
+                )
+    return {"partitions": rows}
+
+
+def _needed(candidate: Candidate, logs: Mapping[int | None, tuple[LogFile, ...]]) -> Iterator[int]:
+    """Yield the brokers of which the saved records are needed, if a candidate leads: none has what another one has."""
+    followers = () if candidate.plan is None else candidate.plan.followers
+    ranges = [
+        (row.broker_id, LostRange(logs[row.broker_id], row.lost.start, row.lost.end))
+        for row in followers
+        if row.broker_id in logs and row.broker_id is not None and row.lost is not None
+    ]
+    kept: list[LostRange] = []
+    for number, lost in sorted(ranges, key=lambda pair: (pair[1].start - pair[1].end, pair[0])):
+        if distinct([lost], kept).records != 0:
+            kept.append(lost)
+            yield number

@@ -1,0 +1,58 @@
+"""Writes the files of an election: the plan, and the records that elections of candidates would cut."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from kcheck.core.election.plans import CopyState, lost_ranges
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.disk.new_files import NewFiles
+from kcheck.handouts.election_files import files_of
+from kcheck.replicas.elect import ClusterElection, SavedReplica
+from kcheck.replicas.saved_records import save_lost
+from kcheck.words import partition_name
+
+
+def with_plan(answer: ClusterElection, out: str) -> ClusterElection:
+    """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
+
+    UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+    """
+    if answer.interrupted is not None:
+        return answer  # Half an answer is no plan.
+    return replace(answer, written=write_plan(answer.recovery(out), apart_from=answer.checked))
+
+
+def with_saved(answer: ClusterElection, out: str) -> ClusterElection:
+    """Return the answer once what the election of any candidate would cut is saved below a directory.
+
+    UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+    """
+    if answer.interrupted is not None:
+        return answer
+    return replace(answer, saved=tuple(_saved(answer, out)), saved_in=out)
+
+
+def _saved(answer: ClusterElection, out: str) -> Iterator[SavedReplica]:
+    for election in answer.partitions:
+        ranges = lost_ranges(election)
+        copies = answer.copies(election.topic, election.partition) if ranges else ()
+        logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
+        for broker_id, (start, end) in ranges.items():
+            name = partition_name(election.topic, election.partition)
+            records = save_lost(out, name, broker_id, logs[broker_id], start, end)
+            yield SavedReplica(election.topic, election.partition, broker_id, records)
+
+
+def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:
+    """Write the files of a plan into its directory; return their paths. UsageError as `with_plan`."""
+    return write_texts(recovery.folder, files_of(recovery), apart_from=apart_from)
+
+
+def write_texts(folder: str, texts: Mapping[str, str], *, apart_from: Iterable[str]) -> tuple[str, ...]:
+    """Write new files into a directory; return their paths. UsageError as `with_plan`."""
+    with NewFiles(folder, (), apart_from=apart_from) as files:
+        written = []
+        for name, text in texts.items():
+            written.append(files.begin(name))
+            files.write(text.encode(errors="backslashreplace"))
+    return tuple(written)

@@ -1,0 +1,35 @@
+"""The replicas with a part in remote storage, in a run of `kcheck fleet scan`."""
+
+from kcheck.model.report import Column
+from kcheck.tables._contract import PLACE, Table
+
+TABLE = Table(
+    "tiered_partitions",
+    "A replica of a partition in remote storage.",
+    (
+        Column("broker_id", "int64", "The broker id."),
+        Column("topic", "string", "The topic."),
+        Column("partition", "int64", "The partition number."),
+        Column("topic_id", "string", "The topic id."),
+        Column("log_start", "int64", "Its log start, in remote storage or not."),
+        Column("local_start", "int64", "The base offset of its first local segment."),
+        Column("log_end", "int64", "Its log end."),
+        Column("must_not_lead", "bool", "Whether records are lost if it leads."),
+        Column("lost_if_leads", "int64", "How many offsets are lost then, at most."),
+        Column("deleted_if_leads", "int64", "How many remote segments Kafka deletes then, at most."),
+        Column("not_readable", "int64", "How many remote offsets it does not serve while it leads."),
+        Column("gap_from", "int64", "The first offset that is neither local nor remote; null without a gap."),
+        Column("gap_to", "int64", "The offset after the last of them."),
+        Column("remote_end", "int64", "The offset after the last remote one."),
+        Column("segments", "int64", "Number of finished remote segments."),
+        Column("remote_bytes", "int64", "The size of their .log in bytes."),
+        Column("backlog_bytes", "int64", "The size of closed segments that are not copied yet."),
+        Column("backlog_since", "int64", "The largest timestamp in the first of them, in ms since 1970."),
+        Column("duplicated_bytes", "int64", "The bytes on its disk that are in remote storage too."),
+        Column("unfinished", "int64", "Number of remote segments whose copy or deletion has not ended."),
+        Column("metadata", "string", "How much of its metadata is known: read, missing, short or not-given."),
+        Column("metadata_partition", "int64", "Its partition of __remote_log_metadata."),
+        Column("metadata_leader", "int64", "The leader of that partition; -1 without one."),
+    ),
+    in_run=PLACE,
+)

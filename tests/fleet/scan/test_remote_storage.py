@@ -1,0 +1,80 @@
+"""The tables of remote storage in a scan of a fleet, of clusters that real brokers of 4.3.1 left."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kcheck.fleet.scan.local_engine import scan
+from kcheck.verbs.tiered import tiered
+from tests.fleet.scan.test_local_engine import tables
+from tests.fleet.spark.test_engine import asked
+from tests.tiered_states import LOST, OLD_LEADER, state
+
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def scanned(out: Path, *roots: Path, **how: Any) -> Rows:
+    """Return the tables of a scan."""
+    scan([str(root) for root in roots], asked(out, "one", **how))
+    return tables(out / "run=one")
+
+
+def test_replicas_that_must_not_lead(tmp_path: Path) -> None:
+    """A preferred election deleted offsets 0 to 23; check of the directories says the same."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    rows = scanned(tmp_path / "out", *(of / name for name in ("broker-1", "broker-2", "controller")))
+    bad = [row for row in rows["tiered_partitions"] if row["must_not_lead"]]
+    assert [(row["broker_id"], row["topic"], row["lost_if_leads"], row["deleted_if_leads"]) for row in bad] == [
+        (1, "uncl", 24, 8)
+    ]
+    assert [(row["id"], row["dir"]) for row in rows["findings"] if row["severity"] == "error"] == [("KC411", "uncl-0")]
+    assert Counter((row["topic"], row["lineage"], row["state"]) for row in rows["remote_segments"]) == {
+        ("empty", "older", "delete-finished"): 4, ("empty", "current", "copy-finished"): 3,
+        ("uncl", "current", "copy-finished"): 9, ("uncl", "older", "copy-finished"): 3,
+        ("wipe", "current", "copy-finished"): 4,
+    }  # fmt: skip
+    assert rows["remote_objects"] == []
+
+
+def test_objects_of_the_store(tmp_path: Path) -> None:
+    """Every object is of a finished segment; one more file is none of Kafka, and one segment has no record."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    (of / "store/other").write_bytes(b"x")
+    orphan = of / f"store/t-0-{'A' * 22}/{0:020d}-{'B' * 22}.log"
+    orphan.parent.mkdir()
+    orphan.write_bytes(b"x")
+    roots = [of / name for name in ("broker-1", "broker-2", "controller")]
+    rows = scanned(tmp_path / "out", *roots, store=str(of / "store"))
+    found = Counter(row["verdict"] for row in rows["remote_objects"])
+    assert found == {"used": 95, "other": 1, "not-known": 1}  # Written after the scan began: too young for an orphan.
+    assert sum(row["remote_bytes"] or 0 for row in rows["remote_segments"]) == sum(
+        row["bytes"] for row in rows["remote_objects"] if row["verdict"] == "used"
+    )
+
+
+def test_lost_metadata_is_seen(tmp_path: Path) -> None:
+    """The directories of __remote_log_metadata are removed; the cluster's metadata still has the topic."""
+    of = state(LOST, "1b-dirs-removed", tmp_path)
+    rows = scanned(tmp_path / "out", of / "broker-1")
+    assert sorted((row["id"], row["dir"]) for row in rows["findings"] if row["severity"] == "fatal") == [
+        ("KC245", "m-0"), ("KC245", "n-0"),
+    ]  # fmt: skip
+    assert [(row["metadata"], row["lost_if_leads"]) for row in rows["tiered_partitions"]] == [("missing", 20)] * 2
+
+
+def test_log_dirs_that_are_gone_are_a_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their remote part is not read a second time, and the run says so."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+
+    def removed(*args: Any, **how: Any) -> Any:
+        shutil.rmtree(of)
+        return tiered(*args, **how)
+
+    monkeypatch.setattr("kcheck.fleet.scan.remote_storage.tiered", removed)
+    rows = scanned(tmp_path / "out", of / "broker-1", of / "broker-2", store=str(tmp_path))
+    (found,) = (row for row in rows["findings"] if row["id"] == "KC000")
+    assert found["message"].startswith("kcheck failed here: remote storage was not read")
+    assert rows["tiered_partitions"] == []
