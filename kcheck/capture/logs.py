@@ -1,6 +1,6 @@
-"""What of a broker's log goes into a bundle: messages of the catalogue, written again from their wordings.
+"""What of a broker's log goes into a bundle: messages of the catalog, written again from their wordings.
 
-Nothing of a line is copied: the texts are those of the catalogue, and of the values only numbers, ids, releases, names
+Nothing of a line is copied: the texts are those of the catalog, and of the values only numbers, ids, releases, names
 of partitions and paths below a log dir are written. Every other value is `x`.
 """
 
@@ -28,7 +28,7 @@ _LEVELS = ("INFO", "WARN", "ERROR", "FATAL")
 
 
 def redacted(events: Iterable[LogEvent], rename: Callable[[str], str]) -> Iterator[str]:
-    """Yield a line for each message that the catalogue has; `rename` is applied to topics."""
+    """Yield a line for each message that the catalog has; `rename` is applied to topics."""
     time = 0
     for event in events:
         time = event.time if event.time is not None and 0 <= event.time <= _MS_MAX else time

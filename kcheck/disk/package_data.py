@@ -1,4 +1,4 @@
-"""The tables that are part of the package: the catalogue of broker messages, and the fields of documents."""
+"""The tables that are part of the package: the catalog of broker messages, and the fields of documents."""
 
 import pkgutil
 from functools import cache
@@ -9,7 +9,7 @@ from kcheck.messages.catalogue import Catalogue, catalogue
 
 @cache
 def log_catalogue() -> Catalogue:
-    """Return the catalogue of broker messages."""
+    """Return the catalog of broker messages."""
     return catalogue(*(_text("kcheck.messages", name) for name in ("rules.tsv", "patterns.tsv", "loggers.tsv")))
 
 

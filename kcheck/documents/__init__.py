@@ -17,7 +17,7 @@ published tables. Field names are an interface for scripts, so they do not chang
 - `recovery_quorum`: Which rows and sentences say what is left of the controllers?
 - `recovery_metadata`: Which rows and sentences say what comes back from disks alone?
 - `simulation`: Which rows does a simulated history have?
-- `next_commands`: Which findings lead to which next command?
+- `next_commands`: Which findings and pages lead to which next command?
 - `table`: Which rows does an answer have if it is one table, for csv and parquet?
 - `schema`: Which fields does a document have? They are rows of `fields.tsv`.
 - `blocks`: How do large numbers of rows become JSON text?

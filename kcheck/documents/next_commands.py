@@ -1,4 +1,4 @@
-"""Which findings lead to which next command?"""
+"""Which findings and pages lead to which next command?"""
 
 from collections.abc import Iterable
 
@@ -18,3 +18,8 @@ def explain_command(findings: Iterable[Finding]) -> str | None:
     """Return the command that explains the worst finding; None if all are info."""
     worst = max(findings, key=lambda finding: finding.severity.rank, default=None)
     return None if worst is None or worst.severity is Severity.INFO else f"kcheck explain {worst.id}"
+
+
+def incident_topic(page: str) -> str:
+    """Return the topic of `kcheck help` that is a page of docs/operations; `fleet` is a command."""
+    return "every-night" if page == "fleet" else page

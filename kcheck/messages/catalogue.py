@@ -1,4 +1,4 @@
-"""The catalogue of broker messages: rules, their wordings in each release, and an index of their first words."""
+"""The catalog of broker messages: rules, their wordings in each release, and an index of their first words."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -136,7 +136,7 @@ class Catalogue(NamedTuple):
 
 
 def catalogue(rules: str, patterns: str, loggers: str) -> Catalogue:
-    """Return the catalogue from the texts of its tables: tab-separated, with a header line."""
+    """Return the catalog from the texts of its tables: tab-separated, with a header line."""
     by_id = {rule.id: rule for rule in map(_rule, _rows(rules))}
     # The longest text is the most specific one.
     wordings = sorted((_wording(row, by_id) for row in _rows(patterns)), key=lambda one: -sum(map(len, one.literals)))

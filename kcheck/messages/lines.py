@@ -65,7 +65,7 @@ class LogEvent(NamedTuple):
     logger: str | None
     message: str
     rule: LogRule | None
-    """None if the catalogue does not have it."""
+    """None if the catalog does not have it."""
     wording: Wording | None
     values: Mapping[str, Value]
     place: LogPlace
@@ -74,9 +74,9 @@ class LogEvent(NamedTuple):
 
 
 def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[LogEvent]:
-    """Yield the messages of a log that the catalogue has, and those of WARN, ERROR and FATAL that it has not.
+    """Yield the messages of a log that the catalog has, and those of WARN, ERROR and FATAL that it has not.
 
-    A stack trace belongs to the message before it. If its exceptions are in the catalogue and the message is not, they
+    A stack trace belongs to the message before it. If its exceptions are in the catalog and the message is not, they
     explain it; else they are messages of their own. So are known exceptions before the first message.
     """
     return _events(catalogue, _framed(catalogue, numbered))

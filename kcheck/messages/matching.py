@@ -1,4 +1,4 @@
-"""Which wording of the catalogue a message has, and the values in it.
+"""Which wording of the catalog a message has, and the values in it.
 
 Matching takes time linear in the length of a message: the first words choose the candidates, and the texts between the
 values are searched one after the other.

@@ -1,10 +1,10 @@
-"""A behaviour that changes with the release, and the only place that compares versions."""
+"""A behavior that changes with the release, and the only place that compares versions."""
 
 from typing import Protocol, Self, overload
 
 
 class Versioned(Protocol):
-    """A release of which a behaviour is asked."""
+    """A release of which a behavior is asked."""
 
     @property
     def version(self) -> tuple[int, ...]:

@@ -287,7 +287,7 @@ class ReplicaInCluster(NamedTuple):
     stray: Stray | None = None
     """Why the cluster has no such replica on this broker; None if it has."""
     is_certain: bool = False
-    """Whether the metadata are at least those that the broker had when it wrote the replica."""
+    """Whether the metadata is at least as new as that of the broker when it wrote the replica."""
     directory_id: str | None = None
     """The id of the log dir that the replica belongs to; None if it is not known."""
     own_directory_id: str | None = None

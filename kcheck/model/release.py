@@ -145,11 +145,11 @@ class Release(_Fields, Behaviours):
     """One release of Kafka, as `--kafka`, `--ibp` and `--message-format` select it: a value with every behaviour."""
 
     def __repr__(self) -> str:
-        """Return its name: the behaviours would fill a screen."""
+        """Return its name: the behaviors would fill a screen."""
         return f"Release({self.name!r})"
 
     def __getstate__(self) -> None:
-        """Leave out the behaviours that were asked of it: they are not part of the value."""
+        """Leave out the behaviors that were asked of it: they are not part of the value."""
 
     @property
     def producer_table(self) -> HashTable:

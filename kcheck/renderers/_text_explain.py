@@ -6,6 +6,7 @@ from itertools import islice
 
 from kcheck.disk.package_data import log_catalogue
 from kcheck.documents.explain import look
+from kcheck.documents.next_commands import incident_topic
 from kcheck.messages.catalogue import LogRule, Wording
 from kcheck.messages.comparison import LogComparison
 from kcheck.messages.lines import LogEvent
@@ -16,6 +17,8 @@ from kcheck.screen.page import STYLES, Page, moment
 from kcheck.verbs.explain import RulePages
 from kcheck.words import counted, partition_name, some_of
 
+_SEE = re.compile(r"^See: operations/([\w-]+)\.md", re.MULTILINE)
+"""How a page of a rule names a page of docs/operations."""
 _CAUSES_SHOWN = 5
 _STEPS_SHOWN = 12
 _PLACES_SHOWN = 10
@@ -57,7 +60,8 @@ def _pages(rules: Iterable[Rule], page: Page) -> None:
         page.line() if number else None
         page.line(f"{rule.id} {rule.name} ({rule.severity}, {rule.scope})", "bold")
         page.line()
-        for at, paragraph in enumerate(rule.page.strip().split("\n\n")):
+        text = _SEE.sub(lambda match: f"More: kcheck help {incident_topic(match[1])}", rule.page.strip())
+        for at, paragraph in enumerate(text.split("\n\n")):
             page.line() if at else None
             for item in re.split(r"\n(?=- )", paragraph):
                 page.wrapped(" ".join(item.split()), hanging="  " if item.startswith("- ") else "")

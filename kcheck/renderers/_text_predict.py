@@ -17,7 +17,7 @@ from kcheck.verbs.predict import Prediction
 from kcheck.words import agree, counted, some_of
 
 _STYLES = {Outcome.REPAIRED: "yellow", Outcome.STRAY: "red"}
-"""The colours of outcomes; all others are the worst."""
+"""The colors of outcomes; all others are the worst."""
 _FILE_COUNT = 12
 """Number of file names shown of each kind."""
 _NAME_COUNT = 3

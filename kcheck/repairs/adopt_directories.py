@@ -1,6 +1,6 @@
 """Let a directory become a replica of the topic that the cluster has under its name now.
 
-With ZooKeeper the repair moves partition.metadata aside: the broker writes it anew, with the id that ZooKeeper has. It
+With ZooKeeper the repair moves partition.metadata aside: the broker writes it again, with the id that ZooKeeper has. It
 requires a proof that nobody deleted the topic. The files of the ZooKeeper server show none deletion of it, and begin
 with an empty ZooKeeper, or with the topic under the id on disk: ZooKeeper was lost and the topic created again, or
 somebody edited its znode.

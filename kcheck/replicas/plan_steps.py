@@ -39,7 +39,7 @@ class PartitionNow(NamedTuple):
     topic_id: str | None = None
     """The id of its topic by the metadata, or by the leader's directory."""
     is_deleted: bool = False
-    """Whether metadata are at hand that do not have the topic."""
+    """Whether metadata is given that does not have the topic."""
     ends: Mapping[int, Offset | None] = {}
     """The log end offset of each replica here, by broker."""
     latest_epoch: Epoch | None = None

@@ -283,7 +283,7 @@ class Page:
         self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[finding.severity])
 
     def finding(self, finding: Finding, *others: Finding, indent: str = "") -> None:
-        """Write a finding: the message in the colour of its severity, then the effect and the advice.
+        """Write a finding: the message in the color of its severity, then the effect and the advice.
 
         `others` are findings of the same text in the same log dir.
         """

@@ -101,7 +101,7 @@ def rows() -> tuple[str, ...]:
 
 
 def without(mutant: str | None, release: Release) -> tuple[Release, Conditions]:
-    """Return a Kafka in which one behaviour or condition is the opposite; UsageError if the mutant is not known."""
+    """Return a Kafka in which one behavior or condition is the opposite; UsageError if the mutant is not known."""
     if mutant is None:
         return release, Conditions()
     if mutant in MUTANTS:

@@ -339,7 +339,7 @@ class Rules(NamedTuple):
     conditions: Conditions = Conditions()
     """The conditions that Kafka keeps."""
     mutant: str | None = None
-    """What `--mutant` switched off: one of the conditions, or a behaviour of the release."""
+    """What `--mutant` switched off: one of the conditions, or a behavior of the release."""
 
 
 def names_of(numbers: Sequence[int], names: Sequence[str]) -> list[str]:

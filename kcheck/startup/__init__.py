@@ -54,7 +54,7 @@ counts the lost records, and asks whether the log is a stray, or a future log th
 `unchanged.unchanged_prediction` gives the same answer without a load where a clean shutdown left nothing to do.
 
 LogManager: one log dir, then one broker, `log_manager`
- 1. `start_context`      clean or unclean, KRaft or ZooKeeper, and what the cluster metadata say
+ 1. `start_context`      clean or unclean, KRaft or ZooKeeper, and what the cluster metadata says
  2. `load_directories`   each directory that the broker loads, by the steps above
  3. `log_dir_start`      the log dir: abort before offline before load (`log_dir_outcome`)
       abort    a bad meta.properties (from 3.7 an unreadable one: offline), a directory name that cannot be parsed,

@@ -195,7 +195,7 @@ def directory_load_of(
 
 
 def with_topic_settings(context: Context, topic: str) -> Context:
-    """Return the context with what the metadata say of a topic: whether it has a part in remote storage."""
+    """Return the context with what the metadata says of a topic: whether it has a part in remote storage."""
     detector, said = context.stray_detector, context.settings.remote_storage
     if detector is None or not detector.sees_copy or said is False:
         return context

@@ -10,7 +10,7 @@ from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFS
 from kcheck.model.rights import LogDirRights, Rights
 
 _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
-"""The checkpoints that a running broker writes anew all the time."""
+"""The checkpoints that a running broker writes again all the time."""
 
 
 def with_rights(log_dirs: Iterable[tuple[LogDirFacts, tuple[str, ...]]]) -> tuple[LogDirFacts, ...]:

@@ -43,9 +43,9 @@ class NamedMetadata(NamedTuple):
 
 
 def named_metadata(paths: tuple[str, ...]) -> NamedMetadata:
-    """Return the metadata in the paths, and the paths among them that lost theirs, or whose metadata are damaged.
+    """Return the metadata in the paths, and the paths among them that lost theirs, or whose metadata is damaged.
 
-    UsageError: another path without metadata, or whose metadata are of no known cluster.
+    UsageError: another path without metadata, or whose metadata is of no known cluster.
     """
     znodes, kraft = _by_kind(paths)
     whole = [copy for copy in znodes if not copy.metadata.problems]
@@ -62,7 +62,7 @@ def _damaged(path: str, node_id: int | None, problem: MetadataProblem) -> LostCo
 def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, ...]], tuple[LostCopy, ...]]:
     """Return the copies that the user names, by cluster id, and the damaged ones; a log dir that lost its own has none.
 
-    UsageError: a path without metadata, or whose metadata are of no known cluster.
+    UsageError: a path without metadata, or whose metadata is of no known cluster.
     """
     copies: dict[str, tuple[MetadataCopy, ...]] = {}
     damaged = []

@@ -81,7 +81,7 @@ def complete_copy(tree: Tree, path: str, node_id: int | None) -> MetadataCopy | 
 def with_modes(views: tuple[LogDirView, ...], copy_in: CopyIn) -> tuple[LogDirView, ...]:
     """Return the log dirs of a broker, with `of_kraft` set by the metadata in them.
 
-    Only the metadata name a broker that migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep version 0.
+    Only the metadata names a broker that migrated from ZooKeeper (3.4 to 3.9): its meta.properties keep version 0.
     """
     return tuple(view._replace(of_kraft=_is_of_kraft(view, copy_in)) for view in views)
 

@@ -27,7 +27,7 @@ from kcheck.model.release import Follower, ProfileRules
 from kcheck.registry import discover
 from kcheck.tables import PLACE, Table
 from tests.cli.command import kcheck as in_process
-from tests.docs import premises, queries, schemas, test_rules_page
+from tests.docs import premises, queries, schemas, test_rules_page, topics
 from tests.docs.examples import ROOT, pages, printed, with_current_output
 from tests.docs.histories import history_pages
 
@@ -316,7 +316,7 @@ def main(*wanted: str) -> None:
     """Write the pages that are not current: of all, or of those that are wanted."""
     histories = history_pages() if not wanted or any(page.startswith("docs/histories/") for page in wanted) else {}
     of_schemas = schemas.schema_files() if not wanted or any(page.startswith(schemas.FOLDER) for page in wanted) else {}
-    for page, text in (written(wanted) | histories | of_schemas).items():
+    for page, text in (written(wanted) | histories | of_schemas | topics.topic_files()).items():
         path = ROOT / page
         path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_text("utf-8") != text:

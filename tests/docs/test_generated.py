@@ -2,6 +2,7 @@
 
 import pytest
 
+from kcheck.cli.topics import INCIDENTS
 from kcheck.core.premises.table import PREMISES
 from tests.docs.examples import GENERATED, ROOT
 from tests.docs.generate import (
@@ -18,6 +19,8 @@ from tests.docs.generate import (
 )
 from tests.docs.schemas import FOLDER, schema_files
 from tests.docs.test_rules_page import written as rules_page
+from tests.docs.topics import FOLDER as TOPICS_FOLDER
+from tests.docs.topics import topic_files
 
 WRITTEN = {
     "docs/cli.md": cli_page,
@@ -29,6 +32,13 @@ WRITTEN = {
     "docs/rules.md": rules_page,
     "docs/tables.md": tables_page,
 }
+
+
+def test_the_help_of_an_incident_is_its_page() -> None:
+    """Without markup; each page of docs/operations has a topic."""
+    texts = topic_files()
+    assert {path: text for path, text in texts.items() if (ROOT / path).read_text("utf-8") != text} == {}
+    assert {f"{TOPICS_FOLDER}{name}.txt" for name in INCIDENTS} == set(texts)
 
 
 @pytest.mark.parametrize("page", WRITTEN)

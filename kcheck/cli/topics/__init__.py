@@ -5,6 +5,26 @@ from textwrap import wrap
 from kcheck.cli.environment import FILES, VARIABLES
 from kcheck.cli.exit_codes import ANSWERS, CODES
 
+INCIDENTS = {
+    "before-a-start": "Check a broker before it starts: systemd, Kubernetes, Strimzi.",
+    "power-loss": "All brokers lost power.",
+    "dead-disk": "One disk is dead.",
+    "disk-full": "A disk is full.",
+    "unclean-election": "Before an unclean election.",
+    "unclean-happened": "An unclean election has happened.",
+    "lost-quorum": "The controllers lost their majority.",
+    "lost-metadata": "All metadata is lost.",
+    "lost-zookeeper": "ZooKeeper is lost.",
+    "upgrade": "A broker does not start after an upgrade.",
+    "old-copy": "An old copy of a disk was put back.",
+    "moved-by-hand": "Directories were moved or copied by hand.",
+    "deleted-topic": "A deleted topic should come back.",
+    "stray-replica": "Take a replica back from -stray.",
+    "support-ticket": "Send evidence without records.",
+    "every-night": "Scan a fleet every night.",
+}
+"""The pages of docs/operations, each with one sentence; `python -m tests.docs.generate` writes their texts."""
+
 TOPICS = {
     "exit-codes": "The exit codes of all commands.",
     "environment": "Environment variables and the configuration file.",
@@ -13,6 +33,7 @@ TOPICS = {
     "releases": "How kcheck knows the release of Kafka, and the releases that it knows.",
     "glossary": "The words of kcheck.",
     "manual": "Man pages, and completion for bash, zsh and fish.",
+    **INCIDENTS,
 }
 """The topics, each with one sentence."""
 
@@ -30,7 +51,7 @@ def topic(name: str) -> str | None:
 
 
 def _topics() -> str:
-    rows = [_row(name, words, 15) for name, words in TOPICS.items()]
+    rows = [_row(name, words, 18) for name, words in TOPICS.items()]
     return "\n".join(["Topics of kcheck help:", "", *rows, "", "kcheck help TOPIC shows one of them."])
 
 

@@ -17,7 +17,7 @@ class BrokerLoss(NamedTuple):
     partitions: int
     """Partitions with a replica on it."""
     offline: int | None
-    """Partitions for which the controller then elects nobody by itself; None if no metadata are at hand."""
+    """Partitions for which the controller then elects nobody by itself; None without metadata."""
     only_copy: int
     """Partitions that no other broker here can lead: all of their records are gone."""
     lost: Amounts

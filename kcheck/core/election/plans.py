@@ -62,7 +62,7 @@ class Candidate(NamedTuple):
     dir: str | None
     """Its directory; None without one."""
     seat: Seat | None
-    """The place by which the controller can elect it, if it starts first; None if no metadata are at hand."""
+    """The place by which the controller can elect it, if it starts first; None without metadata."""
     problem: str | None
     """Why it cannot lead; None if it can."""
     log_end_offset: Offset | None
@@ -96,7 +96,7 @@ class Candidate(NamedTuple):
 
     @property
     def clean(self) -> bool | None:
-        """Whether the controller can elect it cleanly, if it starts first; None if no metadata are at hand."""
+        """Whether the controller can elect it cleanly, if it starts first; None without metadata."""
         return None if self.seat is None else self.seat.kind is ElectionKind.CLEAN
 
     @property
@@ -116,7 +116,7 @@ class PartitionElection(NamedTuple):
     topic: str
     partition: int
     registration: PartitionRegistration | None
-    """What the metadata say of it; None if none are at hand."""
+    """What the metadata says of it; None without metadata."""
     high_watermark: Offset | None
     """The highest that a replica here has checkpointed."""
     candidates: tuple[Candidate, ...]
@@ -127,7 +127,7 @@ class PartitionElection(NamedTuple):
     kafka_unclean: int | None = None
     """Whom it elects if unclean elections are on."""
     kafka_now: int | None = None
-    """Whom it elects by the configuration that the metadata have."""
+    """Whom it elects by the configuration that the metadata has."""
     seat_now: Seat | None = None
     """By which place it elects that one; None for nobody, or if that is not known."""
     race: frozenset[int | None] = frozenset()
@@ -144,7 +144,7 @@ class PartitionElection(NamedTuple):
     unknown_replicas: tuple[int, ...] = ()
     """Brokers of the assignment that are neither here nor given up."""
     seats: Seats | None = None
-    """Its places after every broker has stopped; None if no metadata are at hand."""
+    """Its places after every broker has stopped; None without metadata."""
     rules: ElectionRules = ElectionRules(kraft=True)
     """What decides its elections."""
     groups: tuple[tuple[str, Offset], ...] | None = ()
@@ -303,5 +303,5 @@ def lost_ranges(partition: PartitionElection) -> dict[int, OffsetRange]:
 
 
 def seat_of(partition: PartitionElection, start: BrokerStart) -> Seat | None:
-    """Return by which place the controller can elect a broker that starts alone; None if no metadata are at hand."""
+    """Return by which place the controller can elect a broker that starts alone; None without metadata."""
     return None if partition.seats is None else election_seat(start, partition.seats, partition.rules)

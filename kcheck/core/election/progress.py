@@ -44,7 +44,7 @@ class PlanState(StrEnum):
     NEXT = "next"
     """The next step can be taken."""
     STOP = "stop"
-    """The cluster is not as the plan expects: what is there now decides anew."""
+    """The cluster is not as the plan expects: what is there now decides again."""
 
 
 class Differs(NamedTuple):
@@ -77,7 +77,7 @@ class ClusterSeen(NamedTuple):
 
 
 def seen_of(plan: SavedPlan, image: ClusterImage, ran: Collection[int] = ()) -> ClusterSeen:
-    """Return what the metadata say: a broker epoch that is not the plan's is of a later registration.
+    """Return what the metadata says: a broker epoch that is not the plan's is of a later registration.
 
     `ran` are brokers that have run since by other evidence: ZooKeeper forgets a broker that stops.
     """

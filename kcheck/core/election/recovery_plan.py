@@ -160,7 +160,7 @@ class PlannedPartition(NamedTuple):
     topic: str
     partition: int
     topic_id: str | None
-    """The id of its topic; None if it has none, or if no metadata are at hand."""
+    """The id of its topic; None if it has none, or if no metadata is at hand."""
     leader: int
     """Whom the steps of the plan make its leader."""
     log_end_offset: Offset | None

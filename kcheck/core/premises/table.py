@@ -41,13 +41,13 @@ HOLES = _ids(lambda premise: premise.cost is PremiseCost.HOLE)
 UNCOUNTED = _ids(lambda premise: premise.cost is PremiseCost.UNCOUNTED)
 """The premises without which a broker loses what no election counts."""
 WRONG_METADATA = _ids(lambda premise: premise.cost is PremiseCost.METADATA)
-"""The premises without which the metadata say nothing of the next election."""
+"""The premises without which the metadata says nothing of the next election."""
 COUNTED = _ids(lambda premise: premise.is_counted)
 """The premises whose costs the losses of partitions contain."""
 MAY_LACK = _ids(lambda premise: premise.may_lack)
 """The premises that leave open, where they are not seen, which records a log lacks."""
 OF_QUORUM = _ids(lambda premise: premise.is_of_quorum)
-"""The premises without which the metadata are brought back before any broker starts."""
+"""The premises without which the metadata is brought back before any broker starts."""
 ENDS_START = _ids(lambda premise: premise.ends_start)
 """The premises without which the broker does not start."""
 TAKES_OFFLINE = _ids(lambda premise: premise.takes_offline)

@@ -153,7 +153,7 @@ _FORMAT_V2: Ibp = ((0, 11, 0), 0)
 
 
 def release(kafka: str = NEWEST_TESTED, *, ibp: str | None = None, message_format: str | None = None) -> Release:
-    """Return the behaviour of `kafka` ("4.3", "3.9.2", "0.10.2.2"); a line means its newest release.
+    """Return the behavior of `kafka` ("4.3", "3.9.2", "0.10.2.2"); a line means its newest release.
 
     `ibp` is inter.broker.protocol.version or metadata.version where it is older than the release's own,
     `message_format` log.message.format.version likewise. UsageError: not known, or not possible for this release.
@@ -186,7 +186,7 @@ def release(kafka: str = NEWEST_TESTED, *, ibp: str | None = None, message_forma
 
 
 def with_profile(chosen: Release, profile: str) -> Release:
-    """Return `chosen` with the truncation behaviour of another profile (`--profile`); UsageError if unknown."""
+    """Return `chosen` with the truncation behavior of another profile (`--profile`); UsageError if unknown."""
     known = {p.value.lower(): p for p in Profile}
     if profile.lower() not in known:
         raise UsageError(f"--profile {profile}: not one of {', '.join(p.value for p in Profile)}")

@@ -70,11 +70,11 @@ class LeaderCost(NamedTuple):
     unreadable: int
     """Offsets in remote storage that it does not serve, although they stay there."""
     is_unclean: bool
-    """Whether the controller elects it uncleanly; False for all if no metadata are at hand."""
+    """Whether the controller elects it uncleanly; False for all without metadata."""
     bytes: int
     """Bytes that the others fetch from it."""
     place: int
-    """Its place in the assignment; 0 for all if no metadata are at hand."""
+    """Its place in the assignment; 0 for all without metadata."""
     broker_id: int
     """Its broker."""
 

@@ -187,7 +187,7 @@ class TruncationPlan(NamedTuple):
     registration: PartitionRegistration | None = None
     """What the metadata of the cluster say of the partition; None if none are at hand."""
     seat: Seat | None = None
-    """By which place the controller can elect this leader, if it starts first; None if no metadata are at hand."""
+    """By which place the controller can elect this leader, if it starts first; None without metadata."""
     lost: Amounts | None = None
     """What nobody here has once it leads; None if it cannot lead."""
     remote_lost: Spans = ()

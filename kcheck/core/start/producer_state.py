@@ -197,7 +197,7 @@ class ProducerReplay:
     """Batches that a broker reads together; `finish` puts their effect into the states (ProducerAppendInfo)."""
 
     def __init__(self, states: ProducerStates, *, anew: bool = False) -> None:
-        """Start from `states`; `anew`: as if it knew no producer."""
+        """Start from `states`; `again`: as if it knew no producer."""
         self.release: Release = states.release
         self._states = states
         self._known = {} if anew else states.entries

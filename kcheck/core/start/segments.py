@@ -60,7 +60,7 @@ def lost_head_of_log(
     """Return the same of a log that a start loads; `checkpoint` is its log start in the checkpoint.
 
     `epochs` are those on disk, where the start changes them: up to 2.8 it raises the first one to the first segment. A
-    start that begins the log anew at a log start above its end loses all of it, which its prediction says.
+    start that begins the log again at a log start above its end loses all of it, which its prediction says.
     """
     if checkpoint is not None and log.bases == (checkpoint,):
         return None

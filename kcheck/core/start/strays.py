@@ -131,7 +131,7 @@ def is_promoted(view: PartitionView, release: Release) -> bool:
 
 
 def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
-    """Return what the metadata say of a replica; None for the metadata log, a -delete directory, and in another mode.
+    """Return what the metadata says of a replica; None for the metadata log, a -delete directory, and in another mode.
 
     Also None where the broker looks for no strays, and while it runs: its files may be newer than the metadata that
     were read before.

@@ -37,7 +37,7 @@ class ZookeeperReplicas(NamedTuple):
 def zookeeper_replicas(
     copy: ZookeeperCopy, log_dir: LogDirView, *, compares_topic_ids: bool
 ) -> ZookeeperReplicas | None:
-    """Return what finds the replicas of a log dir that nobody serves; None if the metadata are not about them.
+    """Return what finds the replicas of a log dir that nobody serves; None if the metadata is not about them.
 
     None during a migration to KRaft, for another cluster, and while the broker runs: its files may be newer.
     """
@@ -48,7 +48,7 @@ def zookeeper_replicas(
 
 
 def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
-    """Return what the metadata say of a replica; None for a directory that is none.
+    """Return what the metadata says of a replica; None for a directory that is none.
 
     Also None during a migration to KRaft, for another cluster, and while the broker runs: its files may be newer.
     """

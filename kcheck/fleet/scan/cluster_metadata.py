@@ -359,9 +359,9 @@ def lasting(source: str | None) -> str | None:
 
 
 def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) -> StrayDetector | None:
-    """Return the detector for a directory, given its topic and the id in it; None if the metadata are gone.
+    """Return the detector for a directory, given its topic and the id in it; None if the metadata is gone.
 
-    Only for a directory of another id than the topic has, all of the metadata are read.
+    Only for a directory with another id than the topic, all metadata is read.
     """
     detector = log_dir_metadata(source).detector
     current = json.loads(of_topic)
@@ -387,7 +387,7 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
 
 
 def in_its_cluster(view: PartitionView, source: str, context: Context) -> PartitionView:
-    """Return a partition with what the metadata say of it; nothing while its broker runs, as `placed` says."""
+    """Return a partition with what the metadata says of it; nothing while its broker runs, as `placed` says."""
     metadata = log_dir_metadata(source)
     view = placed(view, LogDirView(view.where, locked_by=0 if metadata.is_locked else None), context)
     if view.in_cluster is None:

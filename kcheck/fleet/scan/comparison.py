@@ -255,7 +255,7 @@ def _view(row: _ReplicaRow, topic: str, partition: int) -> PartitionView:
 
 
 def _in_cluster(row: _ReplicaRow) -> ReplicaInCluster | None:
-    """Return what the rules about replicas need of what the metadata say."""
+    """Return what the rules about replicas need of what the metadata says."""
     if row["is_certain"] is None:
         return None
     in_isr = row["in_isr"]

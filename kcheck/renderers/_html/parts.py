@@ -13,7 +13,7 @@ from kcheck.words import counted
 SEVERITIES = ("fatal", "error", "warning", "info")
 VERDICTS = (*SEVERITIES, "clean")
 _WORDS = {**{name: name for name in VERDICTS}, **{str(outcome): words for outcome, words in NEXT_STARTS.items()}}
-"""The words for severities, verdicts and outcomes, which have a colour; the worst of each kind first."""
+"""The words for severities, verdicts and outcomes, which have a color; the worst of each kind first."""
 _RANKS = {name: -at for at, name in enumerate(_WORDS)}
 Html = str
 """Markup, in which foreign text was escaped by `text`."""
@@ -30,7 +30,7 @@ def number(value: object) -> Html:
 
 
 def severity(value: object) -> Html:
-    """Return a severity or verdict in its colour."""
+    """Return a severity or verdict in its color."""
     name = str(value)
     return f'<span class="s {name}">{_WORDS[name]}</span>' if name in _WORDS else text(value)
 
@@ -142,7 +142,7 @@ class Bar(NamedTuple):
 
 
 def chart(title: str, bars: Sequence[Bar]) -> Html:
-    """Return bars with their numbers in words, so that no reader depends on colour."""
+    """Return bars with their numbers in words, so that no reader depends on color."""
     longest = max((sum(count for _, count in bar.counts) for bar in bars), default=0) or 1
     lines = "".join(_bar(bar, longest) for bar in bars)
     return f'<figure class="chart"><figcaption>{text(title)}</figcaption>\n<ul>\n{lines}</ul></figure>\n'
