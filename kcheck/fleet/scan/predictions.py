@@ -48,7 +48,7 @@ START = (
     ),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
-Span = tuple[int, int]
+_OffsetSpan = tuple[int, int]
 _ENCODE = json.JSONEncoder().encode
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = (
@@ -176,7 +176,7 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
 
 
 def _batch_faults(
-    unreadable: list[list[Any]], gaps: list[Span], foreign: list[Span], is_complete: object
+    unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object
 ) -> BatchFaults:
     records = tuple(UnreadableRecords(*one) for one in unreadable)
     of_gaps, of_others = (tuple((Offset(start), Offset(end)) for start, end in spans) for spans in (gaps, foreign))
