@@ -346,7 +346,7 @@ def test_a_controller_of_an_old_state_gets_the_copy_of_a_broker(tmp_path: Path) 
     shutil.copytree(tmp_path / "broker-1" / "data" / METADATA, old)
     answer = kcheck.recover_quorum(*arguments)
     assert answer.sentences[:2] == (
-        "1 of 1 controller lacks records that node 2 has (100): as leader, it would cut the newer copy.",
+        "1 of 1 controller lacks records that node 2 has (100): as leader, it would truncate the newer copy.",
         "Do not start any controller yet.",
     )
     assert answer.rescue is not None

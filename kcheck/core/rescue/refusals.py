@@ -64,9 +64,9 @@ def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Ite
             "two-histories",
             f"{rift.newest} ({topics[0]}) and {rift.other} ({topics[1]}) have different records at offset"
             f" {rift.offset} of epoch {rift.epoch}.",
-            "They are two histories of one cluster: controllers were formatted again, for example. Go on with the one"
-            " that has your topics. Of every node of the other one, move __cluster_metadata-0 out of the log dir, and"
-            " ask again. Do not start any node before that.",
+            "They are two histories of one cluster. Controllers were formatted again, for example. Keep the history"
+            " with your topics: move __cluster_metadata-0 of the other nodes elsewhere, and ask again. Do not start any"
+            " node before that.",
         )
 
 

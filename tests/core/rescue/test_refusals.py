@@ -47,7 +47,7 @@ def test_two_histories_are_refused() -> None:
     (found,) = refusals_of_disks([node(101, copy(101)), node(1)], [Rift(7, 2, "/101", "/1")])
     assert found.name == "two-histories"
     assert found.why == "/101 (1 topic) and /1 (0 topics) have different records at offset 7 of epoch 2."
-    assert "move __cluster_metadata-0 out of the log dir" in found.bring
+    assert "move __cluster_metadata-0 of the other nodes elsewhere" in found.bring
 
 
 @pytest.mark.parametrize(
