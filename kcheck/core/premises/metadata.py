@@ -139,12 +139,14 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     if facts.broker_id is None or ("controller" not in facts.roles and facts.broker_id not in voters):
         return
     known = {copy.node_id for copy in facts.copies} & voters
-    missing = voters - known
+    damaged = [copy for copy in facts.damaged_copies if copy.node_id in voters - known]
+    missing = voters - known - {copy.node_id for copy in damaged}
     if voters and len(known) > len(voters) // 2:
         yield proven(premise, facts, *(PremiseEvidence(copy.path, f"end {copy.end}") for copy in facts.copies))
     else:
         names = f"controllers {', '.join(map(str, sorted(missing)))}" if missing else "the other controllers"
         sentence = f"which history the controllers will have is not known: {facts.name} is one of them"
+        sentence += "".join(f"; the copy of controller {copy.node_id} is damaged ({copy.path})" for copy in damaged)
         yield not_seen(premise, facts, sentence, f"--metadata with the log dirs of {names}")
 
 

@@ -107,17 +107,15 @@ class QuorumLoss(NamedTuple):
         """The voters that would elect a leader without metadata that the newest copy proves; empty if none would.
 
         Any majority has everything below a snapshot, and one of all voters everything that an observer has fetched
-        (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. Their leader
-        would cut the newest copy.
+        (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. A damaged
+        copy may have had it too. Their leader would truncate the newest copy.
         """
         holders = {node.node_id for node in self.nodes if node.copy is not None}
         is_ahead = not self.is_voter(self.newest) and holders.issuperset(self.voters)
-        older = tuple(
-            node.node_id
-            for node in self.survivors
-            if node.age < self.newest.age and (is_ahead or node.age[1] < self.copy.snapshot)
-        )
-        return older if len(older) >= self.majority else ()
+        older = [node for node in self.survivors if node.age < self.newest.age]
+        if not is_ahead and all(map(is_usable, older)):
+            older = [node for node in older if node.age[1] < self.copy.snapshot]
+        return tuple(node.node_id for node in older) if len(older) >= self.majority else ()
 
     @property
     def has_all_committed(self) -> bool:

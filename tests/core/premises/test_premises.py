@@ -152,6 +152,9 @@ def test_ids_are_unique_and_in_order() -> None:
     assert {*losing} == {*ids} - ENDS_START
 
 
+NO_HISTORY_KNOWN = "which history the controllers will have is not known"
+
+
 @pytest.mark.parametrize(
     ("given", "premise", "sentence"),
     [
@@ -338,6 +341,15 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
             facts(config=None, copies=(copy(1, voters=frozenset({1, 2, 3})),)),
             "P204",
             "which history the controllers will have is not known: broker 1 is one of them",
+        ),
+        (
+            facts(
+                config=None,
+                copies=(copy(1, voters=frozenset({1, 2, 3})),),
+                lost_copies=(LostCopy("c/m", 2, damage="m.log: offset 7"),),
+            ),
+            "P204",
+            f"{NO_HISTORY_KNOWN}: broker 1 is one of them; the copy of controller 2 is damaged (c/m)",
         ),
         (
             facts(config={**KRAFT, "process.roles": "broker,controller"}, copies=(), image=None),

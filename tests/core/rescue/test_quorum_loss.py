@@ -63,6 +63,8 @@ def test_disks_of_a_majority_have_all_that_was_committed() -> None:
         ((copy(101, 40), copy(102, 40), copy(1, snapshot=41)), (101, 102)),
         ((copy(101, 40), copy(102, 40), copy(103, snapshot=45)), (101, 102)),
         ((copy(101, 40), copy(102), copy(103), copy(1, snapshot=45)), ()),
+        ((copy(101, 40, damage="middle"), copy(102, 40), copy(103)), (101, 102)),
+        ((copy(101, 40, damage="middle"), copy(102), copy(103)), ()),
     ],
 )
 def test_voters_that_lost_records_do_not_elect_without_them(
