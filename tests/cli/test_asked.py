@@ -50,7 +50,7 @@ STRAYS = "2 -stray directories hold 90 records (old-1, solo-0)"
 DELETED = "4 -delete directories hold 280 records"
 TOO_SMALL = "orders and 5 more topics have segment.bytes=16000; Kafka 4.3.1 refuses less than 1048576"
 NO_ROLES = "Kafka 4.0 and later do not read zookeeper.connect; process.roles is missing"
-HEAD = "orders-1 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below"
+HEAD = "orders-1 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records below"
 KEYLESS = "audit is compacted; 90 records have no key: the cleaner deletes 75 at its first run"
 FAILED = "the log dir with the metadata log, broker-3/data, fails"
 
@@ -133,7 +133,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("preflight broker-3/server.properties", 1, "not known"),
     ),
     "fresh-volume-zookeeper": (
-        row(f"{START_1} --metadata zookeeper", 1, "loss P302 orders-0 may lead here, but no directory is here"),
+        row(f"{START_1} --metadata zookeeper", 1, "loss P302 orders-0 may lead here without a directory"),
         row(f"elect {TWO} --metadata zookeeper", 0, "Start broker 2 first", "saves 80 records"),
         row(f"recover {TWO} --metadata zookeeper", 1, "80 records are lost, all of them"),
     ),

@@ -70,7 +70,7 @@ TABLE = (
         OWN_BATCHES, PremiseKind.PRESENCE, "Each segment has the batches that its time index was made for.",
         "The last entry of the time index has the timestamp of its batch. P307 says how much is read.",
         "The batch is older. Of a replica that is not elected: not seen.",
-        "The broker serves the batches. They may be those of another partition, whose .log somebody copied there.",
+        "The broker serves the batches. They may come from another partition, if its .log was copied there.",
         "Compare the segment with another replica or a backup first. kcheck repair only rebuilds the time index.",
         "TimeIndex.maybeAppend, LogSegment.append 0.10.1 to 4.3.1", own_batches, ends_start=False,
         rules=("KC162",), cost=PremiseCost.UNCOUNTED,

@@ -38,7 +38,7 @@ def test_what_a_replica_lacks_that_only_follows() -> None:
 def test_a_last_segment_that_a_killed_broker_had_closed() -> None:
     """Nothing tells what followed it; a replica that only follows fetches that."""
     given = facts(logs=(LOG._replace(end=Offset(6), is_closed=True),))
-    words = "orders-0 ends at 6, but the broker was killed, and had closed the last segment: a newer one may"
+    words = "orders-0 ends at 6, but the broker was killed after it had closed the last segment. A newer one may"
     assert not_seen(given)["P306"].startswith(words)
     assert "P306" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))
     assert "P306" not in not_seen(given._replace(logs=2 * given.logs))
