@@ -1,8 +1,8 @@
 """The topic id in partition.metadata is not the id that the cluster gave the topic.
 
 What is wrong: the cluster has a topic of this name, with another id. The topic was deleted and created again while this
-broker was down, or the directory or partition.metadata was copied from another topic or cluster. The metadata are those
-in `__cluster_metadata-0`, or those that `--metadata` names, also of ZooKeeper.
+broker was down, or the directory or partition.metadata was copied from another topic or cluster. The metadata is that
+in `__cluster_metadata-0`, or the one that `--metadata` names, also of ZooKeeper.
 
 What a KRaft broker does with the directory at its next start:
 

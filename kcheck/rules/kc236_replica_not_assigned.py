@@ -2,8 +2,8 @@
 
 What is wrong: by the metadata of the cluster the topic was deleted, or it has no partition of this number, or this
 broker is none of its replicas. Usually that happened while the broker was down: the topic was deleted, or the partition
-was reassigned. Or the directory was copied here. The metadata are those in `__cluster_metadata-0`, or those that
-`--metadata` names.
+was reassigned. Or the directory was copied here. The metadata is that in `__cluster_metadata-0`, or the one
+that `--metadata` names.
 
 What a KRaft broker does with the directory at its next start:
 

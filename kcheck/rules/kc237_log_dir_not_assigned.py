@@ -23,7 +23,7 @@ from kcheck.rules._words import kafka
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Compare the directory.id of the log dir with the one that the metadata name."""
+    """Compare the directory.id of the log dir with the one in the metadata."""
     replica = view.in_cluster
     if replica is None or replica.directory_id is None or replica.own_directory_id is None:
         return

@@ -2,7 +2,7 @@
 
 What is wrong: the controller gives every leader its epoch, and the metadata of the cluster keep the latest one. A
 broker that has those metadata never writes a higher epoch. Here leader-epoch-checkpoint or the last batch has one. The
-directory was copied from another cluster, the epochs are damaged, or the metadata were lost and an older copy took
+directory was copied from another cluster, the epochs are damaged, or the metadata was lost and an older copy took
 their place. Or this copy of the metadata is simply older than the directory: then the finding is an info.
 
 What the broker does: it starts, and compares nothing. As leader it drops the higher epochs from

@@ -1,7 +1,7 @@
 """A -delete or -stray directory holds records that the broker does not serve.
 
 What is wrong: perhaps nothing. The topic was deleted, the partition was moved to another broker or log dir, or a start
-found no such replica in the metadata of the cluster. But if somebody deleted the topic by mistake, or the metadata were
+found no such replica in the metadata of the cluster. But if somebody deleted the topic by mistake, or the metadata was
 wrong, these can be the last copies of the records.
 
 What the broker does:

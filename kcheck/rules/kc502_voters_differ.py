@@ -1,4 +1,4 @@
-"""The newest metadata name a voter set that no majority of the controllers names.
+"""The newest metadata has a voter set that no majority of the controllers names.
 
 What is wrong: the controllers elect their leader among the voters. With kraft.version 0 each node has them from its own
 configuration (`controller.quorum.voters`), and here the configurations differ. With kraft.version 1 (3.9 and later) the
@@ -44,7 +44,7 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
     others = [f"{listed(sorted(_voters(copy)))} (controller {node})" for node, copy in sorted(by_node.items())]
     yield RULE.finding(
         place_of(view.newest),
-        f"the newest metadata name the voters {listed(sorted(voters))}, as {len(agreeing)} of {len(by_node)} "
+        f"the newest metadata lists the voters {listed(sorted(voters))}, as {len(agreeing)} of {len(by_node)} "
         f"controllers do; they name {listed(others)}",
         effect=f"Controllers of {kafka(release)} count votes by their own list: two leaders can be elected."
         if configured

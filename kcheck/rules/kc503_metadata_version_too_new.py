@@ -1,4 +1,4 @@
-"""The metadata are of a newer metadata.version than the software supports.
+"""The metadata is of a newer metadata.version than the software supports.
 
 What is wrong: the finalized `metadata.version` of the cluster says which records the controllers write. Here it is
 above what the release supports that `--kafka` names, or above what a registered broker supports. Or the release does

@@ -50,7 +50,7 @@ STRAYS = "2 -stray directories hold 90 records (old-1, solo-0)"
 DELETED = "4 -delete directories hold 280 records"
 TOO_SMALL = "orders and 5 more topics have segment.bytes=16000; Kafka 4.3.1 refuses less than 1048576"
 NO_ROLES = "Kafka 4.0 and later do not read zookeeper.connect; process.roles is missing"
-HEAD = "orders-1 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below"
+HEAD = "orders-1 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records below"
 KEYLESS = "audit is compacted; 90 records have no key: the cleaner deletes 75 at its first run"
 FAILED = "the log dir with the metadata log, broker-3/data, fails"
 
@@ -102,14 +102,14 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"{START_1} --metadata new-controller", 1, f"abort P201 {HISTORY}"),
         row("predict broker-1/data --metadata new-controller", 1, "will not boot", HISTORY),
         row("cluster broker-1/data new-controller", 1, f"fatal KC315 P201: {HISTORY}"),
-        row(f"elect {TWO} --metadata new-controller", 1, HISTORY, "No broker here starts."),
-        row(f"recover {TWO} --metadata new-controller", 1, "2 partitions get no leader"),
+        row(f"elect {TWO} --metadata new-controller", 1, HISTORY, "Do not start any node: kcheck recover quorum"),
+        row(f"recover {TWO} --metadata new-controller", 1, "Bring the quorum of the controllers back"),
     ),
     "voters-without-metadata": (
         row(START_1, 1, f"abort P202 {LOST_LOG}"),
         row("preflight broker-3/server.properties", 1, "not known", "name --metadata with the log dirs of controllers"),
-        row(f"elect {SETTINGS}", 1, "No broker here starts."),
-        row(f"recover {SETTINGS}", 1, f"Broker 1 should not start: {LOST_LOG}"),
+        row(f"elect {SETTINGS}", 1, "Do not start any of them: kcheck recover quorum"),
+        row(f"recover {SETTINGS}", 1, "2 of 3 controllers have lost their metadata (1 and 2)"),
         row("check 1=broker-1 2=broker-2 3=broker-3", 1, f"fatal KC315 P202: {LOST_LOG}"),
         row("cluster broker-1 broker-2 broker-3", 1, f"fatal KC315 P202: {LOST_LOG}"),
     ),
@@ -133,7 +133,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("preflight broker-3/server.properties", 1, "not known"),
     ),
     "fresh-volume-zookeeper": (
-        row(f"{START_1} --metadata zookeeper", 1, "loss P302 orders-0 may lead here, but no directory is here"),
+        row(f"{START_1} --metadata zookeeper", 1, "loss P302 orders-0 may lead here without a directory"),
         row(f"elect {TWO} --metadata zookeeper", 0, "Start broker 2 first", "saves 80 records"),
         row(f"recover {TWO} --metadata zookeeper", 1, "80 records are lost, all of them"),
     ),

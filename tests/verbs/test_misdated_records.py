@@ -23,7 +23,7 @@ def append(disk: Path, base: int, data: bytes) -> None:
     index.write_bytes(index.read_bytes() + data)
 
 
-SAID = "offsets {} by timestamp {}, their records are newer: retention deletes them {}"
+SAID = "offsets {} by timestamp {}, but the records are newer. Retention deletes them {}"
 AT_ONCE, LATER = "at its first check", "once the segments before them have expired"
 
 

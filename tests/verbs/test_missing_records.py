@@ -39,7 +39,9 @@ def test_whole_logs(disk: Path) -> None:
 def test_the_first_segment(disk: Path) -> None:
     """Epochs begin where the log began, after a kill too."""
     remove(disk, 0)
-    said = "segments-0 begins at 20 here, its epochs at 0: as leader it makes the other replicas delete what is below"
+    said = (
+        "segments-0 begins at 20 here, its epochs at 0: as leader it makes the other replicas delete the records below"
+    )
     assert told(disk) == {"P304": said}
     kill(disk)
     assert told(disk) == {"P304": said}
@@ -91,7 +93,9 @@ def test_the_newest_segment_of_a_killed_broker(tmp_path: Path) -> None:
         return [row.sentence for row in premises if row.id == "P306" and row.provide is not None]
 
     (sentence,) = open_ends()
-    assert sentence.startswith("solo-0 ends at 6, but the broker was killed, and had closed the last segment: a newer")
+    assert sentence.startswith(
+        "solo-0 ends at 6, but the broker was killed after it had closed the last segment. A newer"
+    )
     brokers = [f"{number}={folder}/broker-{number}" for number in (1, 2, 3)]
     answer = kcheck.elect(*brokers, metadata=[folder / "zookeeper"], kafka="3.9.2")
     assert (False, True) == (answer.is_safe, answer.verdict.startswith("First mend P306: what it costs is not counted"))

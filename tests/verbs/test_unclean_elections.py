@@ -58,7 +58,7 @@ def test_a_broker_that_an_unclean_leader_cuts(tmp_path: Path, monkeypatch: pytes
     said = kcheck.preflight(Path("broker-3/server.properties"), metadata=[metadata], allow=["P602"]).to_dict()
     assert (said["may_start"], said["reasons"][0]["dir"]) == (True, None)
     assert (
-        "starting broker 3 cuts what broker 2 lacks of its records, at most 26 (offsets 0-25)"
+        "starting broker 3 loses its records that broker 2 lacks, at most 26 (offsets 0-25)"
         in said["reasons"][0]["why"]
     )
     found = kcheck.check(Path("broker-3/server.properties"), metadata=[metadata]).to_dict()["findings"]

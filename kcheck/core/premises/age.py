@@ -92,8 +92,8 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     name = partition_name(*partition)
     more = f", and so in {len(above) - 1} more partition{'s' * (len(above) > 2)}" if len(above) > 1 else ""
     sentence = (
-        f"the metadata are older than the disk: {name} has leader epoch {epoch} here, the metadata know only"
-        f" {known_epoch}{more}; by them the controller elects replicas that have fallen behind since"
+        f"the metadata is older than the disk: {name} has leader epoch {epoch} here, the metadata has {known_epoch}"
+        f"{more}. With that metadata the controller elects replicas that have fallen behind since"
     )
     yield refuted(premise, facts, sentence, PremiseEvidence(f"{log_dir}/{name}", f"leader epoch {epoch}"))
 
@@ -111,11 +111,11 @@ TABLE = (
         is_current, ends_start=False, may_lack=True,
     ),
     Premise(
-        "P702", PremiseKind.AGE, "The metadata are not older than the log dirs.",
-        "No log has a leader epoch above that in the metadata; of a forged file the last batch counts.",
-        "A leader epoch that the metadata do not know yet.",
+        "P702", PremiseKind.AGE, "The metadata is not older than the log dirs.",
+        "No log has a leader epoch above that in the metadata. In place of a forged file the last batch counts.",
+        "A leader epoch that is not in the metadata yet.",
         "The controller elects by an old ISR; followers delete what was written since.",
-        "Bring the newest metadata: those of another controller, or the newest copy of ZooKeeper's data.",
+        "Bring the newest metadata, from another controller or from the newest copy of ZooKeeper's data.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9", is_newer, ends_start=False,
         cost=PremiseCost.METADATA,
     ),

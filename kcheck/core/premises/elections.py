@@ -37,15 +37,15 @@ def elects_in_sync(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
         evidence = (PremiseEvidence(path, f"{UNCLEAN}=true, or a topic has it") for path in where)
         sentence = (
             f"{facts.name} is not in sync in {some_of(on)}, and leads there if it is back first, since {UNCLEAN} is"
-            " on: the others then delete what it lacks; whether they have more is not known"
+            " on. The others then delete the records that it lacks; whether they have more is not known"
         )
         yield not_seen(premise, facts, sentence, EVERY_DISK, *evidence)
     # Of a broker that has only its own copy of the metadata, P303 says that its place is not known.
     others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
     if (unseen := behind.get(None)) and (others or not facts.copies):
         sentence = (
-            f"{facts.name} is not in sync in {some_of(unseen)}; whether the controllers let it lead there all the same"
-            f" is not known ({UNCLEAN})"
+            f"{facts.name} is not in sync in {some_of(unseen)}. Whether the controllers elect it anyway is not known"
+            f" ({UNCLEAN})"
         )
         node = "a controller" if kraft else "the broker"
         yield not_seen(premise, facts, sentence, f"the server.properties of {node}, by --metadata or --config")
@@ -69,7 +69,7 @@ def has_followed(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield not_seen(premise, facts, sentence, EVERY_DISK, *evidence)
         else:
             sentence = (
-                f"{elected}: starting {facts.name} cuts what broker {leader} lacks of its records, at most"
+                f"{elected}: starting {facts.name} loses its records that broker {leader} lacks, at most"
                 f" {row.end - row.start} ({offset_range(row.start, row.end)}). Save them first: kcheck recover with the"
                 " log dirs of all brokers and --output-dir DIR"
             )
@@ -89,11 +89,11 @@ def _elections(facts: BrokerFacts) -> Iterator[tuple[LogFacts, Epoch, UncleanEle
 TABLE = (
     Premise(
         "P601", PremiseKind.ELECTIONS, "No controller lets a replica of the broker lead that is not in sync.",
-        "Each replica is in sync, or unclean.leader.election.enable is false: by the topic, the controllers'"
-        " configuration in the metadata, or their server.properties. Controllers whose file is not seen count as those"
-        " whose file is.",
-        "It is true, or no server.properties of a controller was seen, and a replica is not in sync: not seen.",
-        "If the broker is back first, it leads; the others delete what it lacks.",
+        "Each replica is in sync, or unclean.leader.election.enable is false. The topic sets it, the controllers'"
+        " configuration in the metadata, or their server.properties. A controller without a given file counts as one"
+        " with the given settings.",
+        "Not seen: it is true, or no server.properties of a controller is given, and a replica is not in sync.",
+        "If the broker is back first, it leads. The others then delete the records that it lacks.",
         "Start the replicas in sync first: kcheck recover has the order.",
         "ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic 3.9 to 4.3.1; PartitionStateMachine 0.8.2 to"
         " 3.9",
@@ -102,8 +102,8 @@ TABLE = (
     Premise(
         FOLLOWED, PremiseKind.ELECTIONS, "The broker has followed each leader that was elected uncleanly.",
         "The newest leader epoch of the log is not below that of the last unclean election in the metadata.",
-        "An older one, of a replica that was in sync, or led, before that election and not since. Of others: not seen.",
-        "The broker truncates the log to the new leader's and deletes what only it has.",
+        "An older one, of a replica that was in sync, or led, before that election and not since. Not seen: others.",
+        "The broker truncates its log to that of the new leader, and loses the records that only it has.",
         "Save its records first: kcheck recover --output-dir DIR. Then start it with --allow P602.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9; ReplicaFetcherThread",
         has_followed, ends_start=False, rules=("KC254",), is_counted=True,

@@ -37,7 +37,7 @@ def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         if theirs == [own]:
             yield proven(premise, facts, *evidence)
         elif own in theirs:
-            sentence = f"the metadata are of two clusters, {' and '.join(sorted(theirs))}"
+            sentence = f"the metadata is of two clusters, {' and '.join(sorted(theirs))}"
             yield not_seen(premise, facts, sentence, "only metadata of the broker's own cluster", *evidence)
         else:
             sentence = f"the disk of {facts.name} is of cluster {own}, the cluster is {', '.join(sorted(theirs))}"
@@ -243,8 +243,8 @@ TABLE = (
     Premise(
         "P105", PremiseKind.IDENTITY, "The settings and quorum-state name the same voters.",
         "The ids in controller.quorum.voters of each controller are those in quorum-state.",
-        "Other voters. In 3.9 and later: if a majority of the list needs new ones, or can elect a controller without"
-        " all committed metadata; voters whose log dirs are not given: not seen.",
+        "Other voters. In 3.9 and later only if a majority of the list needs new ones, or can elect a controller"
+        " without all committed metadata. Not seen: voters without a given log dir.",
         "2.7 to 3.8: the process ends. 3.9 and later: nobody elects a controller, or an empty one is elected.",
         "Restore controller.quorum.voters in the settings of all controllers and brokers.",
         "QuorumState.initialize 2.7 to 3.8; KafkaRaftClient 3.9 to 4.3.1", static_voters,
@@ -260,7 +260,7 @@ TABLE = (
     Premise(
         "P107", PremiseKind.IDENTITY, "A voter has the directory id of the voter set.",
         "directory.id in meta.properties is the id in the newest voter set.",
-        "Another directory id, and voters whose log dirs are not given: not seen.",
+        "Another directory id. Not seen: voters without a given log dir.",
         "The node starts as an observer and has no vote.",
         "Bring the log dirs of the other voters: kcheck cluster.",
         "KRaftControlRecordStateMachine, VoterSet 3.9 to 4.3.1", voter_directory,

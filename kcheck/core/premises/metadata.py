@@ -121,10 +121,9 @@ def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield proven(premise, facts, *evidence)
             continue
         sentence = (
-            f"the controllers have another history than broker {copy.node_id}: its copy of the metadata goes to offset"
-            f" {copy.end - 1} in epoch {copy.epoch}, theirs to offset {newest.end - 1} in epoch {newest.epoch}; they"
-            " agree at most before offset"
-            f" {common}"
+            f"the controllers have another history than broker {copy.node_id}. Its copy of the metadata goes to offset"
+            f" {copy.end - 1} in epoch {copy.epoch}, theirs to offset {newest.end - 1} in epoch {newest.epoch}. They"
+            f" agree at most before offset {common}"
         )
         strays = [log for log in facts.logs if log.partition.topic not in newest.image.topics]
         if strays and copy.node_id == facts.broker_id:
@@ -172,11 +171,11 @@ TABLE = (
     Premise(
         "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
         "A log dir of each controller contains __cluster_metadata-0.",
-        "A controller has partitions, or other copies name it, and it has no metadata log; or so many others that no"
-        " majority has one. A log dir of --metadata that may keep none: not seen.",
+        "A controller has partitions, or other copies name it, but it has no metadata log. Or no majority of the"
+        " controllers has one. A log dir of --metadata that may keep none: not seen.",
         "Voters with empty logs elect each other; every partition becomes stray.",
-        "Start the other controllers first. Where no majority has the metadata log, start none: kcheck recover quorum,"
-        " or kcheck recover metadata if no copy is left.",
+        "Start the other controllers first. If no majority has the metadata log, start none and run kcheck recover"
+        " quorum. If no copy is left, run kcheck recover metadata.",
         "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log, is_of_quorum=True,
     ),
     Premise(
@@ -200,7 +199,7 @@ TABLE = (
         "More than half of the voters are not among the given nodes that do not start.",
         "Half of the voters or more are given and do not start.",
         "The broker waits for a leader of the controllers that nobody can elect.",
-        "First get the controllers to start: ask kcheck preflight of each.",
+        "First get the controllers to start. Run kcheck preflight for each of them.",
         "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts, is_of_quorum=True,
     ),
 )  # fmt: skip

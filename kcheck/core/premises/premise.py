@@ -46,7 +46,7 @@ class PremiseCost(StrEnum):
     UNCOUNTED = "uncounted"
     """The broker loses what no election counts."""
     METADATA = "metadata"
-    """The metadata say nothing of the next election."""
+    """The metadata shows nothing about the next election."""
 
 
 class Premise(NamedTuple):

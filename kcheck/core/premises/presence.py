@@ -14,7 +14,7 @@ from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import STATIC, is_reserved
 from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, partition_name, shell_word, some_of
+from kcheck.words import capital, counted, partition_name, shell_word, some_of
 
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
@@ -118,8 +118,8 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     others = [partition for partition in leading if partition not in alone]
     if others:
         sentence = (
-            f"{_named(others)} may lead here, but no directory is here: {facts.name} makes an empty log, and the other"
-            " replicas would delete their records"
+            f"{_named(others)} may lead here without a directory. {capital(facts.name)} makes an empty log, and the"
+            " other replicas would delete their records"
         )
         yield refuted(premise, facts, sentence, evidence)
     if not alone and not others:
@@ -213,9 +213,9 @@ def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
         if only_follows(partition, facts, in_the_end=True):
             yield kept(premise, facts, sentence, evidence)
             continue
-        then = "as leader it makes the other replicas delete what is below"
+        then = "as leader it makes the other replicas delete the records below"
         if is_alone(partition, facts):
-            then = "no other broker has a replica with what is below"
+            then = "no other broker has a replica with the records below"
         yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
 
 
@@ -266,6 +266,7 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
     yield from _newest_segment_there(premise, facts)
+    yield from _end_readable(premise, facts)
     for partition, log_dir, (start, end, known_by) in _missing(facts):
         if known_by is not None:
             name = partition_name(*partition)
@@ -294,11 +295,27 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
             name, end = partition_name(*log.partition), log.end
             cut = f"the time index of the segment that ends at {end} is cut"
             sentence = (
-                f"{name} ends at {end}, but the broker was killed, and had closed the last segment: a newer one may"
-                " have been removed"
+                f"{name} ends at {end}, but the broker was killed after it had closed the last segment. A newer one"
+                " may have been removed"
             )
             provide = f"{EVERY_DISK}; or --allow {premise.id} if none was"
             yield not_seen(premise, facts, sentence, provide, PremiseEvidence(f"{log.log_dir}/{name}", cut))
+
+
+def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for bytes at the end of a log that the start truncates, and that no header describes as a batch.
+
+    After a power loss they are mostly of a batch that no producer was told is written.
+    """
+    for log in facts.logs:
+        if log.unread_size and not only_follows(log.partition, facts, in_the_end=False):
+            name = partition_name(*log.partition)
+            size = counted(log.unread_size, "byte")
+            sentence = (
+                f"{name} ends at {log.end}: the start truncates {size} that name no batch, records may be in them"
+            )
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{size} after the last batch")
+            yield not_seen(premise, facts, sentence, f"{EVERY_DISK}; or --allow {premise.id}", evidence)
 
 
 def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -358,10 +375,10 @@ TABLE = (
     ),
     Premise(
         HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
-        "The first epoch of a log does not begin below its first segment, nor below its log start in a checkpoint.",
-        "Epochs that begin below: Kafka moves the first one with the log start. Of a replica that is not elected: not"
-        " seen.",
-        "As leader it makes the other replicas delete what is below its log start.",
+        "The first epoch of a log is not below its first segment, nor below its log start in a checkpoint.",
+        "Epochs that begin below, because Kafka moves the first one with the log start. Not seen: a replica that is"
+        " not elected.",
+        "As leader it makes the other replicas delete the records below its log start.",
         "Restore the first segments, or let another replica lead: kcheck recover.",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
         ends_start=False, rules=("KC203",), cost=PremiseCost.HOLE,
@@ -378,8 +395,8 @@ TABLE = (
     Premise(
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
-        "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen. Nor is"
-        " what follows a last segment that a killed broker had closed.",
+        "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen. Nor are"
+        " records after a last segment that a killed broker had closed, or in bytes without a batch header.",
         "The start lowers them without a word; as leader it makes the other replicas truncate.",
         "Let another replica lead: before this broker starts, ask kcheck recover with the log dirs of all brokers.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,

@@ -98,7 +98,7 @@ TABLE = (
     Premise(
         REMOTE_KEPT, PremiseKind.REMOTE, "Leading deletes no remote segment.",
         "Each finished remote segment has an epoch that is not below the first one of leader-epoch-checkpoint.",
-        "A finished segment all of whose epochs are lower.",
+        "A finished segment that has only lower epochs.",
         "Once the replica leads, the broker deletes the segment in remote storage, and raises every log start.",
         "Let another replica lead; restore the epochs first: kcheck repair --against.",
         "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False, rules=("KC240", "KC411"),

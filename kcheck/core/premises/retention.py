@@ -26,8 +26,8 @@ def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         name = partition_name(*partition)
         when = "at its first check" if is_head else "once the segments before them have expired"
         sentence = (
-            f"{name}: the time index dates {offset_span(start, end)} by timestamp {timestamp}, their records are newer:"
-            f" retention deletes them {when}; kcheck repair rebuilds the time index"
+            f"{name}: the time index dates {offset_span(start, end)} by timestamp {timestamp}, but the records are"
+            f" newer. Retention deletes them {when}; kcheck repair rebuilds the time index"
         )
         evidence = PremiseEvidence(f"{log_dir}/{name}", f"the last entry of a .timeindex has timestamp {timestamp}")
         yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
@@ -37,8 +37,8 @@ TABLE = (
     Premise(
         DATED, PremiseKind.RETENTION, "No time index dates its segment before its records.",
         "The last entry of each time index is not older than those before it, and not 0.",
-        "A last entry that is, and newer records, in a segment that the start does not recover; in a topic that "
-        "retention.ms expires.",
+        "An older last entry, or 0, of a segment with newer records that the broker does not recover. Only in a topic "
+        "that retention.ms expires.",
         "The first check of retention deletes the segment, the active one too, if all before it are as old.",
         "Run kcheck repair before the start: it rebuilds the time index.",
         "LogSegment.maxTimestampSoFar, Log.deletableSegments 0.10.1 to 2.8; UnifiedLog.deletableSegments to 4.3.1",

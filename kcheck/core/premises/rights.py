@@ -160,7 +160,7 @@ def may_use_all(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
             place, user = rights.doubtful, rights.user.user
             sentence = (
                 f"{_path(log_dir, place)} belongs to user {place.user} and group {place.group}, most files to user"
-                f" {user}: whether {user} is in that group is not known"
+                f" {user}. Whether {user} is in that group is not known"
             )
             evidence = (PremiseEvidence(_path(log_dir, place), f"group {place.group}, mode {place.mode:o}"),)
             yield not_seen(premise, facts, sentence, f"--allow {premise.id} if it is", *evidence)

@@ -89,10 +89,10 @@ TABLE = (
     Premise(
         "P501", PremiseKind.SETTINGS, "The settings are for the mode of the release and of the disks.",
         "process.roles is set, or the release still runs with ZooKeeper and meta.properties has version 0.",
-        "Settings without process.roles, for 4.0 and later or with disks of KRaft; up to 3.3 those with it, with disks "
-        "of ZooKeeper.",
-        "The process ends: process.roles is missing, or meta.properties has the wrong version. Up to 3.6 a broker with "
-        "disks of KRaft joins ZooKeeper.",
+        "Settings without process.roles, for 4.0 and later or with disks of KRaft. In 3.3 and earlier also settings "
+        "with it, with disks of ZooKeeper.",
+        "The process ends: process.roles is missing, or meta.properties has the wrong version. In 3.6 and earlier a "
+        "broker with disks of KRaft joins ZooKeeper.",
         "Start it with the server.properties of its mode. For 4.0, migrate to KRaft in 3.9 first.",
         "AbstractKafkaConfig 4.0 to 4.3.1; MetaPropertiesEnsemble.verify 3.7 to 3.9, MetaProperties.parse 3.0 to 3.3",
         known_mode,
@@ -100,7 +100,7 @@ TABLE = (
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
         "Each setting in server.properties has a value that the release accepts: its type, its range, a class it has.",
-        "A value of another type or beyond the range, or a class that is gone.",
+        "A value of another type or beyond the range, or a class that the release no longer has.",
         "The process ends: ConfigException, invalid value.",
         "Correct the setting that the reason names.",
         "KafkaConfig, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,

@@ -1,4 +1,4 @@
-"""What the configurations in the metadata say of a topic's logs: UnifiedLog.isRemoteLogEnabled 3.6 to 4.3.1."""
+"""The configurations of a topic, as in the metadata: UnifiedLog.isRemoteLogEnabled 3.6 to 4.3.1."""
 
 from collections.abc import Mapping
 

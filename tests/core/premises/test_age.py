@@ -26,9 +26,9 @@ def test_metadata_that_are_older_than_the_disk() -> None:
         logs=logs[:2],
     )  # fmt: skip
     assert refuted(given)["P702"].startswith(
-        "the metadata are older than the disk: audit-1 has leader epoch 2 here, the metadata know only 0; by them"
+        "the metadata is older than the disk: audit-1 has leader epoch 2 here, the metadata has 0. With that metadata"
     )
-    assert ", and so in 1 more partition; by them" in refuted(given._replace(logs=logs))["P702"]
+    assert ", and so in 1 more partition. With that" in refuted(given._replace(logs=logs))["P702"]
     assert "P702" in rows(given._replace(logs=logs[:1]), PremiseStatus.PROVEN)
     assert "P702" in rows(
         given._replace(logs=(LogFacts(TopicPartition("gone", 0), "d1", epoch=9),)), PremiseStatus.PROVEN

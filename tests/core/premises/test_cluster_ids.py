@@ -11,7 +11,7 @@ from tests.core.premises.test_premises import facts
     ("named", "status", "sentence"),
     [
         ("XC", PremiseStatus.PROVEN, None),
-        ("XXC", PremiseStatus.NOT_SEEN, "the metadata are of two clusters, C and X"),
+        ("XXC", PremiseStatus.NOT_SEEN, "the metadata is of two clusters, C and X"),
         ("XXXC", PremiseStatus.REFUTED, "the disk of broker 1 is of cluster C, the cluster is X"),
     ],
 )

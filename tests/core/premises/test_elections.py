@@ -53,7 +53,7 @@ def test_a_broker_that_is_behind_leads_if_unclean_elections_are_on() -> None:
 def test_settings_that_were_not_seen(mode: Mode) -> None:
     """They matter for a replica that is not in sync, unless the release does not obey them or the topic has its own."""
     behind = given(cluster(2), mode=mode, release=release("3.9"))
-    assert behind["not seen"].startswith("broker 1 is not in sync in t-0; whether the controllers let it lead there")
+    assert behind["not seen"].startswith("broker 1 is not in sync in t-0. Whether the controllers elect it anyway")
     for isr, elr in (((1, 2, 3), ()), ((), (1,))):
         assert not given(cluster(*isr, elr=elr), mode=mode, release=release("3.9"))
     stated = cluster(2, configs={("topic", "t"): {UNCLEAN: "false"}})
@@ -81,8 +81,8 @@ def test_an_unclean_election_while_the_broker_was_down() -> None:
     elected = {("T", 0): UncleanElection(2, 5, 90, (1,)), ("O", 0): UncleanElection(3, 5, 91, (2,))}
     lost, _, _ = of_unclean(4, cluster(2, unclean=elected))
     assert lost["P602"].startswith(
-        "broker 2 was elected uncleanly at epoch 5, which t-0 does not have here: starting broker 1 cuts what broker 2"
-        " lacks of its records, at most 40 (offsets 0-39). Save them first: kcheck recover"
+        "broker 2 was elected uncleanly at epoch 5, which t-0 does not have here: starting broker 1 loses its records"
+        " that broker 2 lacks, at most 40 (offsets 0-39). Save them first: kcheck recover"
     )
     assert "P602" in of_unclean(5, cluster(2, unclean=elected))[2]
     of_others = {("T", 0): UncleanElection(2, 5, 90, (3,), (1,))}

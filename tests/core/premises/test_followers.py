@@ -38,7 +38,15 @@ def test_what_a_replica_lacks_that_only_follows() -> None:
 def test_a_last_segment_that_a_killed_broker_had_closed() -> None:
     """Nothing tells what followed it; a replica that only follows fetches that."""
     given = facts(logs=(LOG._replace(end=Offset(6), is_closed=True),))
-    words = "orders-0 ends at 6, but the broker was killed, and had closed the last segment: a newer one may"
+    words = "orders-0 ends at 6, but the broker was killed after it had closed the last segment. A newer one may"
     assert not_seen(given)["P306"].startswith(words)
     assert "P306" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))
     assert "P306" not in not_seen(given._replace(logs=2 * given.logs))
+
+
+def test_bytes_at_the_end_that_name_no_batch() -> None:
+    """A power loss leaves such bytes, mostly of a batch that no producer was told is written."""
+    given = facts(logs=(LOG._replace(end=Offset(6), unread_size=135),))
+    words = "orders-0 ends at 6: the start truncates 135 bytes that name no batch, records may be in them"
+    assert not_seen(given)["P306"] == words
+    assert "P306" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))

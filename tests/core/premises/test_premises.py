@@ -208,16 +208,16 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
             facts(copies=(copy(end=17), copy(1, 61))),
             "P201",
             (
-                "the controllers have another history than broker 1: its copy of the metadata goes to offset 60 in"
-                " epoch 1, theirs to offset 16 in epoch 1; they agree at most before offset 17"
+                "the controllers have another history than broker 1. Its copy of the metadata goes to offset 60 in"
+                " epoch 1, theirs to offset 16 in epoch 1. They agree at most before offset 17"
             ),
         ),
         (
             facts(broker_id=100, copies=(copy(end=17), copy(1, 61))),
             "P201",
             (
-                "the controllers have another history than broker 1: its copy of the metadata goes to offset 60 in"
-                " epoch 1, theirs to offset 16 in epoch 1; they agree at most before offset 17"
+                "the controllers have another history than broker 1. Its copy of the metadata goes to offset 60 in"
+                " epoch 1, theirs to offset 16 in epoch 1. They agree at most before offset 17"
             ),
         ),
         (
@@ -251,19 +251,22 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
             facts(log_dir(directories=(METADATA_LOG,), clean=True, shutdown_epoch=7), image=image(1, 2, isr=(1,))),
             "P302",
             (
-                "orders-0 may lead here, but no directory is here: broker 1 makes an empty log, and the other"
+                "orders-0 may lead here without a directory. Broker 1 makes an empty log, and the other"
                 " replicas would delete their records"
             ),
         ),
         (
             facts(logs=(HEAD,), image=image(1, 2)),
             "P304",
-            "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below",
+            (
+                "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records"
+                " below"
+            ),
         ),
         (
             facts(logs=(HEAD,), image=image(1)),
             "P304",
-            "orders-0 begins at 180 here, its epochs at 0: no other broker has a replica with what is below",
+            "orders-0 begins at 180 here, its epochs at 0: no other broker has a replica with the records below",
         ),
         (
             facts(logs=(GAP,), image=image(1, 2)),
@@ -289,7 +292,10 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
         (
             facts(logs=(HEAD,), image=None),
             "P304",
-            "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete what is below",
+            (
+                "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records"
+                " below"
+            ),
         ),
         (
             facts(config={"zookeeper.connect": "z:2181", "broker.id": "1"}),

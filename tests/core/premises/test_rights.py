@@ -164,7 +164,7 @@ def test_a_group_that_is_not_known() -> None:
     segments = [place(f"a-0/{name}.log", 0, 0o664, group=77) for name in (LOG, "x")]
     given = facts(log_dir(of_directory("a-0", *segments)))
     assert rows(given, PremiseStatus.NOT_SEEN)["P401"] == (
-        f"d1/a-0/{LOG}.log belongs to user 0 and group 77, most files to user 1001: whether 1001 is in that group is"
+        f"d1/a-0/{LOG}.log belongs to user 0 and group 77, most files to user 1001. Whether 1001 is in that group is"
         " not known"
     )
     assert "P401" not in rows(facts(log_dir()._replace(rights=None)), PremiseStatus.PROVEN)
