@@ -15,6 +15,15 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
     count, lost = len(loss.voters), loss.lost
     if loss.has_majority:
         yield f"{len(loss.survivors)} of {counted(count, 'controller')} still {_have(loss)} the metadata."
+    elif not loss.is_one_history:
+        yield "The copies are of two histories of the cluster: a leader with one of them truncates the other."
+        yield "Do not start any node yet."
+    elif loss.behind:
+        behind = loss.behind
+        lack = f"{agree(len(behind), 'lacks', 'lack')} records that node {loss.newest.node_id} has ({listed(behind)})"
+        one = agree(len(behind), "it", "one of them")
+        yield f"{len(behind)} of {counted(count, 'controller')} {lack}: as leader, {one} would truncate the newer copy."
+        yield "Do not start any controller yet."
     else:
         names = listed(lost)
         which = f"of {counted(count, 'controller')} {agree(len(lost), 'has', 'have')}"
@@ -28,7 +37,9 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         end = loss.committed_to
         unknown = "Whether its records were committed is not known."
         yield f"Its records up to offset {end - 1} were committed for certain." if end else unknown
-        yield "What only the lost controllers had is lost."
+        yield (
+            "Records that no copy here has are lost." if loss.behind else "What only the lost controllers had is lost."
+        )
 
 
 def _have(loss: QuorumLoss) -> str:

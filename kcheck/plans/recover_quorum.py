@@ -1,13 +1,12 @@
 """`kcheck recover quorum`: bring the controllers of a cluster back from the disks that are left."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, quorum_loss
-from kcheck.core.rescue.refusals import NO_COPY, RescueRefusal, refusals_of_disks, refusals_of_quorum, refusals_of_way
+from kcheck.core.rescue.refusals import NO_COPY, refusals_of_disks, refusals_of_quorum, refusals_of_way
 from kcheck.core.rescue.ways import Choice, Rescue, StandIn, Way, choices, rescue, target_of
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
@@ -156,9 +155,13 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
     )  # fmt: skip
     if loss is None:
         return replace(answer, refusals=(*refusals_of_disks(nodes, ()), NO_COPY))
+    same = {node.cluster_id for node in nodes} == {loss.newest.cluster_id}
+    torn = tuple(rifts(LOCAL, loss.newest, nodes)) if same else ()
+    loss = loss._replace(is_one_history=not torn)
+    answer = replace(answer, loss=loss)
     target = target_of(loss, question.voter)
     every = [
-        *_of_disks(nodes, loss),
+        *refusals_of_disks(nodes, torn),
         *refusals_of_quorum(loss),
         *refusals_of_way(loss, question.voter, target, question.way),
     ]
@@ -167,12 +170,6 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
         answer, refusals=refusals, warnings=warnings, choices=() if target is None else choices(loss, target)
     )
     return answer if answer.refusals or target is None else _planned(answer, loss, target)
-
-
-def _of_disks(nodes: Iterable[RescueNode], loss: QuorumLoss) -> Iterable[RescueRefusal]:
-    nodes = tuple(nodes)
-    same = {node.cluster_id for node in nodes} == {loss.newest.cluster_id}
-    return refusals_of_disks(nodes, rifts(LOCAL, loss.newest, nodes) if same else ())
 
 
 def _planned(answer: QuorumRecovery, loss: QuorumLoss, target: RescueNode) -> QuorumRecovery:

@@ -96,6 +96,8 @@ def _elect(report: Report, typed: CommandLine) -> str | None:
             name = answer.clusters[0].cluster.name if answer.clusters else None
             return None if name is None else _line("elect", typed, "--cluster", name)
         assert isinstance(answer, RunElection)
+    elif answer.rescue is not None:
+        return answer.rescue.command
     if answer.written:
         folder = dict(typed.options).get("--output-dir") or FOLDER
         return shell_line(("less", f"{folder.rstrip('/')}/plan.md"))

@@ -91,12 +91,13 @@ def _dated(files: Files, segment: LoadedSegment) -> tuple[int, Offset]:
 
 
 def _contradicts(batch: Batch, timestamp: int, offset: Offset) -> bool:
-    """Whether an entry of a time index names a batch with another timestamp (TimeIndex.maybeAppend 0.10.1 to 4.3.1).
+    """Whether an entry of a time index names a batch that is older (TimeIndex.maybeAppend 0.10.1 to 4.3.1).
 
-    Up to 0.10.2 a leader indexed timestamps that it removed from messages of magic 0.
+    Where the batch is newer, retention takes the segment for old (`older_date`). Up to 0.10.2 a leader indexed
+    timestamps that it removed from messages of magic 0.
     """
     names_it = timestamp > 0 and batch.base_offset <= offset <= batch.last_offset
-    return names_it and batch.magic > 0 and batch.max_timestamp != timestamp
+    return names_it and batch.magic > 0 and (batch.max_timestamp or 0) < timestamp
 
 
 def _judged(source: Source, segment: LoadedSegment) -> Iterator[tuple[Batch | None, str | None]]:

@@ -101,9 +101,14 @@ def with_known_faults(
 
     `segments` are all of its segments, read with their CRCs.
     """
-    if segments is None or not any(one.faults or one.holes or one.end is not End.WHOLE for one in segments):
+    if segments is None or not any(map(_has_faults, segments)):
         return row if segments is None else row._replace(batches=BatchFaults())
     return with_faults(files, row, ReadBudget())
+
+
+def _has_faults(segment: SegmentView) -> bool:
+    is_foreign = segment.time_index is not None and bool(segment.time_index.counts)
+    return bool(segment.faults or segment.holes) or segment.end is not End.WHOLE or is_foreign
 
 
 def _segments(row: PartitionPrediction, log: LoadedLog) -> Iterator[LoadedSegment]:

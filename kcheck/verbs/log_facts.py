@@ -105,6 +105,7 @@ def log_facts(
         is_closed=closed,
         start=log.log_start_offset,
         batches=row.batches if is_served else BatchFaults(),
+        unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
     )
 
 

@@ -8,6 +8,7 @@ CORE = Path(__file__).parents[2] / "kcheck/core"
 
 SPEAKING = {
     "cluster/metadata_replay.py": "defects of records, as a parser has them",
+    "election/first_rescue.py": "which rescue comes first, and why",
     "cluster/znode_tree.py": "the same, of ZooKeeper's transactions",
     **{
         f"premises/{name}.py": "a premise is a sentence, and so is what refutes it"

@@ -76,6 +76,7 @@ def test_directories_in_the_way_are_moved_first(moved: Path, monkeypatch: pytest
         "kcheck apply broker-1.json --backup broker-1.backup",
         "kcheck repair 2=broker-2 --metadata controller -o broker-2.json",
         "kcheck apply broker-2.json --backup broker-2.backup",
+        "kcheck elect 1=broker-1 2=broker-2 3=broker-3 --metadata controller --output-dir DIR",
     ]
     assert shown.code == 1
 

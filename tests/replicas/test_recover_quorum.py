@@ -326,10 +326,41 @@ def test_one_controller_of_three_proves_no_health(nodes: Path) -> None:
     assert lost.election.rescue.command == f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2"
 
 
+def reformatted(folder: Path) -> None:
+    """Write the disks of two brokers, whose only controller was formatted again."""
+    with tarfile.open(FIXTURES / "incidents" / "plans" / "controllers-reformatted.tar.xz") as tar:
+        tar.extractall(folder, filter="data")
+
+
+def test_a_controller_of_an_old_state_gets_the_copy_of_a_broker(tmp_path: Path) -> None:
+    """Started, it would cut that copy: nobody is told to start it."""
+    reformatted(tmp_path)
+    arguments = [*(f"{number}={tmp_path}/broker-{number}" for number in (1, 2)), f"{tmp_path}/new-controller"]
+    answer = kcheck.recover_quorum(*arguments)
+    assert names(answer) == ["two-histories"]
+    assert "(2 topics) and " in answer.refusals[0].why
+    assert "(0 topics) have" in answer.refusals[0].why
+    assert answer.sentences[1] == "Do not start any node yet."
+    old = tmp_path / "new-controller" / METADATA
+    shutil.rmtree(old)
+    shutil.copytree(tmp_path / "broker-1" / "data" / METADATA, old)
+    answer = kcheck.recover_quorum(*arguments)
+    assert answer.sentences[:2] == (
+        "1 of 1 controller lacks records that node 2 has (100): as leader, it would truncate the newer copy.",
+        "Do not start any controller yet.",
+    )
+    assert answer.rescue is not None
+    assert (answer.rescue.way, answer.rescue.target.node_id, answer.rescue.retired) == (Way.COPY, 100, ())
+    assert len(answer.plans) == 1
+    shutil.rmtree(old)
+    answer = kcheck.recover_quorum(*arguments)
+    assert answer.rescue is not None
+    assert (answer.rescue.way, answer.rescue.target.node_id) == (Way.COPY, 100)
+
+
 def test_controllers_that_lack_what_brokers_have_lead_here(tmp_path: Path) -> None:
     """The only controller was formatted again; named as metadata, it is one of the nodes of the rescue."""
-    with tarfile.open(FIXTURES / "incidents" / "plans" / "controllers-reformatted.tar.xz") as tar:
-        tar.extractall(tmp_path, filter="data")
+    reformatted(tmp_path)
     brokers = [f"{number}={tmp_path}/broker-{number}" for number in (1, 2)]
     copy = f"{tmp_path}/new-controller"
     answer = kcheck.recover(*brokers, metadata=[f"{copy}/{METADATA}"])

@@ -46,7 +46,7 @@ def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
         for span in () if log.batches is None else log.batches.foreign:
             name = partition_name(*log.partition)
             sentence = f"{name}: the time index of {offset_span(*span)} was made for other batches"
-            evidence = PremiseEvidence(f"{log.log_dir}/{name}", "its last entry has a timestamp that its batch lacks")
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", "its last entry is newer than its batch")
             if only_follows(log.partition, facts, in_the_end=True):
                 yield not_seen(premise, facts, f"{sentence}; the replica is not elected now", None, evidence)
             elif another_may_lead(log.partition, facts):
@@ -69,7 +69,7 @@ TABLE = (
     Premise(
         OWN_BATCHES, PremiseKind.PRESENCE, "Each segment has the batches that its time index was made for.",
         "The last entry of the time index has the timestamp of its batch. P307 says how much is read.",
-        "The batch has another timestamp. Of a replica that is not elected: not seen.",
+        "The batch is older. Of a replica that is not elected: not seen.",
         "The broker serves the batches. They may come from another partition, if its .log was copied there.",
         "Compare the segment with another replica or a backup first. kcheck repair only rebuilds the time index.",
         "TimeIndex.maybeAppend, LogSegment.append 0.10.1 to 4.3.1", own_batches, ends_start=False,

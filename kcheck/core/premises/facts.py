@@ -78,6 +78,8 @@ class LogFacts(NamedTuple):
     """Its log start offset."""
     batches: BatchFaults | None = None
     """The faults of its batches; None if they were not read."""
+    unread_size: int = 0
+    """How many bytes the start truncates at its end that name no batch: records may be in them."""
 
 
 class KeylessLog(NamedTuple):

@@ -133,10 +133,10 @@ def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
 
 
 def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for the copies of a majority of the voters, for a node that is one of them."""
-    if "controller" not in facts.roles or facts.broker_id is None:
-        return
+    """Look for the copies of a majority of the voters, for a node that is one of them by its settings or a copy."""
     voters = facts.voters
+    if facts.broker_id is None or ("controller" not in facts.roles and facts.broker_id not in voters):
+        return
     known = {copy.node_id for copy in facts.copies} & voters
     missing = voters - known
     if voters and len(known) > len(voters) // 2:

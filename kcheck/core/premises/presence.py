@@ -266,6 +266,7 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
     yield from _newest_segment_there(premise, facts)
+    yield from _end_readable(premise, facts)
     for partition, log_dir, (start, end, known_by) in _missing(facts):
         if known_by is not None:
             name = partition_name(*partition)
@@ -299,6 +300,22 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
             )
             provide = f"{EVERY_DISK}; or --allow {premise.id} if none was"
             yield not_seen(premise, facts, sentence, provide, PremiseEvidence(f"{log.log_dir}/{name}", cut))
+
+
+def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for bytes at the end of a log that the start truncates, and that no header describes as a batch.
+
+    After a power loss they are mostly of a batch that no producer was told is written.
+    """
+    for log in facts.logs:
+        if log.unread_size and not only_follows(log.partition, facts, in_the_end=False):
+            name = partition_name(*log.partition)
+            size = counted(log.unread_size, "byte")
+            sentence = (
+                f"{name} ends at {log.end}: the start truncates {size} that name no batch, records may be in them"
+            )
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{size} after the last batch")
+            yield not_seen(premise, facts, sentence, f"{EVERY_DISK}; or --allow {premise.id}", evidence)
 
 
 def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -379,7 +396,7 @@ TABLE = (
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
         "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen. Nor are"
-        " records after a last segment that a killed broker had closed.",
+        " records after a last segment that a killed broker had closed, or in bytes without a batch header.",
         "The start lowers them without a word; as leader it makes the other replicas truncate.",
         "Let another replica lead: before this broker starts, ask kcheck recover with the log dirs of all brokers.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,

@@ -72,6 +72,8 @@ class QuorumLoss(NamedTuple):
     """Every record below this offset is committed for certain; None if the copies prove nothing."""
     epoch: int
     """An epoch above all that any disk has seen."""
+    is_one_history: bool = True
+    """Whether no copy has other records than the newest one at an offset of one epoch."""
 
     @property
     def copy(self) -> MetadataCopy:
@@ -97,13 +99,31 @@ class QuorumLoss(NamedTuple):
 
     @property
     def has_majority(self) -> bool:
-        """Whether the voters that are left elect a leader without help."""
-        return len(self.survivors) >= self.majority
+        """Whether the voters that are left elect a leader without help, and the other nodes keep their metadata."""
+        return len(self.survivors) >= self.majority and not self.behind and self.is_one_history
+
+    @property
+    def behind(self) -> tuple[int, ...]:
+        """The voters that would elect a leader without metadata that the newest copy proves; empty if none would.
+
+        Any majority has everything below a snapshot, and one of all voters everything that an observer has fetched
+        (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. Their leader
+        would cut the newest copy.
+        """
+        holders = {node.node_id for node in self.nodes if node.copy is not None}
+        is_ahead = not self.is_voter(self.newest) and holders.issuperset(self.voters)
+        older = tuple(
+            node.node_id
+            for node in self.survivors
+            if node.age < self.newest.age and (is_ahead or node.age[1] < self.copy.snapshot)
+        )
+        return older if len(older) >= self.majority else ()
 
     @property
     def has_all_committed(self) -> bool:
         """Whether the disks of a majority are here, so that the newest copy has all that was committed."""
-        return sum(self.is_voter(node) and is_usable(node) for node in self.nodes) >= self.majority
+        usable = sum(self.is_voter(node) and is_usable(node) for node in self.nodes)
+        return usable >= self.majority and not self.behind and self.is_one_history
 
     @property
     def unnamed(self) -> tuple[int, ...]:
@@ -140,7 +160,7 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
     newest = max(filter(is_usable, copies) if any(map(is_usable, copies)) else copies, key=_for_source)
     assert newest.copy is not None
     voters = frozenset(voter.voter_id for voter in newest.copy.voter_set) or newest.copy.voters
-    return QuorumLoss(
+    loss = QuorumLoss(
         nodes=marked,
         newest=newest,
         voters=tuple(sorted(voters)),
@@ -149,6 +169,7 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
         committed_to=committed_to([node.copy for node in copies if node.copy is not None], voters),
         epoch=1 + max(node.epoch for node in marked),
     )
+    return loss._replace(committed_to=newest.copy.snapshot or None) if loss.behind else loss
 
 
 def _for_source(node: RescueNode) -> tuple[tuple[int, int], bool, bool]:

@@ -59,11 +59,21 @@ def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Ite
             "node-twice", f"Node {number} has two metadata logs: {paths}.", "Name the one that it used last."
         )
     for rift in rifts:
+        topics = [_topics_of(nodes, log_dir) for log_dir in (rift.newest, rift.other)]
         yield RescueRefusal(
             "two-histories",
-            f"{rift.newest} and {rift.other} have different records at offset {rift.offset} of epoch {rift.epoch}.",
-            "They are two histories of one cluster. Name only the nodes of the one to go on with.",
+            f"{rift.newest} ({topics[0]}) and {rift.other} ({topics[1]}) have different records at offset"
+            f" {rift.offset} of epoch {rift.epoch}.",
+            "They are two histories of one cluster. Controllers were formatted again, for example. Keep the history"
+            " with your topics: move __cluster_metadata-0 of the other nodes elsewhere, and ask again. Do not start any"
+            " node before that.",
         )
+
+
+def _topics_of(nodes: Sequence[RescueNode], log_dir: str) -> str:
+    """Return how many topics the copy in a log dir has."""
+    copies = [node.copy for node in nodes if node.log_dir == log_dir and node.copy is not None]
+    return counted(len(copies[0].image.topics) if copies else 0, "topic")
 
 
 NO_COPY = RescueRefusal(

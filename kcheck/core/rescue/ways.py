@@ -138,6 +138,8 @@ def _no_stand_in(loss: QuorumLoss, target: RescueNode) -> str | None:
     if not target.has_bootstrap:
         return f"controller {target.node_id} has no bootstrap.checkpoint to copy"
     wanted = loss.majority - len(loss.survivors)
+    if wanted <= 0:
+        return "no controller is lost whose place an empty node could take"
     left = len(_replaceable(loss))
     return None if left >= wanted else "the last leader is the only voter that an empty node could stand in for"
 
@@ -182,7 +184,8 @@ def rescue(loss: QuorumLoss, target: RescueNode, way: Way, wanted: NewVoter | No
             for node in loss.nodes
             if node is not target and node.node_id not in gone and _has_vote(node) and not node.dead
         )
-    return Rescue(way, target, tuple(edits), address, retired=loss.lost)
+    retired = tuple(number for number in loss.lost if number != target.node_id)
+    return Rescue(way, target, tuple(edits), address, retired=retired)
 
 
 def checks_voters(release: Release) -> bool:

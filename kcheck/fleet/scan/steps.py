@@ -246,7 +246,7 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         reread = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
         known = () if reread is None or isinstance(reread, Finding) else (reread,)
         findings = list(_settled(findings, known, how.release))
-    if start is not None and looks and how.depth.verifies:
+    if start is not None and how.depth.verifies:
         start = with_known_faults(disk, start, view.read)
     has_state = view.where.broker_id is not None and not view.is_metadata_log
     state = _state(view, log_dir, start, how) if has_state else None

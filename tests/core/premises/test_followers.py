@@ -42,3 +42,11 @@ def test_a_last_segment_that_a_killed_broker_had_closed() -> None:
     assert not_seen(given)["P306"].startswith(words)
     assert "P306" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))
     assert "P306" not in not_seen(given._replace(logs=2 * given.logs))
+
+
+def test_bytes_at_the_end_that_name_no_batch() -> None:
+    """A power loss leaves such bytes, mostly of a batch that no producer was told is written."""
+    given = facts(logs=(LOG._replace(end=Offset(6), unread_size=135),))
+    words = "orders-0 ends at 6: the start truncates 135 bytes that name no batch, records may be in them"
+    assert not_seen(given)["P306"] == words
+    assert "P306" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))

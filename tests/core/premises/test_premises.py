@@ -341,6 +341,11 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
             "which history the controllers will have is not known: broker 1 is one of them",
         ),
         (
+            facts(config=None, copies=(copy(1, voters=frozenset({1, 2, 3})),)),
+            "P204",
+            "which history the controllers will have is not known: broker 1 is one of them",
+        ),
+        (
             facts(config={**KRAFT, "process.roles": "broker,controller"}, copies=(), image=None),
             "P204",
             "which history the controllers will have is not known: broker 1 is one of them",

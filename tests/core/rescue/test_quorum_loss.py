@@ -2,6 +2,7 @@
 
 import pytest
 
+from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.rescue.lacking import CopyGap, lacking
 from kcheck.core.rescue.quorum_loss import quorum_loss
 from kcheck.core.rescue.rifts import BatchMark, first_rift
@@ -49,6 +50,34 @@ def test_the_epoch_is_above_that_of_every_disk_also_of_retired_ones() -> None:
 def test_disks_of_a_majority_have_all_that_was_committed() -> None:
     assert left(node(101, copy(101)), node(102, copy(102)), *brokers()).has_all_committed
     assert not left(node(101, copy(101)), node(102, copy(102, damage="middle")), *brokers()).has_all_committed
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ((copy(101, 40), copy(102, 40), copy(103, 40), copy(1)), (101, 102, 103)),
+        ((copy(101, 40), copy(102, 40), copy(103, 40), copy(1, snapshot=30)), (101, 102, 103)),
+        ((copy(101, 40), copy(102, 40), copy(103), copy(1)), ()),
+        ((copy(101, 40), copy(102, 40), copy(1)), ()),
+        ((copy(101, 40), copy(102, 40), copy(1, snapshot=40)), ()),
+        ((copy(101, 40), copy(102, 40), copy(1, snapshot=41)), (101, 102)),
+        ((copy(101, 40), copy(102, 40), copy(103, snapshot=45)), (101, 102)),
+        ((copy(101, 40), copy(102), copy(103), copy(1, snapshot=45)), ()),
+    ],
+)
+def test_voters_that_lost_records_do_not_elect_without_them(
+    nodes: tuple[MetadataCopy, ...], expected: tuple[int, ...]
+) -> None:
+    """Raft does not allow it: a snapshot holds what a majority had, and an observer fetches from a voter."""
+    loss = left(*(node(held.node_id or 0, held) for held in nodes), dead=())
+    assert loss.behind == expected
+    assert loss.has_majority is loss.has_all_committed is (not expected)
+    assert not expected or loss.committed_to == (nodes[-1].snapshot or None)
+
+
+def test_copies_of_two_histories_prove_nothing() -> None:
+    loss = left(node(101, copy(101)), node(102, copy(102)), node(103, copy(103)))._replace(is_one_history=False)
+    assert loss.has_majority is loss.has_all_committed is False
 
 
 def test_nodes_that_are_neither_here_nor_given_up_are_named() -> None:

@@ -44,9 +44,10 @@ def test_disks_that_cannot_be_used_are_refused(nodes: tuple[RescueNode, ...], ex
 
 
 def test_two_histories_are_refused() -> None:
-    (found,) = refusals_of_disks([node(101)], [Rift(7, 2, "/a", "/b")])
+    (found,) = refusals_of_disks([node(101, copy(101)), node(1)], [Rift(7, 2, "/101", "/1")])
     assert found.name == "two-histories"
-    assert found.why == "/a and /b have different records at offset 7 of epoch 2."
+    assert found.why == "/101 (1 topic) and /1 (0 topics) have different records at offset 7 of epoch 2."
+    assert "move __cluster_metadata-0 of the other nodes elsewhere" in found.bring
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,7 @@ def test_two_histories_are_refused() -> None:
     [
         (left(node(101, copy(101)), *brokers()), []),
         (left(node(101, copy(101)), node(102, copy(102)), *brokers(), dead=(103,)), [("majority", True)]),
+        (left(*(node(each, copy(each, 40)) for each in (101, 102, 103)), *brokers(), dead=()), []),
         (left(node(101, copy(101)), *brokers(), dead=(102,)), [("unnamed-nodes", False)]),
         (left(node(101, copy(101)), dead=(102, 103)), [("unnamed-nodes", False)]),
         (left(node(101, copy(101), running=True), *brokers()), [("running", False)]),

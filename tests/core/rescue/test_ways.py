@@ -126,6 +126,18 @@ def test_nobody_stands_in_without_a_bootstrap_file_or_for_a_new_controller() -> 
     assert [choice.way for choice in choices(lost, lost.nodes[0]) if choice.why_not is None] == [Way.VOTERS]
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_voters_that_lost_records_get_the_newest_copy_and_one_of_them_leads(dynamic: bool) -> None:
+    """No empty node stands in for a voter that is here."""
+    stale = [node(number, copy(number, 40, dynamic=dynamic)) for number in (101, 102, 103)]
+    loss = left(*stale, *brokers(dynamic=dynamic), dead=())
+    assert possible(loss) == [Way.COPY]
+    assert next(type(edit) for edit in way(loss, Way.COPY).edits if edit.node.node_id == 101) is CopyLog
+    assert [edit.node.node_id for edit in way(loss, Way.COPY).edits if isinstance(edit, DropLog)] == [102, 103]
+    one = left(*stale[:2], node(103, copy(103, dynamic=dynamic, snapshot=45)), *brokers(dynamic=dynamic), dead=())
+    assert possible(one) == [Way.VOTERS if dynamic else Way.STATIC]
+
+
 def test_a_record_names_the_only_voter_at_a_raised_epoch() -> None:
     loss = left(node(101, copy(101, dynamic=True)), *brokers(dynamic=True))
     record, vote = way(loss, Way.VOTERS).edits

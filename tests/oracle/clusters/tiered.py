@@ -1,5 +1,6 @@
 """Real clusters with tiered storage: LocalTieredStorage of Kafka's own test jars, segments of one batch."""
 
+import contextlib
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -103,14 +104,24 @@ def wait_log_start(cluster: Cluster, broker: int, topic: str, start: int) -> Non
 
 def copies(cluster: Cluster, folder: Path) -> tuple[list[str], str]:
     """Copy what the disks hold now; return the arguments for the brokers, and the copy of the controller."""
-    skipped = shutil.ignore_patterns(".lock", "*.tmp", "*.deleted")
     arguments = []
     for number, broker in cluster.brokers.items():
-        shutil.copytree(broker.log_dirs[0], folder / f"broker-{number}", ignore=skipped)
+        _copy(broker.log_dirs[0], folder / f"broker-{number}")
         arguments.append(f"{number}={folder}/broker-{number}")
     controller = folder / "controller"
-    shutil.copytree(cluster.beside.log_dirs[0], controller, ignore=skipped, dirs_exist_ok=True)
+    _copy(cluster.beside.log_dirs[0], controller)
     return arguments, str(controller)
+
+
+def _copy(log_dir: Path, to: Path) -> None:
+    """Copy a log dir, once more if the running broker removed one of its files meanwhile."""
+    skipped = shutil.ignore_patterns(".lock", "*.tmp", "*.deleted")
+    for _ in range(9):
+        shutil.rmtree(to, ignore_errors=True)
+        with contextlib.suppress(shutil.Error):
+            shutil.copytree(log_dir, to, ignore=skipped)
+            return
+    shutil.copytree(log_dir, to, ignore=skipped, dirs_exist_ok=True)
 
 
 def led_by(cluster: Cluster, asked: int, topic: str, leader: int) -> Callable[[], bool]:
