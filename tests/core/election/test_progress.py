@@ -98,6 +98,13 @@ def test_a_broker_that_is_still_starting() -> None:
     assert states(unneeded, PLAN, seen("1", "")) == (DONE, DONE, OPEN)
 
 
+def test_a_rescue_is_done_once_the_metadata_is_back() -> None:
+    """It is the only step of its plan."""
+    rescue, without = (step(RecoveryAction.RESCUE),), seen("", "")
+    assert (OPEN,) == states(rescue, PLAN, without._replace(needs_rescue=True))
+    assert (DONE,) == states(rescue, PLAN, without)
+
+
 def test_what_files_show() -> None:
     """Directories that were moved, replicas that were given back, groups that are at the log end."""
     aside = (step(RecoveryAction.SET_ASIDE, 2, of=(T0,)),)
