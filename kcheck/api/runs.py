@@ -53,7 +53,7 @@ def fleet_trend(*runs: Path, severity: str = "info") -> FleetAnswer:
 
 def _from(severity: str) -> Chosen:
     least = parse_severity(severity, "--severity")
-    return lambda _, found: found.rank >= least.rank
+    return lambda _, of_finding: of_finding.rank >= least.rank
 
 
 def _none(rule: str, severity: Severity) -> bool:

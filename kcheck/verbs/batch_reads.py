@@ -116,8 +116,8 @@ def _segments(row: PartitionPrediction, log: LoadedLog) -> Iterator[LoadedSegmen
     for base in map(Offset, log.bases):
         content = row.after.get(log_name(base))
         index = row.after.get(f"{segment_prefix(base)}.{FileKind.TIME_INDEX}")
-        is_indexed = index is None or (index.file is not None and not index.begin and not index.patches)
+        is_indexed = index is None or index.is_of_disk
         if content is None:
             yield LoadedSegment(base, log_name(base), _ANY_SIZE, is_indexed)
-        elif content.file is not None and not content.begin and not content.patches:
+        elif content.file is not None and content.is_of_disk:
             yield LoadedSegment(base, content.file, content.filled, is_indexed)

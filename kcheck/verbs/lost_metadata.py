@@ -1,10 +1,11 @@
-"""Finds, by the disks at hand, whether the metadata of a cluster have to be brought back before any election."""
+"""Finds, by the disks at hand, whether the metadata of a cluster has to be brought back before any election."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
 from kcheck.core.premises.metadata import SAME_HISTORY
+from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import OF_QUORUM
 from kcheck.disk.paths import split
 from kcheck.handouts.quorum_steps import rescue_command
@@ -12,8 +13,6 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of, paths_beside, without_metadata
 from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
-
-_EMPTIED = "P309"
 
 
 def rescue_first(
@@ -28,9 +27,8 @@ def rescue_first(
 ) -> FirstRescue | None:
     """Return the rescue that comes before any start, with its command; None if none is needed.
 
-    A path that is no log dir says nothing of the metadata of its node.
-
-    `metadata` are the paths that the user names for it. `starts`: whether any broker starts, by its premises.
+    A path that is no log dir says nothing of the metadata of its node. `metadata` are the paths that the user names
+    for it. `starts`: whether any broker starts, by its premises.
     """
     znodes = [path for path in metadata if is_zookeeper(path)]
     named = tuple(_log_dirs(path for path in metadata if path not in znodes))
@@ -47,7 +45,7 @@ def rescue_first(
         dead=frozenset(dead),
         starts=starts,
         outrun=SAME_HISTORY in refuted,
-        emptied=_EMPTIED in refuted,
+        emptied=TOPICS_THERE in refuted,
         stopped=not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )

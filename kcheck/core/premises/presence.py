@@ -19,6 +19,8 @@ from kcheck.words import capital, counted, partition_name, shell_word, some_of
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
+TOPICS_THERE = "P309"
+"""The premise that ZooKeeper has the topics of the log dirs."""
 ELSEWHERE = "whether another replica leads is not known"
 """Ends a sentence about a fault that does no harm where another replica leads."""
 HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
@@ -403,7 +405,7 @@ TABLE = (
         rules=("KC212", "KC213"), may_lack=True,
     ),
     Premise(
-        "P309", PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
+        TOPICS_THERE, PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
         "ZooKeeper's data directory has topics.",
         "ZooKeeper has no topic, but the log dirs have partitions: it was emptied, or is another one.",
         "The broker starts and serves none of its partitions.",

@@ -33,6 +33,11 @@ class Content(NamedTuple):
     patches: tuple[tuple[int, bytes], ...] = ()
     """Changes to the bytes of `file`, as position and new bytes."""
 
+    @property
+    def is_of_disk(self) -> bool:
+        """Whether the bytes before the zeros are the first ones of a file on disk, as they are there."""
+        return self.file is not None and not self.begin and not self.patches
+
     def resized(self, size: int) -> "Content":
         """Return the file truncated, or extended with zeros."""
         filled = min(self.filled, size)
