@@ -34,7 +34,11 @@ _Decision: TypeAlias = Callable[[Report, CommandLine], str | None]
 
 
 def next_command(report: Report) -> str | None:
-    """Return the command to type next; None if nothing is left to do."""
+    """Return the command to type next, the answer's own where it names one; None if nothing is left to do."""
+    if "next" in report.body:
+        named = report.body["next"]
+        assert named is None or isinstance(named, str)
+        return named
     typed = report.typed or CommandLine(report.checked)
     return _BY_VERB.get(report.verb, _of_findings)(report, typed)
 
@@ -52,10 +56,6 @@ def _of_findings(report: Report, typed: CommandLine) -> str | None:
 
 
 def _check(report: Report, typed: CommandLine) -> str | None:
-    from kcheck.verbs.overview import Overview
-
-    if isinstance(report.answer, Overview):
-        return report.answer.next_command
     log_dirs = repairable_log_dirs(report.findings())
     if log_dirs:
         return _line("repair", typed, "-o", PLAN_FILE, arguments=log_dirs)
@@ -173,18 +173,6 @@ def _later_run(report: Report, typed: CommandLine) -> str | None:
     return None if is_same else _line("fleet report", typed, arguments=(runs[-1]["path"],))
 
 
-def _recover(report: Report, typed: CommandLine) -> str | None:
-    """Return the command that the decision names."""
-    from kcheck.plans.progress import RecoveryProgress
-    from kcheck.plans.recover import ClusterRecovery
-    from kcheck.plans.rescue_answer import RescueAnswer
-
-    del typed
-    answer = report.answer
-    assert isinstance(answer, RecoveryProgress | ClusterRecovery | RescueAnswer)
-    return answer.next_command
-
-
 def _recover_run(report: Report, typed: CommandLine) -> str | None:
     """Return the command that reads the disks of the worst cluster."""
     from kcheck.fleet.runs.recover import RunRecovery
@@ -197,8 +185,6 @@ def _recover_run(report: Report, typed: CommandLine) -> str | None:
 
 _BY_VERB: Mapping[str, _Decision] = {
     "check": _check, "inspect": _check, "predict": _predict, "preflight": _preflight, "truncation": _truncation,
-    "elect": _elect, "verify": _verify, "plan": _plan, "recovery": _recover, "recovery-next": _recover,
-    "recovery-quorum": _recover, "recovery-metadata": _recover, "recovery-topic": _recover,
-    "recover-run": _recover_run, "fleet-scan": _fleet_scan, "fleet-report": _fleet_report,
-    "fleet-diff": _later_run, "fleet-history": _later_run,
+    "elect": _elect, "verify": _verify, "plan": _plan, "recover-run": _recover_run, "fleet-scan": _fleet_scan,
+    "fleet-report": _fleet_report, "fleet-diff": _later_run, "fleet-history": _later_run,
 }  # fmt: skip
