@@ -86,7 +86,7 @@ def settings(shape: Shape) -> dict[str, object]:
         "offsets.topic.segment.bytes": 1 << 20,
         "log.cleaner.enable": "true",
     }
-    if numbers(shape.release) >= (3, 7):
+    if numbers(shape.release) >= (3, 8):
         common["log.initial.task.delay.ms"] = 1000
     return common
 
