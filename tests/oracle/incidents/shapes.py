@@ -88,6 +88,8 @@ def settings(shape: Shape) -> dict[str, object]:
     }
     if numbers(shape.release) >= (3, 8):
         common["log.initial.task.delay.ms"] = 1000
+    if shape.mode == "kraft" and shape.log_dirs > 1:
+        common["metadata.log.max.record.bytes.between.snapshots"] = 4000
     return common
 
 
