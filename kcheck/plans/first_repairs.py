@@ -282,7 +282,7 @@ def _plan_of(
     settings = settings_of(arguments, None, (), now.release)
     options = StartOptions(None, settings, now.release, wanted, metadata=now.question.metadata)
     try:
-        planned = repair(arguments, [*against], options, accept_loss=accept_loss)
+        planned = repair(arguments, [*against], options, accept_loss=accept_loss, election=now)
     except (UsageError, PlanError):
         return None
     if accept_loss and not (_saved(planned) and all(map(_is_no_worse, planned.losses))):
