@@ -133,6 +133,16 @@ def _elect(report: Report, typed: CommandLine) -> str | None:
     return None if is_decided else _line("elect", typed, "--output-dir", FOLDER)
 
 
+def _cluster(report: Report, typed: CommandLine) -> str | None:
+    """Return the command that brings the metadata back, if that comes first."""
+    from kcheck.verbs.cluster import ClusterReport
+
+    del typed
+    answer = report.answer
+    assert isinstance(answer, ClusterReport)
+    return explain_command(report.findings()) if answer.rescue is None else answer.rescue.command
+
+
 def _verify(report: Report, typed: CommandLine) -> str | None:
     from kcheck.replicas.verification import Verification
 
@@ -240,7 +250,7 @@ def _simulate(report: Report, typed: CommandLine) -> str | None:
 
 _BY_VERB: Mapping[str, _Decision] = {
     "check": _check, "inspect": _check, "predict": _predict, "preflight": _preflight, "truncation": _truncation,
-    "elect": _elect, "verify": _verify, "plan": _plan, "recover-run": _recover_run, "export": _export,
-    "simulate": _simulate, "fleet-scan": _fleet_scan, "fleet-report": _fleet_report, "fleet-diff": _later_run,
-    "fleet-history": _later_run,
+    "elect": _elect, "cluster": _cluster, "verify": _verify, "plan": _plan, "recover-run": _recover_run,
+    "export": _export, "simulate": _simulate, "fleet-scan": _fleet_scan, "fleet-report": _fleet_report,
+    "fleet-diff": _later_run, "fleet-history": _later_run,
 }  # fmt: skip
