@@ -45,6 +45,8 @@ class MisdatedRecords(NamedTuple):
     """The timestamp of that entry, the largest one if there are several segments."""
     is_head: bool
     """Whether the log begins with them."""
+    newest: int | None = None
+    """The timestamp of the newest record, where the entry is in order, but older; else None."""
 
 
 class LogFacts(NamedTuple):

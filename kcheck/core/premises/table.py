@@ -23,7 +23,8 @@ from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-1], *batches.TABLE, *presence.TABLE[-1:],
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-1], *batches.TABLE[:-1], *presence.TABLE[-1:],
+    *batches.TABLE[-1:],
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
     *remote.TABLE,
 )  # fmt: skip

@@ -353,8 +353,8 @@ def _old_copy(random: Random, run: Run, folder: Path) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a log dir of a broker that does not run; big indexes of the metadata log are cut."""
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns(".lock"))
+    """Copy a log dir of a broker that does not run, as a minute later; big indexes of the metadata log are cut."""
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns(".lock", "again-*-delete"))
     for index in target.glob("__cluster_metadata-0/*index"):
         with index.open("r+b") as file:
             file.truncate(min(index.stat().st_size, INDEX_SIZE_MAX))
