@@ -22,7 +22,7 @@ from kcheck.core.premises.premise import Premise, PremiseCost
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-1], *batches.TABLE, *presence.TABLE[-1:],
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-2], *batches.TABLE, *presence.TABLE[-2:],
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
     *remote.TABLE,
 )  # fmt: skip
