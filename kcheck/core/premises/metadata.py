@@ -165,7 +165,8 @@ def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         sentence = (
             f"of the controllers {every}, {these} {verb} not start or vote: no majority is left to elect a leader"
         )
-        yield refuted(premise, facts, sentence, PremiseEvidence(facts.config_path or "", f"voters {every}"))
+        where = facts.config_path if facts.newest is None or not facts.newest.voters else facts.newest.path
+        yield refuted(premise, facts, sentence, PremiseEvidence(where or "", f"voters {every}"))
 
 
 TABLE = (
