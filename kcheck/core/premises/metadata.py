@@ -150,12 +150,18 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look at the controllers given beside the broker: without a majority of them no broker registers."""
-    voters, stopped = facts.voters, facts.voters & facts.stopped
+    """Look at the controllers given beside the broker: without a majority of them no broker registers.
+
+    A controller ends at a snapshot that it cannot load (MetadataLoader.handleLoadSnapshot).
+    """
+    is_read = facts.release.reads_metadata_snapshot_at_start
+    damaged = {copy.node_id: copy for copy in facts.damaged_copies if copy.lacks_snapshot and is_read}
+    voters, stopped = facts.voters, facts.voters & (facts.stopped | damaged.keys())
     if stopped and len(voters - stopped) <= len(voters) // 2:
         every, these = (", ".join(map(str, sorted(numbers))) for numbers in (voters, stopped))
         verb = "does" if len(stopped) == 1 else "do"
         sentence = f"of the controllers {every}, {these} {verb} not start: no majority is left to elect a leader"
+        sentence += "".join(f"; {copy.path}: {copy.damage}" for node, copy in damaged.items() if node in stopped)
         yield refuted(premise, facts, sentence, PremiseEvidence(facts.config_path or "", f"voters {every}"))
 
 
@@ -196,7 +202,8 @@ TABLE = (
     ),
     Premise(
         MAJORITY_STARTS, PremiseKind.METADATA, "A majority of the voters starts.",
-        "More than half of the voters are not among the given nodes that do not start.",
+        "More than half of the voters are not among the given nodes that do not start. In 3.8 and later a controller"
+        " with a damaged newest snapshot of the metadata counts as one of them.",
         "Half of the voters or more are given and do not start.",
         "The broker waits for a leader of the controllers that nobody can elect.",
         "First get the controllers to start. Run kcheck preflight for each of them.",

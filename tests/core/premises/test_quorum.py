@@ -1,6 +1,8 @@
 """Which logs lack nothing, and which controllers can elect."""
 
+from kcheck.core.premises.facts import BrokerFacts, LostCopy
 from kcheck.core.premises.table import judged_together
+from kcheck.core.releases.releases import release
 from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, facts, image, log_dir, refuted
 
 
@@ -31,3 +33,19 @@ def test_a_quorum_without_majority() -> None:
     lonely = {1: facts(config={**three, "controller.quorum.voters": "1@a:1,2@b:1"}, copies=(), image=None), 2: nodes[2]}
     (row,) = (row for row in judged_together(lonely, {2})[1] if row.id == "P205")
     assert row.sentence.startswith("of the controllers 1, 2, 2 does not start")
+
+
+def test_a_controller_with_a_damaged_snapshot() -> None:
+    """One of 4.3.1 ended at an empty one, and no broker registered; up to 3.7 the log decides."""
+    damage = f"{5:020d}-{1:010d}.checkpoint: it is empty"
+    config = {**KRAFT, "controller.quorum.voters": "100@a:1"}
+    given = facts(copies=(), image=None, config=config, lost_copies=(LostCopy("c/meta", 100, damage=damage),))
+
+    def ended(broker: BrokerFacts) -> list[str]:
+        return [row.sentence for row in judged_together({1: broker}, ())[1] if row.id == "P205"]
+
+    sentence = "of the controllers 100, 100 does not start: no majority is left to elect a leader"
+    assert ended(given) == [f"{sentence}; c/meta: {damage}"]
+    assert ended(given._replace(release=release("3.7"))) == []
+    assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100, damage="offset 3: unknown"),))) == []
+    assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100),))) == []
