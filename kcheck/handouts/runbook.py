@@ -10,7 +10,7 @@ from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import markdown_partition
 from kcheck.handouts.repair_steps import commands as repair_commands
-from kcheck.words import agree, bare_range, capital, counted, listed, partition_name, shell_word, some_of
+from kcheck.words import agree, bare_range, capital, counted, listed, partition_name, shell_line, shell_word, some_of
 
 
 class PlanContext(NamedTuple):
@@ -27,6 +27,10 @@ class PlanContext(NamedTuple):
     """The directories of partitions that the steps move, by broker and name."""
     backup: str
     """The directory that takes what is moved aside."""
+    controllers: tuple[str, ...] = ()
+    """The server.properties of controllers that are no brokers, as far as they are known."""
+    metadata: tuple[str, ...] = ()
+    """The paths that the user named for their metadata."""
     saved: str | None = None
     """The directory with the records that brokers remove; None if they are not saved yet."""
 
@@ -138,6 +142,20 @@ def _log_dirs(step: RecoveryStep, plan: PlanContext) -> StepText:
     )
 
 
+def _fence(step: RecoveryStep, plan: PlanContext) -> StepText:
+    brokers = _brokers(sorted(step.brokers))
+    settings = plan.controllers or ("config/controller.properties",)
+    check = (shell_line(["kcheck", "cluster", *plan.metadata]),) if plan.metadata else ()
+    return StepText(
+        f"Start the controllers alone, and wait until they have fenced {brokers}",
+        "no broker runs",
+        tuple(f"bin/kafka-server-start.sh -daemon {shell_word(path)}" for path in settings),
+        f"broker.session.timeout.ms (9 s by default) has passed{', and this shows no active broker' if check else ''}",
+        "the ISR of each partition. If it is another than the plan assumes, --next plans again",
+        check,
+    )
+
+
 def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     (number,) = step.brokers
     names = step.directories or [partition_name(part.topic, part.partition) for part in step.partitions]
@@ -192,6 +210,8 @@ def _controllers(recovery: Recovery) -> str:
     """Return what a broker needs before it starts: up to then the controllers think that it still runs."""
     if recovery.together:
         return "no other node of the cluster runs"
+    if recovery.fenced:
+        return "the controllers run"
     if recovery.kraft:
         return "the controllers run, for longer than broker.session.timeout.ms (9 s by default)"
     return "ZooKeeper runs, for longer than zookeeper.session.timeout.ms (18 s by default)"
@@ -270,6 +290,7 @@ _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]]
     RecoveryAction.RESCUE: _rescue,
     RecoveryAction.REPAIR: _repair,
     RecoveryAction.LOG_DIRS: _log_dirs,
+    RecoveryAction.FENCE: _fence,
     RecoveryAction.SET_ASIDE: _set_aside,
     RecoveryAction.START: _start,
     RecoveryAction.STOP: _stop,

@@ -1,6 +1,6 @@
 """`kcheck recover DIR --next`: how far a cluster is with a plan, and what to do now."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -17,7 +17,7 @@ from kcheck.core.election.progress import (
     states,
 )
 from kcheck.core.election.recovery_plan import SavedPlan
-from kcheck.core.election.steps import RecoveryAction
+from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
@@ -37,6 +37,7 @@ from kcheck.replicas.verification import verify
 from kcheck.words import counted, partition_name, shell_line, some_of
 
 _FILE_SIZE_MAX = 64 << 20
+_COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +205,7 @@ def next_step(
     }
     differs = tuple(differences(plan, seen, awaited))
     progress = RecoveryProgress(folder=folder, steps=steps, states=far, now=now, differs=differs)
-    progress = replace(progress, fails=tuple(_fails(progress, seen)))
+    progress = replace(progress, fails=(*_fails(progress, seen), *_fenced_otherwise(progress, seen)))
     if progress.state is not PlanState.DONE:
         return progress
     verification = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
@@ -248,6 +249,24 @@ def _present(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> frozenset[tu
         for copy in now.election.copies(*name)
         if copy.role is CopyState.CURRENT and copy.dir is not None and copy.state.broker_id is not None
     )
+
+
+def _fenced_otherwise(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield that another plan is better, once the controllers have fenced the brokers, and none has started."""
+    is_fenced = (RecoveryAction.FENCE, StepState.DONE) in {
+        (step.kind, state) for step, state in zip(progress.steps, progress.states, strict=True)
+    }
+    if is_fenced and not seen.registered and _course(progress.steps) != _course(progress.now.steps):
+        yield "the controllers have fenced the brokers, and the ISR is not the one that the plan assumes"
+
+
+def _course(steps: Iterable[SavedStep | RecoveryStep]) -> list[tuple[object, ...]]:
+    """Return what becomes of brokers and leaders, without what comes before the first start."""
+    return [
+        (step.kind, step.brokers, sorted((row.topic, row.partition) for row in step.partitions), step.is_again)
+        for step in steps
+        if step.kind in _COURSE
+    ]
 
 
 def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> tuple[str, ...]:

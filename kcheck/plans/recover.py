@@ -114,6 +114,8 @@ class ClusterRecovery(Answer):
             resets=resets_of(self.recovery),
             settings={number: path for number, path in settings.items() if path is not None},
             log_dirs={number: _kept(settings[number], own, self.election) for number, own in targets.items()},
+            controllers=tuple(_controllers(self.election, targets)),
+            metadata=self.election.question.metadata,
             places=_places(self.election, targets),
             backup=join(self.folder, "aside"),
             saved=join(self.folder, SAVED) if self.election.saved else None,
@@ -348,6 +350,14 @@ def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
         if number is not None:
             targets.setdefault(number, []).append(target)
     return targets
+
+
+def _controllers(election: ClusterElection, targets: Mapping[int, list[Target]]) -> Iterator[str]:
+    """Yield the server.properties of controllers among the paths, and of those named for their metadata."""
+    named = [] if not election.is_fenced_alone else [replica_targets([path]) for path in election.question.metadata]
+    others = (own for number, own in targets.items() if number not in election.brokers)
+    paths = (settings_path(own) for own in (*named, *others))
+    yield from dict.fromkeys(path for path in paths if path is not None)
 
 
 def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tuple[str, ...]:

@@ -85,7 +85,9 @@ def _warnings(answer: ClusterRecovery) -> Iterator[str]:
         *map(gap_words, election.gaps),
         *losing_premises(election.uncounted),
     }
-    return (words for words in warnings(election) if words not in said)
+    yield from (words for words in warnings(election) if words not in said)
+    if election.is_fenced_alone and election.rescue is None:
+        yield "The plan checks it: once they are fenced, --next reads the ISR, and plans again if it is another."
 
 
 def _steps(answer: ClusterRecovery, page: Page) -> None:

@@ -212,8 +212,16 @@ class ClusterElection(BrokerAnswer):
             repairs=self.repairs,
             without=self.question.without,
             added=self.question.added,
+            fenced=self.fenced if self.is_fenced_alone else (),
             rescue=self.rescue,
         )
+
+    @property
+    def is_fenced_alone(self) -> bool:
+        """Whether controllers that start without a broker fence several: the first step of a plan then."""
+        is_all_here = {*self.fenced} <= {*self.brokers, *self.question.dead}
+        is_race = len(self.fenced) > 1 and self.release.fences_in_hash_order
+        return is_race and is_all_here and not self.order.together
 
     def if_unclean(self) -> Self:
         """Return the answer if settings that were not seen turn on unclean elections."""

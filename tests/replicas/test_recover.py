@@ -65,6 +65,7 @@ def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> N
     )  # fmt: skip
     assert [(str(step.kind), step.brokers, len(step.partitions)) for step in answer.steps] == [
         ("repair", (3,), 0),
+        ("fence", (2, 1, 3), 0),
         ("start", (1,), 0),
         ("elect", (), 3),
         ("stop", (1,), 0),
@@ -75,7 +76,9 @@ def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> N
     ]
     assert not answer.start_of_all.is_safe
     assert answer.not_known == ()
-    assert answer.texts[1].needs.endswith("; no producer writes before the last step")
+    assert answer.texts[1].commands == ("bin/kafka-server-start.sh -daemon config/controller.properties",)
+    assert answer.texts[1].check == ("kcheck cluster controller",)
+    assert answer.texts[2].needs == "the controllers run; no producer writes before the last step"
 
 
 @pytest.mark.usefixtures("_power_loss")
@@ -152,7 +155,7 @@ def test_what_to_do_after_each_step(
         assert command(verb, *words, *(["--yes"] if verb == "apply" else ["--fail-on", "fatal"])).code == 0
     shown = command("recover", out, "--next", *BROKERS, *METADATA)
     assert shown.code == 0
-    assert "Go on: step 2 of 8. Start broker 1." in shown.out
+    assert "Go on: step 2 of 9. Start the controllers alone," in shown.out
     assert f"  kcheck recover {out} --next {' '.join(BROKERS)} --metadata controller\n" in shown.out
 
 
@@ -327,7 +330,7 @@ def test_a_log_dir_that_the_settings_do_not_name(tmp_path: Path, monkeypatch: py
     settings, brokers = Path("broker-1/server.properties"), ("1=broker-1", "3=broker-3")
     settings.write_text("process.roles=broker\nnode.id=1\nlog.dirs=broker-1/data1\n")
     short = kcheck.recover(*brokers, dead=(2,), metadata=["controller"], out=tmp_path / "plan")
-    assert [str(step.kind) for step in short.steps][:2] == ["log-dirs", "start"]
+    assert [str(step.kind) for step in short.steps][:3] == ["log-dirs", "fence", "start"]
     assert short.texts[0].title == "Add broker-1/data2 to log.dirs of broker 1"
     (line,) = short.texts[0].commands
     assert short.scenario("plan").lost.records == 0
@@ -351,3 +354,21 @@ def test_the_only_log_dir_that_the_settings_name(tmp_path: Path) -> None:
     answer = kcheck.elect(*brokers, metadata=[tmp_path / "controller"])
     rows = {row.topic: row for row in answer.partitions}
     assert [(row.broker_id, str(row.state)) for row in rows["codecs"].candidates] == [(2, "current"), (1, "missing")]
+
+
+def test_the_controllers_fenced_in_another_order_than_assumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a broker starts, the plan is made again; as it was assumed, it goes on."""
+    unpacked("clusters/4.3.1/old-copy", tmp_path)
+    monkeypatch.chdir(with_controller(tmp_path))
+    asked = functools.partial(kcheck.recovery_progress, "plan", *BROKERS, metadata=["controller"])
+    _recovered(out="plan")
+    plan = json.loads(Path("plan/recovery.json").read_text())
+    first = {**plan["steps"][0], "action": "fence", "brokers": [1, 2, 3]}
+    steps = [first, *plan["steps"]]
+    Path("plan/recovery.json").write_text(json.dumps({**plan, "steps": steps}))
+    assert (str(asked().state), asked().at) == ("next", 1)
+    Path("plan/recovery.json").write_text(json.dumps({**plan, "steps": [first, *reversed(plan["steps"])]}))
+    assert str(asked().state) == "stop"
+    assert asked().sentences[0] == (
+        "Stop: the controllers have fenced the brokers, and the ISR is not the one that the plan assumes."
+    )

@@ -68,6 +68,8 @@ class ClusterSeen(NamedTuple):
     """The brokers that a repair would still help."""
     short: frozenset[int] = frozenset()
     """The brokers whose log.dirs lacks a log dir with partitions."""
+    unfenced: frozenset[int] = frozenset()
+    """The brokers that run by the metadata as they did when the plan was made."""
     present: frozenset[tuple[int, TopicPartition]] = frozenset()
     """The directories of partitions, by broker."""
     deleted: frozenset[tuple[int, str]] = frozenset()
@@ -91,6 +93,7 @@ def seen_of(plan: SavedPlan, image: ClusterImage, ran: Collection[int] = ()) -> 
     return ClusterSeen(
         registered=frozenset((*since, *ran)),
         running=frozenset(number for number, row in since.items() if not row.fenced),
+        unfenced=frozenset(number for number, row in image.brokers.items() if number not in since and not row.fenced),
         leaders=leaders,
     )
 
@@ -154,6 +157,8 @@ def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], 
         return _done(is_done=not brokers & seen.unrepaired)
     if step.kind is RecoveryAction.LOG_DIRS:
         return _done(is_done=not brokers & seen.short)
+    if step.kind is RecoveryAction.FENCE:
+        return _done(is_done=not brokers & seen.unfenced)
     if step.kind is RecoveryAction.START:
         if step.is_again:
             return _done(is_done=brokers <= seen.running)

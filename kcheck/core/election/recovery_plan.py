@@ -58,6 +58,9 @@ class Recovery(NamedTuple):
     """The log dirs that are given up."""
     added: tuple[BrokerLogDir, ...] = ()
     """The log dirs that log.dirs has to name first."""
+    fenced: tuple[int, ...] = ()
+    """The brokers that run by the metadata, and that controllers alone fence (4.0 and later): the order decides who
+    stays in sync."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before all else; None if none is needed."""
     removed: Mapping[int, tuple[str, ...]] = {}

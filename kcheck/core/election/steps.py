@@ -18,6 +18,8 @@ class RecoveryAction(StrEnum):
     """`kcheck repair` and `kcheck apply`, before any start."""
     LOG_DIRS = "log-dirs"
     """log.dirs changes: without a log dir that is given up, or with one that it lacks."""
+    FENCE = "fence"
+    """Controllers start alone, and fence every broker: what its order decides is known before a broker starts."""
     SET_ASIDE = "set-aside"
     """Directories are moved out of the log dirs of a broker that is about to start."""
     START = "start"
@@ -94,6 +96,8 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
     of_settings = {*dict(recovery.without), *dict(recovery.added)}
     steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted(of_settings)]
+    if recovery.fenced:
+        steps.append(RecoveryStep(RecoveryAction.FENCE, recovery.fenced))
     steps += _of_phases(recovery)
     if recovery.reassigned:
         steps.append(

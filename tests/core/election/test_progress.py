@@ -107,6 +107,13 @@ def test_a_rescue_is_done_once_the_metadata_is_back() -> None:
 
 def test_what_files_show() -> None:
     """Directories that were moved, replicas that were given back, groups that are at the log end."""
+    none = seen("", "")
+    for kind, still in (
+        (RecoveryAction.FENCE, none._replace(unfenced=frozenset({2}))),
+        (RecoveryAction.LOG_DIRS, none._replace(short=frozenset({2}))),
+    ):
+        assert states((step(kind, 1, 2),), PLAN, still) == (OPEN,)
+        assert states((step(kind, 1, 2),), PLAN, none) == (DONE,)
     aside = (step(RecoveryAction.SET_ASIDE, 2, of=(T0,)),)
     there = seen("", "")._replace(present=frozenset({(2, T0)}))
     assert [states(aside, PLAN, now) for now in (there, seen("", ""))] == [(OPEN,), (DONE,)]
@@ -148,7 +155,7 @@ def test_what_the_metadata_say() -> None:
     }
     topics = {name: TopicImage(name, None, {0: led(1, 5), 7: led(1, 5)}) for name in ("t", "u")}
     found = seen_of(PLAN, ClusterImage(topics=topics, brokers=brokers))
-    assert found == ClusterSeen(frozenset({2, 3}), frozenset({3}), {T0: led(1, 5)})
+    assert found == ClusterSeen(frozenset({2, 3}), frozenset({3}), {T0: led(1, 5)}, unfenced=frozenset({1}))
     assert seen_of(PLAN, ClusterImage(topics=topics, brokers=brokers), {1}).registered == {1, 2, 3}
 
 

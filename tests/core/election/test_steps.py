@@ -25,6 +25,14 @@ def test_repairs_come_first_then_starts() -> None:
     assert steps_of(recovery(together=(1, 2)))[0] == RecoveryStep(START, (1, 2))
 
 
+def test_controllers_fence_brokers_before_any_of_them_starts() -> None:
+    """Who stays in sync is known then; combined nodes are no controllers alone."""
+    assert steps_of(recovery(fenced=(2, 1)))[:2] == (
+        RecoveryStep(RecoveryAction.FENCE, (2, 1)),
+        RecoveryStep(START, (1,)),
+    )
+
+
 def _contested(best: int, isr: int, *, partition: int) -> PartitionElection:
     """Return a partition that the controller gives to a poorer replica than the best one."""
     rows = [candidate(number, Amounts(0 if number == best else 5, 0, 50)) for number in (1, 2, 3)]

@@ -18,7 +18,7 @@ from kcheck.core.election.progress import PlanState, SavedStep
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.plans.progress import RecoveryProgress
 from tests.docs.incidents import INCIDENTS, RECOVERED
-from tests.oracle.clusters.recovered import install, typed
+from tests.oracle.clusters.recovered import fence, install, typed
 from tests.oracle.kafka import Cluster
 from tests.oracle.scenes import pack
 
@@ -76,6 +76,8 @@ def _take(cluster: Cluster, step: SavedStep) -> None:
             time.sleep(SETTLES)
         for number in step.brokers:
             cluster[number].start()
+    elif step.kind is RecoveryAction.FENCE:
+        fence(cluster)
     elif step.kind is RecoveryAction.STOP:
         for number in step.brokers:
             cluster[number].stop()

@@ -21,6 +21,8 @@ from tests.oracle.jars import java_command
 from tests.oracle.kafka import Cluster, Process
 
 TOOLS = ("leader-election", "reassign-partitions", "topics", "configs", "consumer-groups")
+FENCED_AFTER = 6.0
+"""Seconds after which a controller has fenced the brokers that it does not hear of: a session is 3 s."""
 PATIENCE = 10
 """How often it is asked again whether a step is done."""
 CORRUPT_MAX = 1000
@@ -55,11 +57,20 @@ def follow(cluster: Cluster, answer: ClusterRecovery, settle: Callable[[Sequence
         elif step.kind is RecoveryAction.STOP:
             for number in step.brokers:
                 cluster[number].stop()
+        elif step.kind is RecoveryAction.FENCE:
+            fence(cluster)
         else:
             printed.append(typed(cluster, "\n".join(text.commands)))
             settle([])
         progress += _progress(answer, at)
     return Followed(printed, progress)
+
+
+def fence(cluster: Cluster) -> None:
+    """Start the controller of a cluster, unless it runs; return when it has fenced brokers that do not."""
+    if not cluster.beside.alive:
+        cluster.beside.start()
+    time.sleep(FENCED_AFTER)
 
 
 def _progress(answer: ClusterRecovery, at: int) -> Iterator[str]:

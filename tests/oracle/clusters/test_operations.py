@@ -125,9 +125,13 @@ def test_an_unclean_election_and_the_way_back(tmp_path: Path, start: Callable[..
 @pytest.mark.whole
 @pytest.mark.parametrize("page", [path.name.partition(".")[0] for path in sorted(RECOVERED.iterdir())])
 def test_the_plan_of_a_page_is_followed_to_done(page: str, tmp_path: Path, start: Callable[..., Cluster]) -> None:
-    """Real brokers come up in this order, elect whom the plan wants, and get in sync."""
+    """Real brokers come up in this order, elect whom the plan wants, and get in sync; the page shows each step."""
     _, said = played(page, tmp_path, start)
     assert [answer.state for answer in said] == [*[PlanState.NEXT] * len(said[0].steps), PlanState.DONE]
+    text = " ".join((ROOT / "docs" / "operations" / f"{page}.md").read_text("utf-8").split())
+    rows = [f"{at}. {step.title}." for at, step in enumerate(said[0].steps, 1)]
+    rows += [command for step in said[0].steps for command in step.commands if "bin/kafka-" not in command]
+    assert [row for row in (*rows, said[-1].sentences[0]) if row not in text] == []
 
 
 @pytest.mark.whole
