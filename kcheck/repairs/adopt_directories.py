@@ -49,7 +49,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         why_not = _deletion(replica)
         why_not = why_not or why_another_topic(log_dir.topic_id_histories.get(view.topic), view.topic_id)
     if why_not is not None:
-        yield Refused(finding, f"{why_not}; --adopt writes the new id, if you want the records back")
+        yield Refused(finding, f"{why_not}; if you want the records back: --adopt, or kcheck recover topic")
     elif not replica.is_certain:
         yield Refused(finding, f"{replica.source} may be older than the directory: name newer metadata")
     elif not _is_replica(partition):

@@ -29,6 +29,11 @@ OLD = f"{TOPIC}-0.{'0' * 32}-delete"
 
 @pytest.fixture
 def nodes(tmp_path: Path) -> Path:
+    """Return the folder of the nodes."""
+    return laid_out(tmp_path)
+
+
+def laid_out(tmp_path: Path) -> Path:
     """Copy the disks; their topic was deleted with leader epoch 9, and created again."""
     shutil.copytree(QUORUM, tmp_path / "nodes")
     for path in [*(tmp_path / "nodes").rglob("server.properties")]:

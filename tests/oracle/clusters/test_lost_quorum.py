@@ -5,6 +5,7 @@ with releases of every kind.
 """
 
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,21 +13,28 @@ import pytest
 
 import kcheck
 from kcheck.core.rescue.ways import Way
+from kcheck.disk.local import LOCAL
 from kcheck.plans.recover_quorum import QuorumRecovery
+from kcheck.views.metadata_copy import read_copy
 from tests.oracle.ask import sampled
 from tests.oracle.clusters.lost_quorum import (
     BROKERS,
     CONTROLLERS,
+    LEADS,
     QUORUM,
     Nodes,
     copied,
+    cut,
     followed,
     made,
+    middle,
     same,
     wait_leads,
+    works,
 )
 from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError
+from tests.oracle.kafka import wait_for
 
 pytestmark = pytest.mark.oracle
 
@@ -83,6 +91,67 @@ def test_a_survivor_of_static_voters_leads_alone(version: str, base: Base, tmp_p
 
 @pytest.mark.whole
 @pytest.mark.parametrize("version", sampled(STATIC))
+def test_static_voters_grow_from_one_to_three(version: str, base: Base, tmp_path: Path) -> None:
+    """Each new one gets the log before its first start: whichever wins has everything."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        answer = planned(nodes, 101, *BROKERS, way=Way.STATIC, out=tmp_path / "out", dead=OTHERS)
+        started(nodes, answer, cluster)
+        nodes.kill()
+        grow(nodes, answer, 202, 203)
+        for number in (101, 202, 203):
+            nodes[number].spawn()
+        wait_for("a leader", lambda: any(LEADS.search(nodes[each].log_since_start()) for each in (101, 202, 203)))
+        nodes.start(*BROKERS)
+        works(nodes, "latest")
+        wait_for("the records", lambda: min(map(nodes.end, (202, 203))) >= nodes.end(1) - 3)
+
+
+def grow(nodes: Nodes, answer: QuorumRecovery, *new: int) -> None:
+    """Do what the last step of a plan says: copy the log to new controllers, and name them on every node."""
+    (step,) = (step for step in answer.steps if step.title.startswith("Add controllers"))
+    formatting, *copying = step.commands
+    assert formatting.startswith("kafka-storage.sh format --cluster-id ")
+    for number in new:
+        nodes.add(number, voters=[101, *new])
+        nodes.format(number)
+        for command in copying:
+            words = command.replace("NEW_LOG_DIR", str(nodes[number].log_dirs[0]))
+            subprocess.run(words.split(), check=True)
+    drops_votes = any("quorum-state of every node" in note for note in step.notes)
+    for number in nodes.nodes:
+        nodes.configure(number, [101, *new])
+        if drops_votes:
+            (nodes.metadata(number) / "quorum-state").unlink(missing_ok=True)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(STATIC))
+def test_voters_of_an_old_state_get_the_copy_of_a_broker(version: str, base: Base, tmp_path: Path) -> None:
+    """All are here, and a majority of them: started, they would cut what the brokers have."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=()) as nodes:
+        for number in CONTROLLERS:
+            cut(nodes, number, middle(nodes))
+        answer = planned(nodes, *CONTROLLERS, *BROKERS, way=Way.COPY, out=tmp_path / "out")
+        assert answer.loss is not None
+        assert answer.loss.behind == CONTROLLERS
+        started(nodes, answer, cluster)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(DYNAMIC))
+def test_voters_of_an_old_state_that_the_log_names_get_it_too(version: str, base: Base, tmp_path: Path) -> None:
+    """And the record after it; then one of the others comes back as a new controller."""
+    cluster = base(version, dynamic=True)
+    with copied(cluster, tmp_path / "run", version, dynamic=True, lost=()) as nodes:
+        for number in CONTROLLERS:
+            cut(nodes, number, middle(nodes))
+        started(nodes, planned(nodes, *CONTROLLERS, *BROKERS, way=Way.COPY, out=tmp_path / "out"), cluster)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(STATIC))
 def test_a_new_controller_gets_the_copy_of_a_broker(version: str, base: Base, tmp_path: Path) -> None:
     """All controllers of static voters are lost."""
     cluster = base(version, dynamic=False)
@@ -120,6 +189,17 @@ def test_a_record_names_a_survivor_as_the_only_voter(version: str, base: Base, t
     with copied(cluster, tmp_path / "run", version, dynamic=True, lost=OTHERS) as nodes:
         answer = planned(nodes, 101, *BROKERS, out=tmp_path / "out", way=Way.VOTERS, dead=OTHERS)
         started(nodes, answer, cluster)
+        nodes.add(202, voters=[101])
+        (formatting, addition) = (
+            command.split() for step in answer.steps for command in step.commands if step.title.startswith("Add contr")
+        )
+        nodes.format(202, *(word for word in formatting if word == "--no-initial-controllers"))
+        nodes.start(202)
+        settings = str(nodes.dir / "node-202" / "server.properties")
+        words = [settings if word == "controller.properties" else word for word in addition[1:]]
+        nodes.tool(QUORUM, *(nodes.bootstrap if word == "HOST:9092" else word for word in words))
+        wait_for("the new voter", lambda: read_copy(LOCAL, str(nodes.metadata(1)), 1).voters == {101, 202})
+        works(nodes, "latest")
 
 
 @pytest.mark.parametrize("version", sampled(DYNAMIC))
