@@ -115,9 +115,15 @@ def _stand_ins(context: QuorumContext) -> QuorumStep:
 
 
 def _start_together(context: QuorumContext) -> QuorumStep:
-    numbers = sorted({node.node_id for node in context.loss.survivors} | _ids(context))
-    note = f"Controller {context.rescue.target.node_id} must keep its address. It leads, and the others copy its log."
-    return QuorumStep(f"Start controllers {listed(numbers)}", notes=(note,))
+    number = context.rescue.target.node_id
+    left, new = sorted(node.node_id for node in context.loss.survivors), sorted(_ids(context))
+    notes = (
+        f"Controller {number} must keep its address. It leads, and the others copy its log.",
+        f"Start {listed(new)} once its log says: Completed transition to CandidateState, or ProspectiveState.",
+        "Before that it can still name itself as the leader. A new node ends then: Unknown leader endpoints.",
+    )
+    which = agree(len(left), "controller", "controllers")
+    return QuorumStep(f"Start {which} {listed(left)}, then {listed(new)}", notes=notes)
 
 
 def _ids(context: QuorumContext) -> set[int]:

@@ -4,6 +4,7 @@ By default one way is played, the one in which kcheck writes most: a log, and a 
 with releases of every kind.
 """
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -14,6 +15,8 @@ import pytest
 import kcheck
 from kcheck.core.rescue.ways import Way
 from kcheck.disk.local import LOCAL
+from kcheck.formats import quorum_state
+from kcheck.model.cluster import QuorumState
 from kcheck.plans.recover_quorum import QuorumRecovery
 from kcheck.views.metadata_copy import read_copy
 from tests.oracle.ask import sampled
@@ -41,6 +44,8 @@ pytestmark = pytest.mark.oracle
 STATIC = ("3.3.2", "3.6.2", "3.8.1", "3.9.2", "4.0.2", "4.3.1")
 DYNAMIC = ("3.9.2", "4.0.2", "4.3.1")
 OTHERS = CONTROLLERS[1:]
+
+CANDIDATE = re.compile("Completed transition to (Candidate|Prospective)State")
 
 Base = Callable[..., Path]
 
@@ -164,16 +169,20 @@ def test_a_new_controller_gets_the_copy_of_a_broker(version: str, base: Base, tm
 @pytest.mark.whole
 @pytest.mark.parametrize("version", sampled(DYNAMIC))
 def test_an_empty_node_stands_in_for_a_lost_voter(version: str, base: Base, tmp_path: Path) -> None:
-    """Nothing is forged; then the other lost voter is removed."""
+    """Nothing is forged; then the other lost voter is removed. The survivor led last, and remembers it."""
     cluster = base(version, dynamic=True)
     with copied(cluster, tmp_path / "run", version, dynamic=True, lost=OTHERS) as nodes:
+        path = nodes.metadata(101) / "quorum-state"
+        path.write_bytes(quorum_state.serialize(QuorumState(101, nodes.age(101)[0], -1, None, "A" * 22)))
         answer = planned(nodes, 101, *BROKERS, way=Way.IDENTITY, out=tmp_path / "out", dead=OTHERS)
         followed(nodes, answer)
         assert answer.rescue is not None
         (stand_in,) = answer.rescue.stand_ins
         nodes.add(stand_in.node_id)
         shutil.copytree(tmp_path / "out" / f"stand-in-{stand_in.node_id}", nodes[stand_in.node_id].log_dirs[0])
-        nodes.start(101, stand_in.node_id)
+        nodes[101].spawn()
+        wait_for("a candidate", lambda: CANDIDATE.search(nodes[101].log_since_start()) is not None)
+        nodes.start(stand_in.node_id)
         wait_leads(nodes[101])
         nodes.start(*BROKERS)
         same(nodes, cluster)
