@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
+from kcheck.model.names import CLUSTER_METADATA
 from kcheck.words import agree, listed, shell_line
 
 _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""
+_METADATA = f"{CLUSTER_METADATA}-0"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
 
 
@@ -44,6 +46,8 @@ class QuorumContext(NamedTuple):
     """The directory that `--output-dir` names."""
     arguments: tuple[str, ...]
     """NODE=PATH of every node."""
+    checks_voters: bool = False
+    """Whether a node ends if its quorum-state names other voters than its configuration."""
 
 
 def quorum_steps(context: QuorumContext) -> tuple[QuorumStep, ...]:
@@ -111,9 +115,15 @@ def _stand_ins(context: QuorumContext) -> QuorumStep:
 
 
 def _start_together(context: QuorumContext) -> QuorumStep:
-    numbers = sorted({node.node_id for node in context.loss.survivors} | _ids(context))
-    note = f"Controller {context.rescue.target.node_id} must keep its address. It leads, and the others copy its log."
-    return QuorumStep(f"Start controllers {listed(numbers)}", notes=(note,))
+    number = context.rescue.target.node_id
+    left, new = sorted(node.node_id for node in context.loss.survivors), sorted(_ids(context))
+    notes = (
+        f"Controller {number} must keep its address. It leads, and the others copy its log.",
+        f"Start {listed(new)} once its log says: Completed transition to CandidateState, or ProspectiveState.",
+        "Before that it can still name itself as the leader. A new node ends then: Unknown leader endpoints.",
+    )
+    which = agree(len(left), "controller", "controllers")
+    return QuorumStep(f"Start {which} {listed(left)}, then {listed(new)}", notes=notes)
 
 
 def _ids(context: QuorumContext) -> set[int]:
@@ -158,11 +168,21 @@ def _grow(context: QuorumContext) -> QuorumStep:
         ]
         note = "Format a new controller, start it, and add it. Then the next one."
         return QuorumStep("Add controllers again, one after the other", tuple(commands), (note,))
-    notes = (
-        "Kafka has no command for that with static voters, and kcheck plans nothing.",
-        "Empty controllers that name each other as voters elect one of themselves: never start them first.",
-    )
-    return QuorumStep("Add controllers again, later", notes=notes)
+    number, place = rescue.target.node_id, rescue.address or _PLACE
+    new = max(200, number, *loss.voters) + 1
+    commands = [
+        f"kafka-storage.sh format --cluster-id {rescue.target.cluster_id} --config {_NEW}",
+        f"{shell_line(['cp', '-a', f'{rescue.target.log_dir}/{_METADATA}'])} NEW_LOG_DIR/",
+        f"rm NEW_LOG_DIR/{_METADATA}/quorum-state",
+    ]
+    notes = [
+        "Kafka has no command for that with static voters. Stop every node, and do this for each new controller.",
+        f"On every node, set controller.quorum.voters={number}@{place},{new}@{_PLACE},{new + 1}@{_PLACE}.",
+        "An empty controller that starts could win the election, and cut the log: copy it before the first start.",
+    ]
+    if context.checks_voters:
+        notes.append("Remove quorum-state of every node: it names the former voters, and the nodes would not start.")
+    return QuorumStep("Add controllers again, later", tuple(commands), tuple(notes))
 
 
 def _retire(context: QuorumContext) -> Iterator[QuorumStep]:

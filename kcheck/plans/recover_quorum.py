@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, quorum_loss
 from kcheck.core.rescue.refusals import NO_COPY, refusals_of_disks, refusals_of_quorum, refusals_of_way
-from kcheck.core.rescue.ways import Choice, Rescue, StandIn, Way, choices, rescue, target_of
+from kcheck.core.rescue.ways import Choice, Rescue, StandIn, Way, checks_voters, choices, rescue, target_of
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
@@ -71,7 +71,8 @@ class QuorumRecovery(RescueAnswer):
         if self.loss is None or self.rescue is None:
             return ()
         files = node_files(self.plans, self.folder)
-        return quorum_steps(QuorumContext(self.loss, self.rescue, files, self.folder, self.arguments))
+        checked = checks_voters(self.release)
+        return quorum_steps(QuorumContext(self.loss, self.rescue, files, self.folder, self.arguments, checked))
 
     @property
     def next_command(self) -> str | None:

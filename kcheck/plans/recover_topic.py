@@ -25,6 +25,7 @@ from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.handouts.quorum_steps import QuorumStep
+from kcheck.model.cluster import ClusterImage, TopicImage
 from kcheck.model.names import (
     LEADER_EPOCHS,
     PARTITION_METADATA,
@@ -36,6 +37,8 @@ from kcheck.model.plan import Change, FileOp, Patch, Plan, Rename, SetAside, Why
 from kcheck.model.plan import listed as listing_digest
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
+from kcheck.model.source import Files
+from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled
 from kcheck.segments.header_columns import HeaderReader
 from kcheck.views.log_dir import LogDirs
@@ -202,7 +205,7 @@ def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release:
             raise UsageError(f"{target.path}: name the log dirs of each broker as BROKER=PATH")
     log_dirs = LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs, own_only=True)
-    topic = _old_topic(targets, question, log_dirs)._replace(image=image)
+    topic = _old_topic(targets, question, log_dirs, image)
     refusals, warnings = overruled(refusals_of_topic(topic), force=question.force)
     rows = adoptions(topic)
     options = [word for path in question.metadata for word in ("--metadata", path)]
@@ -215,8 +218,14 @@ def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release:
     )  # fmt: skip
 
 
-def _old_topic(targets: Sequence[Target], question: TopicQuestion, log_dirs: LogDirs) -> OldTopic:
-    """Read the directories of a topic, those that brokers serve and the others."""
+def _old_topic(
+    targets: Sequence[Target], question: TopicQuestion, log_dirs: LogDirs, image: ClusterImage | None
+) -> OldTopic:
+    """Read the directories of a topic, those that brokers serve and the others.
+
+    From 3.0 on no broker serves a directory whose topic id is not that of the topic now (KC235).
+    """
+    topic = None if image is None else image.topics.get(question.name)
     old, present, running = list[OldDirectory](), list[PresentDirectory](), set[int]()
     brokers = set()
     for target in targets:
@@ -230,15 +239,30 @@ def _old_topic(targets: Sequence[Target], question: TopicQuestion, log_dirs: Log
         for name, parts in log_dir.directories:
             if parts.topic != question.name:
                 continue
-            if parts.state is DirectoryState.CURRENT:
-                sizes = LOCAL.directory(join(target.path, name)).entries().sizes
+            folder = LOCAL.directory(join(target.path, name))
+            is_current = parts.state is DirectoryState.CURRENT
+            if is_current and (image is None or _is_of(topic, _topic_id(folder))):
+                sizes = folder.entries().sizes
                 size = sum(sizes[log_name(base)] for base in segment_bases(sizes))
                 present.append(PresentDirectory(broker, target.path, parts.partition, size))
-            elif parts.state in (DirectoryState.DELETED, DirectoryState.STRAY):
+            elif is_current or parts.state in (DirectoryState.DELETED, DirectoryState.STRAY):
                 old.append(_old_directory(broker, target.path, name, parts.partition))
     if question.topic_id is not None:
         old = [row for row in old if row.topic_id == question.topic_id]
-    return OldTopic(question.name, None, tuple(old), tuple(present), tuple(sorted(brokers)), tuple(sorted(running)))
+    return OldTopic(question.name, image, tuple(old), tuple(present), tuple(sorted(brokers)), tuple(sorted(running)))
+
+
+def _is_of(topic: TopicImage | None, own: str | None) -> bool:
+    """Whether a broker takes a directory with a topic id for one of a topic that the cluster has now."""
+    return topic is not None and (None in (own, topic.topic_id) or own == topic.topic_id)
+
+
+def _topic_id(folder: Files) -> str | None:
+    """Return the id in partition.metadata; None without one."""
+    try:
+        return partition_metadata.parse(folder.read_whole(PARTITION_METADATA)).value.topic_id
+    except UnreadableError:
+        return None
 
 
 def _old_directory(broker: int, log_dir: str, name: str, number: int) -> OldDirectory:
@@ -258,17 +282,14 @@ def _old_directory(broker: int, log_dir: str, name: str, number: int) -> OldDire
                         damage = damage or f"{log_name(base)} has a batch whose CRC does not match"
             if reader.position < source.size:
                 damage = damage or f"{log_name(base)} has no valid batch at position {reader.position}"
-    topic_id = None
-    if PARTITION_METADATA in sizes:
-        topic_id = partition_metadata.parse(folder.read_whole(PARTITION_METADATA)).value.topic_id
     return OldDirectory(
-        broker, log_dir, name, number, topic_id, epoch, bases[0] if bases else 0, end, producer_id, damage,
+        broker, log_dir, name, number, _topic_id(folder), epoch, bases[0] if bases else 0, end, producer_id, damage,
         tuple(sorted(sizes)),
     )  # fmt: skip
 
 
 def _plans(rows: Sequence[Adoption], release: Release) -> Iterator[TopicPlan]:
-    """Yield two plans for each broker: a directory is renamed once its files are changed."""
+    """Yield the plans of each broker: a directory is renamed once its files are changed."""
     for broker in sorted({row.old.broker_id for row in rows}):
         own = [row for row in rows if row.old.broker_id == broker]
         log_dirs = tuple(dict.fromkeys(LOCAL.real(row.old.log_dir) for row in own))
@@ -277,9 +298,10 @@ def _plans(rows: Sequence[Adoption], release: Release) -> Iterator[TopicPlan]:
         for row in own:
             changes = [*_file_operations(row)]
             files += changes
-            names.append(_renamed(row, changes))
+            names += [_renamed(row, changes)] if row.old.name != row.name else []
         yield TopicPlan(broker, "files", Plan(release.name, log_dirs, tuple(files), identities))
-        yield TopicPlan(broker, "names", Plan(release.name, log_dirs, tuple(names), identities))
+        if names:
+            yield TopicPlan(broker, "names", Plan(release.name, log_dirs, tuple(names), identities))
 
 
 def _file_operations(row: Adoption) -> Iterator[FileOp]:

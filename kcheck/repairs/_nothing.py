@@ -12,7 +12,7 @@ WITHOUT = {
     "KC215": "the broker scans the log and writes the line itself",
     "KC231": "the batch is as the broker wrote it; the epoch of old messages is unknown",
     "KC232": "the batches are valid, but this release cannot read them",
-    "KC236": "the cluster does not know the replica: no file of the broker can change that",
+    "KC236": "the cluster does not know the replica; if its topic was deleted by mistake: kcheck recover topic",
     "KC237": "the broker has the metadata changed when it starts",
     "KC238": "only the cluster knows whether the directory or the copy of the metadata is wrong",
     "KC239": "no file makes up for a stop that was not clean",

@@ -7,7 +7,9 @@ somebody edited its znode.
 
 In all other cases only the user knows that the records should come back: `--adopt` writes the new id into
 partition.metadata, also of a topic that was deleted by mistake and created again. The topic must have this partition,
-with a replica on this broker. Do so on each broker that has a copy, before any of them starts.
+with a replica on this broker. Do so on each broker that has a copy, before any of them starts. Where the leader epochs
+on the disk are above that of the topic now, its followers would never come into sync: `kcheck recover topic` writes the
+epochs too.
 """
 
 from collections.abc import Iterator
@@ -49,11 +51,14 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         why_not = _deletion(replica)
         why_not = why_not or why_another_topic(log_dir.topic_id_histories.get(view.topic), view.topic_id)
     if why_not is not None:
-        yield Refused(finding, f"{why_not}; --adopt writes the new id, if you want the records back")
+        yield Refused(finding, f"{why_not}; if you want the records back: --adopt, or kcheck recover topic")
     elif not replica.is_certain:
         yield Refused(finding, f"{replica.source} may be older than the directory: name newer metadata")
     elif not _is_replica(partition):
         yield Refused(finding, f"the topic has no replica of partition {view.partition} on this broker")
+    elif _has_later_epochs(partition):
+        why = "its leader epochs are above that of the topic now, so followers would never come into sync"
+        yield Refused(finding, f"{why}: kcheck recover topic writes the epochs too")
     else:
         yield _adopted(partition, finding, replica)
 
@@ -69,6 +74,14 @@ def _is_replica(partition: PartitionSite) -> bool:
     view = partition.view
     known = partition.log_dir.registration(view.topic, view.partition)
     return known is not None and view.where.broker_id in known.replicas
+
+
+def _has_later_epochs(partition: PartitionSite) -> bool:
+    """Whether a leader would empty its epoch cache at its first batch (LeaderEpochFileCache 2.8 to 4.3.1)."""
+    view = partition.view
+    known = partition.log_dir.registration(view.topic, view.partition)
+    last = max((epoch for epoch, _ in view.leader_epochs), default=-1)
+    return known is not None and len(known.replicas) > 1 and last > (known.leader_epoch or 0)
 
 
 def _adopted(partition: PartitionSite, finding: Finding, replica: ReplicaInCluster) -> RepairStep:

@@ -53,7 +53,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"{source_of(replica)}",
         effect=becomes_stray(view, replica, release) if replica.stray else _refused(replica, release),
         advice="Copy the directory out of the log dir if you may need its records. To have them back in the topic of "
-        "this name: kcheck repair --adopt.",
+        "this name: kcheck repair --adopt, or kcheck recover topic.",
         severity=Severity.ERROR if replica.is_certain else Severity.WARNING,
         data={"topic_id": view.topic_id, "topic_id_of_cluster": replica.topic_id},
     )

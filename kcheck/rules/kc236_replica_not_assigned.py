@@ -85,7 +85,7 @@ def _advice(replica: ReplicaInCluster) -> str:
         return "Ask the cluster (kafka-topics.sh --describe). If it has no replica here, nobody needs the directory."
     return (
         "If the topic was not deleted or moved on purpose, copy the directory out of the log dir before you start the "
-        "broker."
+        "broker. To have its records back in a topic of this name: kcheck recover topic."
     )
 
 

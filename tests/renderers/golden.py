@@ -15,6 +15,7 @@ from kcheck.model.names import segment_prefix
 from tests.builders import batch, broker, flip_byte, index, log, message, partition_dir, run, write
 from tests.cli.command import kcheck
 from tests.record_bytes import batch_of, old_message, record, wrapper
+from tests.replicas import test_recover_metadata, test_recover_quorum, test_recover_topic
 
 GOLDEN = Path(__file__).parent / "golden"
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "brokers"
@@ -45,14 +46,22 @@ ANSWERS = {
     "recover-loses": ("recover", "1=diverged1", "2=diverged2"),
     "recover-absent": ("recover", "2=outrun2", "3=outrun3"),
     "recover-next": ("recover", "recovery", "--next", "1=diverged1", "2=diverged2"),
+    "recover-quorum": ("recover", "quorum", "3=quorum/nodes/broker-3", "--dead", "1", "--dead", "2"),
+    "recover-metadata": (
+        "recover", "metadata", *(f"{number}=metadata/nodes/broker-{number}" for number in (1, 2, 3, 201)),
+    ),
+    "recover-topic": ("recover", "topic", "voted", *(f"{number}=topic/nodes/broker-{number}" for number in (1, 2, 3))),
     "verify": ("verify", "plan", "1=diverged1", "2=diverged2"),
     "cluster": ("cluster", "node1", "node2"),
     "cluster-brokers": ("cluster", "node2", "--table", "brokers"),
     "cluster-history": ("cluster", "node1", "--changes", "plain-0"),
     "cluster-zookeeper": ("cluster", "zookeeper"),
     "cluster-fetchers": ("cluster", "node1", "--fetchers", "3"),
-}
+}  # fmt: skip
 """A command for each layout; the folder of the log dirs is the working directory."""
+
+RESCUES = ("recover-quorum", "recover-metadata", "recover-topic")
+"""Those that have no other layout where the screen is wider."""
 
 BEFORE = {
     "verify": ("elect", "1=diverged1", "2=diverged2", "--output-dir", "plan"),
@@ -71,6 +80,8 @@ STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
 """The width and the options behind each ending."""
 
 ONLY = {
+    "120.txt": tuple(answer for answer in ANSWERS if answer not in RESCUES),
+    "ndjson": tuple(answer for answer in ANSWERS if answer not in RESCUES),
     "csv": (
         "end-offset",
         "dump",
@@ -128,6 +139,8 @@ def log_dirs() -> Iterator[None]:
         shutil.copytree("outrun1", "zeroed1")
         write(Path("zeroed1", "orders-0"), {"leader-epoch-checkpoint": bytes(8)})
         shutil.copytree(FIXTURES.parent / "zookeeper" / "3.9.2-migration", "zookeeper")
+        for name, made in zip(RESCUES, (test_recover_quorum, test_recover_metadata, test_recover_topic), strict=True):
+            made.laid_out(Path(name.removeprefix("recover-")))
         yield
 
 

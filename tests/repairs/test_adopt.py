@@ -61,6 +61,24 @@ def test_zookeeper_was_lost_and_nobody_deleted_the_topic(adopted: Callable[..., 
     assert (by_name.plan.operations, by_name.not_planned) == ((), ())
 
 
+def test_epochs_above_that_of_the_topic_are_not_adopted(adopted: Callable[..., RepairPlan], tmp_path: Path) -> None:
+    """A leader would forget its epochs at its first batch, and followers never come into sync."""
+    lay_out(RULE / "created-again", tmp_path / "created-again")
+    broker = tmp_path / "created-again" / "broker-1"
+    (path,) = broker.glob("*/anew-0/leader-epoch-checkpoint")
+    path.write_text("0\n2\n0 0\n7 20\n")
+    metadata = [tmp_path / "created-again" / "broker-2"]
+    (why,) = why_not(adopted("created-again", "broker-1", kafka="4.3", metadata=metadata, adopt=True))
+    assert why.endswith("followers would never come into sync: kcheck recover topic writes the epochs too")
+    answer = kcheck.recover_topic("anew", f"1={path.parents[1]}", metadata=metadata, kafka="4.3")
+    assert [(row.name, row.topic_id) for row in answer.topic.old] == [("anew-0", path_id(path))]
+
+
+def path_id(path: Path) -> str:
+    """Return the topic id beside a file."""
+    return (path.parent / "partition.metadata").read_text().split()[-1]
+
+
 def topic(topic_id: str | None) -> bytes:
     """Return the znode of a topic with one partition."""
     named = "" if topic_id is None else f'"topic_id":"{topic_id}",'

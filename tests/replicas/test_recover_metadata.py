@@ -28,6 +28,11 @@ TOPIC = "voted"
 
 @pytest.fixture
 def nodes(tmp_path: Path) -> Path:
+    """Return the folder of the nodes."""
+    return laid_out(tmp_path)
+
+
+def laid_out(tmp_path: Path) -> Path:
     """Copy the disks of brokers 1 to 3 without metadata, and format the disk of controller 201."""
     shutil.copytree(QUORUM, tmp_path / "nodes")
     for path in [*(tmp_path / "nodes").rglob("server.properties")]:

@@ -37,6 +37,11 @@ EPOCH_AT = 12
 
 @pytest.fixture
 def nodes(tmp_path: Path) -> Path:
+    """Return the folder of the nodes."""
+    return laid_out(tmp_path)
+
+
+def laid_out(tmp_path: Path) -> Path:
     """Copy the disks of nodes 1 to 3."""
     shutil.copytree(QUORUM, tmp_path / "nodes")
     for path in (tmp_path / "nodes").rglob("server.properties"):

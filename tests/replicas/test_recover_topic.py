@@ -29,6 +29,11 @@ OLD = f"{TOPIC}-0.{'0' * 32}-delete"
 
 @pytest.fixture
 def nodes(tmp_path: Path) -> Path:
+    """Return the folder of the nodes."""
+    return laid_out(tmp_path)
+
+
+def laid_out(tmp_path: Path) -> Path:
     """Copy the disks; their topic was deleted with leader epoch 9, and created again."""
     shutil.copytree(QUORUM, tmp_path / "nodes")
     for path in [*(tmp_path / "nodes").rglob("server.properties")]:
@@ -120,3 +125,39 @@ def test_a_topic_without_its_directories_of_some_partitions_and_wrong_arguments(
     assert command("recover", "topic", TOPIC).code == 2
     with pytest.raises(UsageError):
         kcheck.recover_topic(TOPIC, f"1={nodes}/broker-1/data1/{TOPIC}-0")
+
+
+def test_directories_that_were_down_when_the_topic_was_created_again(nodes: Path, tmp_path: Path) -> None:
+    """They have their own name and a former id; no name changes, and without the topic they are asked to be moved."""
+    for number in (1, 2, 3):
+        log_dir = nodes / f"broker-{number}" / "data1"
+        shutil.rmtree(log_dir / f"{TOPIC}-0")
+        (log_dir / OLD).rename(log_dir / f"{TOPIC}-0")
+    before = state(nodes)
+    answer = asked(nodes, out=tmp_path / "out")
+    assert [(row.name, row.rewrites_epochs, row.present) for row in answer.adoptions] == [
+        (f"{TOPIC}-0", True, None)
+    ] * 3
+    assert [plan.name for plan in answer.plans] == [f"plan-{number}-files.json" for number in (1, 2, 3)]
+    for plan in answer.plans:
+        apply((tmp_path / "out" / plan.name).read_bytes(), str(tmp_path / f"backup-{plan.name}"))
+    folder = nodes / "broker-2" / "data1" / f"{TOPIC}-0"
+    assert OLD_ID not in (folder / "partition.metadata").read_text()
+    assert (folder / LOG).read_bytes() == (QUORUM / "broker-2" / "data1" / f"{TOPIC}-0" / LOG).read_bytes()
+    assert names(asked(nodes)) == ["no-directory"]
+    for plan in answer.plans:
+        undo(str(tmp_path / f"backup-{plan.name}"))
+    assert state(nodes) == before
+    (folder / "partition.metadata").write_bytes(b"\xff")
+    assert [row.broker_id for row in asked(nodes).topic.present] == [2]
+
+
+def test_directories_of_a_topic_that_the_cluster_no_longer_has(nodes: Path) -> None:
+    """A start would set them aside."""
+    for number in (1, 2, 3):
+        log_dir = nodes / f"broker-{number}" / "data1"
+        shutil.rmtree(log_dir / f"{TOPIC}-0")
+        (log_dir / OLD).rename(log_dir / "gone-0")
+    answer = asked(nodes, "gone")
+    assert names(answer) == ["no-topic"]
+    assert "--create --topic gone --replica-assignment 1:2:3" in answer.refusals[0].bring

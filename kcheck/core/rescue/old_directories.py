@@ -1,7 +1,8 @@
 """Directories of another time become replicas of the topic that the cluster has under their name now.
 
 A broker keeps the directories of a deleted topic as `-delete` for a minute, and those that the metadata do not know as
-`-stray`. They serve again under the topic's present id. Batches whose leader epoch is above that of the partition get
+`-stray`. One that was down when the topic was created again, or ZooKeeper lost, has them under their own name. They
+serve again under the topic's present id. Batches whose leader epoch is above that of the partition get
 epoch 0: else a leader empties its epoch cache, and its followers never come into sync (UnifiedLog, 2.8 to 4.3.1). The
 epoch is no part of what the CRC of a batch covers.
 """
@@ -25,7 +26,7 @@ class OldDirectory(NamedTuple):
     log_dir: str
     """The log dir that holds it."""
     name: str
-    """Its name, which ends in -delete or -stray."""
+    """Its name: it ends in -delete or -stray, or its topic id is another one's."""
     partition: int
     """The number of the partition."""
     topic_id: str | None
@@ -162,7 +163,7 @@ def _of_metadata(topic: OldTopic) -> Iterator[RescueRefusal]:
         yield RescueRefusal(
             "no-topic",
             f"The cluster has no topic {topic.name}.",
-            "Move the directories out of the log dirs, because a broker that runs removes -delete. Start the cluster,"
+            "Move the directories out of the log dirs: a broker that runs removes or renames them. Start the cluster,"
             f" create the topic ({command}), stop the brokers, move the directories back, and ask again.",
         )
         return

@@ -286,6 +286,19 @@ def cut(nodes: Nodes, number: int, offset: int) -> None:
             path.unlink()
 
 
+def middle(nodes: Nodes) -> int:
+    """Return an offset after the first topic and before the last one."""
+    created: dict[str, int] = {}
+
+    def observe(replay: object, name: str, data: object, offset: int, timestamp: int) -> None:
+        del replay, timestamp
+        if name == "TopicRecord":
+            created[dict(data)["name"]] = offset  # type: ignore[call-overload]
+
+    read_copy(LOCAL, str(nodes.metadata(1)), 1, observe=observe)
+    return max(created.values())
+
+
 def wait_leads(node: Process) -> None:
     """Return when a controller leads."""
     wait_for("a leader", lambda: LEADS.search(node.log_since_start()) is not None, TIMEOUT)
@@ -306,21 +319,32 @@ def same(nodes: Nodes, base: Path) -> None:
     """Wait until a cluster is in sync; assert that it is as before, and that it works on."""
     known = json.loads((base / "picture.json").read_text())
     before = read_copy(LOCAL, str(base / "now" / "node-101" / "data" / METADATA), 101)
-
-    def is_in_sync() -> bool:
-        topics = nodes.image(1).topics.values()
-        return all({*part.isr} == {*part.replicas} for topic in topics for part in topic.partitions.values())
-
     wait_for("records of the new leader", lambda: nodes.end(1) > before.end)
-    wait_for("all in sync", is_in_sync)
+    wait_in_sync(nodes)
     assert nodes.strays() == []
     with Client(nodes.bootstrap) as client:
         image = nodes.image(1)
         assert (topics_of(before.image), before.image.configs) == (topics_of(image), image.configs)
         assert (known["records"], known["groups"]) == content(client)
-        done_by(client, "create later 2,1")
-        assert len(done_by(client, "send later 0 5 none all")) == 5
+    works(nodes, "later")
+
+
+def works(nodes: Nodes, topic: str) -> None:
+    """Create a topic, send to it and to an old one, commit transactions, and change a configuration."""
+    with Client(nodes.bootstrap) as client:
+        done_by(client, f"create {topic} 2,1")
+        assert len(done_by(client, f"send {topic} 0 5 none all")) == 5
         assert len(done_by(client, "send orders 0 7 none all")) == 7
         assert len(done_by(client, "commit orders 1 3")) == 3
         done_by(client, "configure orders retention.ms=7200000")
-    wait_for("the new topic", is_in_sync)
+    wait_in_sync(nodes)
+
+
+def wait_in_sync(nodes: Nodes) -> None:
+    """Wait until every replica is in sync."""
+
+    def is_in_sync() -> bool:
+        topics = nodes.image(1).topics.values()
+        return all({*part.isr} == {*part.replicas} for topic in topics for part in topic.partitions.values())
+
+    wait_for("all in sync", is_in_sync)

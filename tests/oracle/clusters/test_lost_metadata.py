@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 
 import kcheck
+from kcheck.core.rescue.made_ids import made_id
+from tests.builders import log_dir, partition_dir, partition_metadata, run, write
 from tests.oracle.ask import sampled
 from tests.oracle.clusters.lost_metadata import NEW, answers, planned, started, with_controller, without_metadata
-from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, QUORUM, copied, followed, wait_leads
+from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, QUORUM, Nodes, copied, followed, wait_leads
 from tests.oracle.clusters.test_lost_quorum import DYNAMIC, Base, base
+from tests.oracle.conftest import no_kafka
+from tests.oracle.jars import NoKafkaError
+from tests.oracle.kafka import free_port, wait_for
 
 __all__ = ["base"]
 
@@ -91,3 +96,72 @@ def test_one_broker_alone_serves_what_it_has(version: str, base: Base, tmp_path:
         assert nodes.strays() == []
         image = nodes.image(1)
         assert {*image.topics} == {topic.name for topic in answer.rebuild.topics}
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(("3.3.2", "4.3.1")))
+def test_twenty_thousand_partitions_load(version: str, tmp_path: Path) -> None:
+    """No bound on the records of a transaction counts: a snapshot has none. 3.3 takes 10,000 of a bootstrap file."""
+    count, cluster_id = 20_000, "AAAAAAAAQAaAAAAAAAAAAA"
+    names = [(f"t{number // 10}", number % 10) for number in range(count)]
+    sample = {file.name: file.read_bytes() for file in partition_dir(tmp_path / "sample", [run(0, 9)]).iterdir()}
+    data = log_dir(tmp_path / "nodes" / "node-1" / "data", cluster_id=cluster_id)
+    for topic, number in names:
+        write(data / f"{topic}-{number}", {**sample, "partition.metadata": partition_metadata(made_id(topic))})
+    with Nodes(version, tmp_path / "nodes", dynamic=False, places={}, cluster_id=cluster_id) as nodes:
+        nodes.add(1, voters=[NEW])
+        try:
+            with_controller(nodes)
+        except NoKafkaError as error:
+            no_kafka(f"Kafka {error}".partition("\n")[0])
+        answer = kcheck.recover_metadata(*nodes.arguments(NEW, 1), out=tmp_path / "out", kafka=version[:3])
+        assert answer.refusals == ()
+        followed(nodes, answer)
+        nodes[NEW].start()
+        wait_leads(nodes[NEW])
+        wait_for("its first record", lambda: nodes.end(NEW) > answer.place[0])
+        assert nodes[NEW].alive
+        assert sum(len(topic.partitions) for topic in nodes.image(NEW).topics.values()) == count
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(("3.9.2", "4.3.1")))
+def test_acls_and_credentials_of_the_answers_hold(version: str, base: Base, tmp_path: Path) -> None:
+    """A user logs in with its password, and the authorizer lists the entry."""
+    from confluent_kafka.admin import AdminClient  # not needed by the other tests
+
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=CONTROLLERS) as nodes:
+        without_metadata(nodes, *BROKERS)
+        with_controller(nodes)
+        path = answers(nodes, cluster, tmp_path / "answers")
+        acl = {"resource_type": "TOPIC", "resource_name": "orders", "principal": "User:alice", "operation": "READ"}
+        scram = {"user": "alice", "mechanism": "SCRAM-SHA-512", "password": "kept in no log"}
+        path.write_text(json.dumps({**json.loads(path.read_text()), "acls": [acl], "scram": [scram]}))
+        answer = planned(nodes, tmp_path / "out", answers=path)
+        port = free_port()
+        for number in nodes.nodes:
+            with (nodes.dir / f"node-{number}" / "server.properties").open("a") as settings:
+                settings.write(_AUTHORIZER)
+                if number in BROKERS[:1]:
+                    settings.write(_SASL.format(plain=nodes.places[number], sasl=port))
+        started(nodes, answer, cluster)
+        listed = nodes.tool(ACLS[version[0]], "--bootstrap-server", nodes.bootstrap, "--list")
+        assert "principal=User:alice, host=*, operation=READ, permissionType=ALLOW" in listed
+        login = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "alice"}
+        user = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", **login, "sasl.password": "kept in no log"})
+        assert "orders" in user.list_topics(timeout=30).topics
+
+
+ACLS = {"3": "kafka.admin.AclCommand", "4": "org.apache.kafka.tools.AclCommand"}
+_AUTHORIZER = """
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
+allow.everyone.if.no.acl.found=true
+"""
+_SASL = """
+listeners=PLAINTEXT://127.0.0.1:{plain},SASL://127.0.0.1:{sasl}
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT
+sasl.enabled.mechanisms=SCRAM-SHA-512
+listener.name.sasl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+"""

@@ -15,7 +15,17 @@ from kcheck.records.raft_batch import voters_batch
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
 from tests.oracle.ask import sampled
-from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, Nodes, copied, cut, followed, same, wait_leads
+from tests.oracle.clusters.lost_quorum import (
+    BROKERS,
+    CONTROLLERS,
+    Nodes,
+    copied,
+    cut,
+    followed,
+    middle,
+    same,
+    wait_leads,
+)
 from tests.oracle.clusters.test_lost_quorum import DYNAMIC, OTHERS, Base, base, planned, started
 from tests.oracle.kafka import wait_for
 
@@ -30,19 +40,6 @@ def alone(nodes: Nodes) -> None:
     """Name controller 101 as the only voter, in every configuration."""
     for number in nodes.nodes:
         nodes.configure(number, [101])
-
-
-def middle(nodes: Nodes) -> int:
-    """Return an offset after the first topic and before the last one."""
-    created: dict[str, int] = {}
-
-    def observe(replay: object, name: str, data: object, offset: int, timestamp: int) -> None:
-        del replay, timestamp
-        if name == "TopicRecord":
-            created[dict(data)["name"]] = offset  # type: ignore[call-overload]
-
-    read_copy(LOCAL, str(nodes.metadata(1)), 1, observe=observe)
-    return max(created.values())
 
 
 @pytest.mark.parametrize("version", sampled(RELEASES))
