@@ -9,7 +9,8 @@ log start to the first local segment and truncates the leader epochs. It logs no
 for ever, also after the topic is deleted.
 
 What to do: keep the brokers stopped. Restore the directories of __remote_log_metadata from a disk or a backup that has
-them. Afterwards the objects can still be read.
+them, or from the manifests of the Aiven plugin: `kcheck tiered --store PLACE --rebuild DIR`. Afterwards the objects can
+still be read.
 """
 
 from collections.abc import Iterable
