@@ -1,10 +1,8 @@
 """`kcheck tiered`: what is in remote storage."""
 
-import json
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,10 +10,6 @@ from kcheck import api
 from kcheck.cli.options import Common, Metadata, ReplicaArguments, with_common
 from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
-from kcheck.model.remote_log import REMOTE_LOG_METADATA
-
-if TYPE_CHECKING:
-    from kcheck.verbs.tiered import Tiered
 
 
 @with_common
@@ -39,7 +33,7 @@ def tiered(
     ] = None,
     rebuild: Annotated[
         str | None,
-        typer.Option("--rebuild", metavar="FILE", help="Write lost metadata records, from manifests of the store."),
+        typer.Option("--rebuild", metavar="DIR", help="Write lost metadata from manifests of the store."),
     ] = None,
     price: Annotated[
         float | None, typer.Option("--price", metavar="USD", min=0, help="What a GB costs in a month.")
@@ -53,23 +47,15 @@ def tiered(
     )  # fmt: skip
     if orphans is not None:
         keys = (f"{key}\n".encode("utf-8", "surrogateescape") for key in answer.orphan_keys())
-        _write_lines("--orphans", orphans, answer.checked, keys)
+        _write_lines(orphans, answer.checked, keys)
     if rebuild is not None:
-        _write_lines("--rebuild", rebuild, answer.checked, _records(answer))
+        from kcheck.verbs.rebuild import write_rebuilt
+
+        write_rebuilt(answer, rebuild)
     common.write_answer(answer.report())
 
 
-def _records(answer: "Tiered") -> Iterator[bytes]:
-    """Yield a JSON line for each record: the partition of the topic, and the value in base64. The key is null."""
-    count = None if answer.store is None else answer.store.metadata_partitions
-    for segment in answer.rebuilt():
-        number = None if count is None else segment.metadata_partition(count)
-        for value in segment.values:
-            row = {"topic": REMOTE_LOG_METADATA, "partition": number, "value": b64encode(value).decode()}
-            yield f"{json.dumps(row)}\n".encode()
-
-
-def _write_lines(option: str, file: str, checked: Iterable[str], lines: Iterator[bytes]) -> None:
+def _write_lines(file: str, checked: Iterable[str], lines: Iterator[bytes]) -> None:
     """Write a file outside of the checked paths; nothing if the first line cannot be made."""
     from kcheck.disk.output import keep_outside, replacing
 
@@ -80,4 +66,4 @@ def _write_lines(option: str, file: str, checked: Iterable[str], lines: Iterator
             for line in () if first is None else chain((first,), lines):
                 stream.write(line)
     except OSError as error:
-        raise UsageError(f"{option} {file}: {word_for(error)}") from error
+        raise UsageError(f"--orphans {file}: {word_for(error)}") from error

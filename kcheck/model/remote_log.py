@@ -180,3 +180,7 @@ class Store(NamedTuple):
     """When it was listed, in ms since 1970."""
     metadata_partitions: int | None = None
     """How many partitions `__remote_log_metadata` has; None if that is not known."""
+    metadata_topic_id: str | None = None
+    """The id of that topic; None if it is not known."""
+    lost_metadata: Mapping[int, Offset] = {}
+    """Those of its partitions without a record, each with its highest high watermark in a checkpoint."""

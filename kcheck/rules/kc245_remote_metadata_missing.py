@@ -9,7 +9,8 @@ the first local segment and truncates the leader epochs. It logs no error. The o
 after the topic is deleted.
 
 What to do: Keep the brokers stopped. Restore the directories of __remote_log_metadata from a disk or a backup that has
-them. Afterwards the objects can still be read.
+them. Or make them from the manifests of the Aiven plugin: `kcheck tiered --store PLACE --rebuild DIR`. Afterwards the
+objects can still be read.
 """
 
 from collections.abc import Iterable

@@ -15,6 +15,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `lost_metadata`: Does the metadata have to be brought back before any start?
 - `preflight`: May the broker start?
 - `tiered`: What is in remote storage, and what is missing there?
+- `rebuild`: Which lost metadata do the manifests of a store give back?
 - `dump`: Which batches, records or index entries does a file have?
 - `export`: Which records do logs have, in a form that a producer takes?
 - `explain`: Which rules are there, and what does one mean?

@@ -117,8 +117,13 @@ class Tiered(BrokerAnswer):
     def rebuilt(self) -> Iterator[RebuiltSegment]:
         """Yield the segments without metadata of topics that the cluster has, from the manifests of the Aiven plugin.
 
-        UsageError if the store was not read. A listing has no manifests.
+        Those of one start offset come as they were copied: the later one counts. UsageError if the store was not read.
+        A listing has no manifests.
         """
+        for _, same in groupby(self._rebuilt(), key=lambda row: (row.topic_id, row.partition, row.start_offset)):
+            yield from sorted(same, key=lambda row: row.copied_ms)
+
+    def _rebuilt(self) -> Iterator[RebuiltSegment]:
         if self.store is None:
             raise UsageError("--rebuild needs --store PLACE")
         for key, manifest in manifests(self.store.place):
@@ -204,10 +209,15 @@ class _StoreWatch:
         now_ms = int(time.time() * 1000)
         known = [image for image in map(images, self._clusters) if image is not None]
         topic_ids = frozenset(topic.topic_id for image in known for topic in image.topics.values() if topic.topic_id)
-        topics = [image.topics.get(REMOTE_LOG_METADATA) for image in known]
-        counts = {len(topic.partitions) for topic in topics if topic is not None and topic.partitions}
-        count = counts.pop() if len(counts) == 1 else None
-        self.store = Store(self._place, objects, frozenset(named), is_complete, topic_ids, now_ms, count)
+        topics = [topic for image in known if (topic := image.topics.get(REMOTE_LOG_METADATA)) is not None]
+        self.store = Store(self._place, objects, frozenset(named), is_complete, topic_ids, now_ms)
+        if len(topics) == 1 and len(self._clusters) == 1 and self._log_dirs.remote is not None:
+            (topic,), (cluster_id,) = topics, self._clusters
+            self.store = self.store._replace(
+                metadata_partitions=len(topic.partitions),
+                metadata_topic_id=topic.topic_id,
+                lost_metadata=self._log_dirs.remote.lost_metadata(cluster_id),
+            )
         logs = {
             (view.topic, view.partition): StoredLog(view.topic, view.partition, view.remote, objects, now_ms, suffixes)
             for view, _, _ in self.replicas

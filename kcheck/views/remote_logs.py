@@ -9,7 +9,8 @@ from kcheck.core.tiered.metadata_partition import metadata_partition
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.segment_records import RemoteLogKey, SegmentFold
 from kcheck.model.cluster import PartitionRegistration
-from kcheck.model.names import COMPACTED, DirectoryState, TopicPartition, log_name
+from kcheck.model.entries import Offset
+from kcheck.model.names import COMPACTED, REPLICATION_OFFSET, DirectoryState, TopicPartition, log_name
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, RemoteSegment
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
@@ -116,6 +117,21 @@ class RemoteLogs:
         return tuple(
             self.metadata(number, cluster_id) for number in sorted(numbers.union(topic.partitions if topic else ()))
         )
+
+    def lost_metadata(self, cluster_id: str | None) -> dict[int, Offset]:
+        """Return the partitions of `__remote_log_metadata` without a record, each with its highest high watermark."""
+        image = self._image_of(cluster_id)
+        topic = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
+        lost = [
+            number
+            for number in (() if topic is None else topic.partitions)
+            if self.metadata(number, cluster_id).state is MetadataState.MISSING
+        ]
+        views = [self._log_dirs.open(target).view for target in self._of_cluster(cluster_id)]
+        # Without a directory the topic is not among the checkpoints of the log dir.
+        files = [view.files[REPLICATION_OFFSET].parsed.value for view in views if REPLICATION_OFFSET in view.files]
+        marks = [file.by_topic({REMOTE_LOG_METADATA}).get(REMOTE_LOG_METADATA, {}) for file in files]
+        return {number: max((row.get(number, Offset(0)) for row in marks), default=Offset(0)) for number in lost}
 
     def metadata(self, number: int, cluster_id: str | None) -> MetadataPartition:
         """Return a partition of `__remote_log_metadata`, from the copy that ends last."""

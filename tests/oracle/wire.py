@@ -9,6 +9,8 @@ import struct
 from tests.oracle.jars import numbers
 
 API_KEY = 23
+FETCH, FETCH_VERSION = 1, 4
+"""The oldest version that 4.0 and later know: it is not flexible."""
 LIST_OFFSETS, EARLIEST, ANY_REPLICA = 2, -2, -2
 METADATA, METADATA_VERSION = 3, 7
 """The newest version of Metadata that is not flexible: 2.1 and later know it."""
@@ -57,6 +59,19 @@ def log_start(port: int, topic: str) -> int:
     with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
         reply = request(connection, LIST_OFFSETS, 1, body)
     return int(struct.unpack(">q", reply[-8:])[0])
+
+
+def first_fetched(port: int, topic: str, offset: int) -> int | None:
+    """Return the base offset of the first batch that the leader of partition 0 sends from an offset on."""
+    name = topic.encode()
+    body = struct.pack(">iiiibih", -1, 500, 1, 1 << 20, 0, 1, len(name)) + name
+    body += struct.pack(">iiqi", 1, 0, offset, 1 << 20)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        reply = request(connection, FETCH, FETCH_VERSION, body)
+    at = 4 + 4 + 4 + 2 + len(name) + 4 + 4  # correlation id, throttle time, one topic, one partition, its number
+    error, _, _, aborted = struct.unpack_from(">hqqi", reply, at)
+    records = reply[at + 22 + 16 * max(aborted, 0) + 4 :]
+    return struct.unpack_from(">q", records)[0] if not error and len(records) >= 8 else None
 
 
 def states(port: int) -> States:

@@ -15,6 +15,7 @@ from kcheck.errors import UsageError
 from kcheck.model.remote_log import StoreObject
 from kcheck.model.report import PartitionFilter
 from kcheck.views.remote_store import store_objects
+from tests.cli.command import document
 from tests.cli.command import kcheck as command
 from tests.stores import upload
 from tests.tiered_states import EMPTY, LOST, OBJECTS, OLD_LEADER, brokers, state
@@ -219,20 +220,62 @@ def test_an_object_of_the_store_is_read_by_its_url(tmp_path: Path, s3: dict[str,
 
 def test_lost_records_from_manifests(tmp_path: Path) -> None:
     """The metadata is lost; the manifests of the Aiven plugin give back the bytes that the broker had written."""
-    of, lines = state(LOST, "1b-dirs-removed", tmp_path), tmp_path / "records"
+    of, folder = state(LOST, "1b-dirs-removed", tmp_path), tmp_path / "rebuilt"
     wanted = []
-    for folder in sorted((tmp_path / "1-before/broker-1").glob("__remote_log_metadata-*")):
-        for value, data in segment_records(folder / f"{0:020d}.log"):
-            wanted.append((int(folder.name[-1]), value))
+    for own in sorted((tmp_path / "1-before/broker-1").glob("__remote_log_metadata-*")):
+        for value, data in segment_records(own / f"{0:020d}.log"):
+            wanted.append((own.name, value))
             name = f"{data['startOffset']:020d}-{data['remoteLogSegmentId']['id']}.rsm-manifest"
             (of / "store" / name).write_text(json.dumps(manifest(data)))
-    asked = ("tiered", str(of / "broker-1"), "--rebuild", str(lines))
+    asked = ("tiered", str(of / "broker-1"), "--rebuild", str(folder))
     assert command(*asked).code == 2
     assert command(*asked, "--store", str(of / "store")).code == 1
-    rows = [json.loads(line) for line in lines.read_text().splitlines()]
-    assert len(rows) == 2 * len(wanted) == 16
-    assert sorted((row["partition"], b64decode(row["value"])) for row in rows[::2]) == sorted(wanted)
-    assert {row["topic"] for row in rows} == {"__remote_log_metadata"}
+    logs = sorted(folder.glob("*/*.log"))
+    assert [(log.parent.name, value) for log in logs for value, _ in segment_records(log)] == wanted
+    before = tmp_path / "1-before/broker-1"
+    for log in logs:
+        assert log.name == f"{0:020d}.log"
+        id_file = Path(log.parent.name, "partition.metadata")
+        assert (folder / id_file).read_bytes() == (before / id_file).read_bytes()
+        shutil.copytree(log.parent, of / "broker-1" / log.parent.name)
+    rebuilt = document("tiered", of / "broker-1", "--store", of / "store")
+    known = document("tiered", before, "--store", of / "store")
+    assert [row["remote"] for row in rebuilt["replicas"]] == [row["remote"] for row in known["replicas"]]
+    assert {"KC245", "KC249"}.isdisjoint(row["id"] for row in rebuilt["findings"])
+    nothing = command(*asked, "--store", str(of / "store"))
+    assert (nothing.code, "no manifest of a segment without metadata" in nothing.err) == (2, True)
     (of / "store" / f"{0:020d}-{'A' * 22}.rsm-manifest").write_text("{")
     refused = command(*asked, "--store", str(of / "store"))
     assert (refused.code, "is not a manifest of version 1" in refused.err) == (2, True)
+
+
+def test_lost_records_below_a_high_watermark(tmp_path: Path) -> None:
+    """The log that is made again ends at it: a broker that had more records loses none of the others."""
+    of, folder = state(LOST, "1b-dirs-removed", tmp_path), tmp_path / "rebuilt"
+    (log,) = (tmp_path / "1-before/broker-1/__remote_log_metadata-2").glob("*.log")
+    _, data = next(segment_records(log))
+    name = f"{data['startOffset']:020d}-{data['remoteLogSegmentId']['id']}.rsm-manifest"
+    (of / "store" / name).write_text(json.dumps(manifest(data)))
+    marks = "0\n1\n__remote_log_metadata 2 8\n"
+    (of / "broker-1/replication-offset-checkpoint").write_text(marks)
+    command("tiered", str(of / "broker-1"), "--rebuild", str(folder), "--store", str(of / "store"))
+    assert [path.name for path in folder.glob("*/*.log")] == [f"{8 - 2:020d}.log"]
+    shutil.copytree(folder / "__remote_log_metadata-2", of / "broker-1/__remote_log_metadata-2")
+    (row,) = document("inspect", of / "broker-1", "--topic", "__remote_log_metadata")["items"][0]["partitions"]
+    assert (row["log_start_offset"], row["log_end_offset"]) == (6, 8)
+
+
+def test_lost_records_of_a_partition_that_has_others(tmp_path: Path) -> None:
+    """They are for a producer: the partition of the topic, and the value in base64."""
+    of, folder = state(LOST, "1-before", tmp_path), tmp_path / "rebuilt"
+    (log,) = (of / "broker-1/__remote_log_metadata-2").glob("*.log")
+    value, data = next(segment_records(log))
+    own = data["remoteLogSegmentId"]["id"]
+    data["remoteLogSegmentId"] = {**data["remoteLogSegmentId"], "id": f"{own[:-2]}AA"}
+    name = f"{data['startOffset']:020d}-{own[:-2]}AA.rsm-manifest"
+    (of / "store" / name).write_text(json.dumps(manifest(data)))
+    command("tiered", str(of / "broker-1"), "--rebuild", str(folder), "--store", str(of / "store"))
+    assert [path.name for path in folder.iterdir()] == ["records.jsonl"]
+    rows = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    assert [(row["topic"], row["partition"]) for row in rows] == [("__remote_log_metadata", 2)] * 2
+    assert len(b64decode(rows[0]["value"])) == len(value)

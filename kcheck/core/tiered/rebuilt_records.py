@@ -23,6 +23,10 @@ class RebuiltSegment(NamedTuple):
     """Its partition."""
     segment_id: str
     """Its id."""
+    start_offset: int
+    """Its first offset."""
+    copied_ms: int
+    """When it was copied, in ms since 1970."""
     values: tuple[bytes, bytes]
     """The values of its two records: the copy began, the copy is finished."""
 
@@ -39,6 +43,7 @@ def rebuilt_segment(manifest: Any) -> RebuiltSegment | None:
     """
     try:
         segment, size = manifest["remoteLogSegmentMetadata"], int(manifest["chunkIndex"]["originalFileSize"])
+        first, copied_ms = int(segment["startOffset"]), int(segment["eventTimestampMs"])
         own = segment["remoteLogSegmentId"]
         where = own["topicIdPartition"]
         if None in (metadata_partition(where["topicId"], 0, 1), metadata_partition(own["id"], 0, 1)):
@@ -51,12 +56,13 @@ def rebuilt_segment(manifest: Any) -> RebuiltSegment | None:
                 "id": own["id"],
             },
             "brokerId": int(segment["brokerId"]),
-            "eventTimestampMs": int(segment["eventTimestampMs"]),
+            "eventTimestampMs": copied_ms,
             "customMetadata": None,
         }
         begun = {
             **of_both,
-            **{name: int(segment[name]) for name in ("startOffset", "endOffset", "maxTimestampMs")},
+            "startOffset": first,
+            **{name: int(segment[name]) for name in ("endOffset", "maxTimestampMs")},
             "segmentLeaderEpochs": [{"leaderEpoch": epoch, "offset": start} for epoch, start in sorted(epochs.items())],
             "segmentSizeInBytes": size,
             "remoteLogSegmentState": int(SegmentState.COPY_STARTED),
@@ -69,7 +75,7 @@ def rebuilt_segment(manifest: Any) -> RebuiltSegment | None:
         )
     except (KeyError, TypeError, ValueError, AttributeError, struct.error):
         return None
-    return RebuiltSegment(topic, where["topicId"], number, own["id"], values)
+    return RebuiltSegment(topic, where["topicId"], number, own["id"], first, copied_ms, values)
 
 
 def _without_transactions(indexes: Mapping[str, Any]) -> dict[str, bool]:

@@ -1,5 +1,6 @@
 """Real brokers with tiered storage lose what kcheck says from their disks and the store, and no more."""
 
+import json
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,12 +10,15 @@ import pytest
 
 import kcheck
 from kcheck.model.report import PartitionFilter
+from tests.cli.command import kcheck as command
 from tests.oracle.admin_requests import elect
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.clusters import tiered
 from tests.oracle.clusters.tiered import BATCH, stored
 from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster, wait_for
+from tests.oracle.wire import first_fetched, log_start
+from tests.views.test_rebuilt_records import manifest, segment_records
 
 pytestmark = pytest.mark.oracle
 Start = Callable[..., Cluster]
@@ -127,16 +131,44 @@ def test_lost_metadata_and_objects(version: str, tmp_path: Path, start: Start) -
     store = tmp_path / "store"
     store.mkdir()
     with start(version, 1, dir=tmp_path / "cluster", broker_config=tiered.config(version, store, 1)) as cluster:
+        fill(cluster, store)
+        rebuild_metadata(cluster, tmp_path)
         lose_metadata(cluster, store)
 
 
-def lose_metadata(cluster: Cluster, store: Path) -> None:
-    """Remove an object, then the directories of __remote_log_metadata."""
+def fill(cluster: Cluster, store: Path) -> None:
+    """Copy four segments, and stop the broker."""
     tiered.create(cluster, "t")
     tiered.send(cluster, ("t",), 5)
     tiered.wait_copied(store, "t", 4)
     tiered.wait_local_start(cluster, 1, "t", 4 * BATCH)
     cluster[1].stop()
+
+
+def rebuild_metadata(cluster: Cluster, tmp_path: Path) -> None:
+    """Lose the metadata, and start with what manifests give back: the broker serves the oldest records."""
+    data, manifests = cluster[1].log_dirs[0], tmp_path / "manifests"
+    manifests.mkdir()
+    for folder in data.glob("__remote_log_metadata-*"):
+        for log in folder.glob("*.log"):
+            for _, fields in segment_records(log):
+                name = f"{fields['startOffset']:020d}-{fields['remoteLogSegmentId']['id']}.rsm-manifest"
+                (manifests / name).write_text(json.dumps(manifest(fields)))
+        shutil.rmtree(folder)
+    assert remote_ids(kcheck.tiered(str(data)).to_dict()) == ["KC245"]
+    rebuilt = tmp_path / "rebuilt"
+    assert command("tiered", str(data), "--store", str(manifests), "--rebuild", str(rebuilt)).code == 1
+    for folder in rebuilt.iterdir():
+        shutil.copytree(folder, data / folder.name)
+    assert remote_ids(kcheck.tiered(str(data)).to_dict()) == []
+    cluster[1].start()
+    wait_for("offset 0 of t", lambda: first_fetched(cluster[1].port, "t", 0) == 0)
+    assert log_start(cluster[1].port, "t") == 0
+    cluster[1].stop()
+
+
+def lose_metadata(cluster: Cluster, store: Path) -> None:
+    """Remove an object, then the directories of __remote_log_metadata."""
     data = cluster[1].log_dirs[0]
     clean = kcheck.tiered(str(data), store=store).to_dict()
     assert (remote_ids(clean), replica(clean, "t", 1)["deletes_if_leading"]) == ([], [])
