@@ -157,7 +157,7 @@ def _print_end(captured: "Captured", output: str, key_file: str | None) -> None:
     for refusal in captured.refused:
         print(f"kcheck: {printable(refusal)}", file=sys.stderr)
     end = "" if captured.complete else "; incomplete: manifest.json says what is missing"
-    print(f"Wrote {output}: {size(captured.size)}, sha256 {captured.digest}{end}", file=sys.stderr)
+    print(f"Wrote {printable(output)}: {size(captured.size)}, sha256 {captured.digest}{end}", file=sys.stderr)
     if key_file is not None:
         key = shell_word(key_file)
         print(f"Keep {key}: kcheck capture --translate {key} < ANSWER", file=sys.stderr)

@@ -11,6 +11,8 @@ _LINE_SIZE_MAX = 64 << 10
 """The rest of a longer line is left out."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
+_STEP_SIZE_MIN = 256
+"""A member begins with this many bytes: what is left of them is copied at its end, and members may be empty."""
 _RATIO_MAX = 500
 _UNPACKED_SIZE_MIN = 256 << 20
 """A file that unpacks to more than this, and to 500 times its size, is no log."""
@@ -101,21 +103,23 @@ def _unpacked(raw: Iterator[bytes]) -> Iterator[bytes]:
         yield first
         yield from raw
         return
-    inflate, read, unpacked, rest = zlib.decompressobj(_GZIP), len(first), 0, first
+    inflate, read, unpacked, held, at, step = zlib.decompressobj(_GZIP), len(first), 0, first, 0, _PART_SIZE
     while True:
-        part = inflate.decompress(rest, _PART_SIZE)
+        if len(held) - at < len(_GZIP_MAGIC) and (more := next(raw, b"")):
+            held, at, read = held[at:] + more, 0, read + len(more)
+            continue
+        if inflate.eof:
+            if not held.startswith(_GZIP_MAGIC, at):  # Zeros may follow the last member.
+                return
+            inflate, step = zlib.decompressobj(_GZIP), _STEP_SIZE_MIN
+        given = memoryview(held)[at : at + step]
+        part = inflate.decompress(given, _PART_SIZE)
         unpacked += len(part)
         if unpacked > max(_UNPACKED_SIZE_MIN, _RATIO_MAX * read):
             raise OverflowError
         if part:
             yield part
-        rest = inflate.unused_data if inflate.eof else inflate.unconsumed_tail
-        while len(rest) < len(_GZIP_MAGIC) and (more := next(raw, b"")):
-            rest += more
-            read += len(more)
-        if inflate.eof:
-            if not rest.startswith(_GZIP_MAGIC):  # Zeros may follow the last member.
-                return
-            inflate = zlib.decompressobj(_GZIP)
-        elif not rest and not part:
+        at += len(given) - len(inflate.unused_data if inflate.eof else inflate.unconsumed_tail)
+        step = min(2 * step, _PART_SIZE)
+        if not inflate.eof and not given and not part:
             raise EOFError

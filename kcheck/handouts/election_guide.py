@@ -1,6 +1,6 @@
 """plan.md: what to type after whole-cluster trouble, in order, with what each command prints in this release."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker
 from kcheck.core.election.plans import PartitionElection
@@ -9,11 +9,11 @@ from kcheck.core.replication.leader_costs import total
 from kcheck.handouts import tool_commands
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
-from kcheck.handouts.markdown_words import markdown_partition
+from kcheck.handouts.markdown_words import fenced, markdown_code, markdown_partition, markdown_text
 from kcheck.handouts.repair_steps import repair_steps
 from kcheck.handouts.tool_commands import address, describe
 from kcheck.model.cluster import UNCLEAN
-from kcheck.words import NAMED_MAX, agree, counted, record_count, shell_line, shell_word, some_of
+from kcheck.words import NAMED_MAX, agree, counted, partition_name, record_count, shell_line, shell_word, some_of
 
 
 def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupReset]) -> str:
@@ -48,9 +48,9 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     aborting = [number for number in recovery.order if number not in recovery.starts]
     for number in aborting:
         paths = [path.partition("=")[2] for path in recovery.paths if path.startswith(f"{number}=")]
-        repair = f"kcheck repair {shell_line(paths) or '...'}"
+        repair = markdown_code(f"kcheck repair {shell_line(paths) or '...'}")
         gaps.append(
-            f"Broker {number} is here, but it does not start: `kcheck predict` says why. First see whether `{repair}`"
+            f"Broker {number} is here, but it does not start: `kcheck predict` says why. First see whether {repair}"
             " makes it start. If so, make this plan anew: with its logs less may be lost."
         )
     gaps += _aside(recovery)
@@ -69,7 +69,9 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
 def _aside(recovery: Recovery) -> Iterator[str]:
     """Yield which directories that no broker serves have what no replica has."""
     copies = (
-        AsideCopy(only.records, copy.broker_id, _name(part), shell_word(copy.dir or ""), copy.state, part.has_unloaded)
+        AsideCopy(
+            only.records, copy.broker_id, _name(part), markdown_text(copy.dir or ""), copy.state, part.has_unloaded
+        )
         for part, copy in recovery.only_aside
         if (only := copy.only_here) is not None
     )
@@ -117,7 +119,7 @@ def _costs(recovery: Recovery) -> list[str]:
         text = f"With this plan {_counted(losing)} {verb} {record_count(lost.records, at_most=lost.at_most)}"
         text += f"; {share} of them committed."
     if recovery.saved is not None:
-        text += f"\n\nThe records that are cut are saved in `{recovery.saved}`."
+        text += f"\n\nThe records that are cut are saved in {markdown_code(recovery.saved)}."
         text += " `kcheck export` writes them for a producer."
     return ["## What it costs", text]
 
@@ -133,7 +135,7 @@ def _settings(recovery: Recovery) -> list[str]:
     security = f"If the cluster asks for a login, add `--command-config client.properties` to {commands}."
     if recovery.release.has_leader_election_tool and option == "--admin.config":
         security += " For `kafka-leader-election.sh` the option is `--admin.config` in this release."
-    return ["## Set this once", _code(lines), f"Type the commands in Kafka's directory. {security}"]
+    return ["## Set this once", fenced(lines), f"Type the commands in Kafka's directory. {security}"]
 
 
 def _starts(recovery: Recovery) -> list[str]:
@@ -164,20 +166,20 @@ def _starts(recovery: Recovery) -> list[str]:
             " until its server.log has a line that ends with\n"
             f"`started (kafka.server.{started})`, then until this prints the same lines twice, 30 seconds apart:"
         ),
-        _code([describe(recovery, "--under-replicated-partitions")]),
+        fenced([describe(recovery, "--under-replicated-partitions")]),
         order,
         (
             f"After the last start, this prints {_counted(recovery.unclean)}, those of election.json:"
             if recovery.unclean
             else "After the last start, this prints nothing: every partition has a leader."
         ),
-        _code([describe(recovery, "--unavailable-partitions")]),
+        fenced([describe(recovery, "--unavailable-partitions")]),
     ]
 
 
 def _kept_out(number: int, rows: Sequence[PartitionElection]) -> list[str]:
     """Return which directories to move aside before a broker starts."""
-    names = [f"- `{_name(part)}`" for part in rows]
+    names = [f"- {_code_name(part)}" for part in rows]
     return [
         f"## Directories of broker {number}",
         (
@@ -215,7 +217,7 @@ def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[s
             " sync, but a broker that runs by now has records that it lacks. After an unclean election here"
             f" {saved} records are lost, without it {lost}:"
         ),
-        *((_code([f"BOOTSTRAP={address(recovery, alone)}"]),) if alone else ()),
+        *((fenced([f"BOOTSTRAP={address(recovery, alone)}"]),) if alone else ()),
         *_elect(recovery, f"election-before-{number}.json"),
     ]
 
@@ -227,7 +229,7 @@ def _any_broker(rows: Sequence[Displaced]) -> str:
 def _elect(recovery: Recovery, name: str) -> list[str]:
     """Return the command that elects the partitions of a file uncleanly, and what it prints."""
     return [
-        _code([tool_commands.elect(recovery, name)]),
+        fenced([tool_commands.elect(recovery, name)]),
         (
             "It prints `Successfully completed leader election (UNCLEAN) for partitions ...`. "
             "`Valid replica already elected` means that a partition has a leader already."
@@ -242,7 +244,7 @@ def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
     if "reassignment.json" in files:
         lines += [
             "Kafka elects the first replica that is alive. First put the wanted replicas first:",
-            _code([tool_commands.reassign(recovery, "reassignment.json", "--execute")]),
+            fenced([tool_commands.reassign(recovery, "reassignment.json", "--execute")]),
             (
                 f"It prints `{_reassigned(recovery)}`. To undo this before the election, use rollback.json in the same"
                 " way: all its brokers must be alive."
@@ -259,21 +261,21 @@ def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
 def _by_configuration(recovery: Recovery) -> Iterator[str]:
     """Yield how to elect where no tool can: the topic allows it for a while."""
     yield "This release has no tool for that. Allow unclean elections of these topics for a short time:"
-    yield _code(tool_commands.allow_unclean(recovery, "add"))
+    yield fenced(tool_commands.allow_unclean(recovery, "add"))
     yield "For each topic it prints `Completed Updating config for entity: topic '...'.`"
     if not recovery.release.elects_at_config_change:
         yield "Only a new controller looks at this. Make the controller move:"
-        yield _code(['bin/zookeeper-shell.sh "$ZOOKEEPER" delete /controller'])
+        yield fenced(['bin/zookeeper-shell.sh "$ZOOKEEPER" delete /controller'])
     yield "Wait until this prints nothing:"
-    yield _code([describe(recovery, "--unavailable-partitions")])
+    yield fenced([describe(recovery, "--unavailable-partitions")])
     if recovery.release.exits_out_of_range_without_unclean_election:
         yield (
             "Then wait until the other replicas are in sync. In this release a broker exits if its log is longer than "
             "its leader's and unclean elections are off. This prints what is not in sync:"
         )
-        yield _code([describe(recovery, "--under-replicated-partitions")])
+        yield fenced([describe(recovery, "--under-replicated-partitions")])
     yield "Then forbid it again:"
-    yield _code(tool_commands.allow_unclean(recovery, "delete"))
+    yield fenced(tool_commands.allow_unclean(recovery, "delete"))
 
 
 def _groups(recovery: Recovery, resets: Sequence[GroupReset]) -> list[str]:
@@ -286,7 +288,7 @@ def _groups(recovery: Recovery, resets: Sequence[GroupReset]) -> list[str]:
             " Stop the consumers, then put the groups back to the log ends:"
         ),
     ]
-    lines += (_code(tool_commands.reset(recovery, run)) for run in resets)
+    lines += (fenced(tool_commands.reset(recovery, run)) for run in resets)
     return [*lines, "It prints a line with the new offset for each group and partition."]
 
 
@@ -296,7 +298,7 @@ def _restarts(recovery: Recovery) -> list[str]:
     if not rows:
         return []
     brokers = [*dict.fromkeys(number for _, number in rows)]
-    partitions = [*dict.fromkeys(f"`{_name(partition)}`" for partition, _ in rows)]
+    partitions = [*dict.fromkeys(_code_name(partition) for partition, _ in rows)]
     return [
         "## Restart once more",
         (
@@ -311,7 +313,7 @@ def _stuck(recovery: Recovery) -> list[str]:
     rows = [*recovery.stuck]
     if not rows:
         return []
-    shown = [f"- broker {number}: `{_name(partition)}`" for partition, number in rows[:NAMED_MAX]]
+    shown = [f"- broker {number}: {_code_name(partition)}" for partition, number in rows[:NAMED_MAX]]
     rest = len(rows) - NAMED_MAX
     more = [f"- {rest} more; election-plan.json has `follows: false` there"] if rest > 0 else []
     return [
@@ -334,9 +336,9 @@ def _checks(recovery: Recovery) -> list[str]:
     return [
         "## Check",
         f"Wait until this prints {nothing}:",
-        _code([describe(recovery, "--under-replicated-partitions")]),
+        fenced([describe(recovery, "--under-replicated-partitions")]),
         "Then `kcheck verify` says what of this plan came true, and what is still to do:",
-        _code([f"kcheck verify {shell_word(recovery.folder)} {paths}"]),
+        fenced([f"kcheck verify {shell_word(recovery.folder)} {paths}"]),
     ]
 
 
@@ -351,9 +353,9 @@ def _restore(recovery: Recovery, files: Collection[str]) -> list[str]:
     if "restore.json" in files:
         lines += [
             "When every broker in restore.json runs again, give the partitions all their replicas:",
-            _code([tool_commands.reassign(recovery, "restore.json", "--execute")]),
+            fenced([tool_commands.reassign(recovery, "restore.json", "--execute")]),
             f"It prints `{_reassigned(recovery)}`. Repeat this until no line says `still in progress`:",
-            _code([tool_commands.reassign(recovery, "restore.json", "--verify")]),
+            fenced([tool_commands.reassign(recovery, "restore.json", "--verify")]),
         ]
     short = [part for part in recovery.partitions if _on_dead(part, recovery)]
     if short:
@@ -376,10 +378,6 @@ def _reassigned(recovery: Recovery) -> str:
     return "Successfully started reassignment of partitions."
 
 
-def _code(lines: Iterable[str]) -> str:
-    return "\n".join(("```sh", *lines, "```"))
-
-
 def _counted(partitions: Sequence[PartitionElection]) -> str:
     """Return how many partitions these are, and the names of the first ones."""
     return f"{counted(len(partitions), 'partition')} ({some_of([*map(_name, partitions)])})"
@@ -391,3 +389,7 @@ def _name(partition: PartitionElection) -> str:
 
 def _brokers(numbers: Sequence[int]) -> str:
     return f"{agree(len(numbers), 'broker', 'brokers')} {', '.join(map(str, numbers))}"
+
+
+def _code_name(partition: PartitionElection) -> str:
+    return markdown_code(partition_name(partition.topic, partition.partition))

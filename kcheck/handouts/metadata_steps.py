@@ -6,8 +6,8 @@ from typing import NamedTuple
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import ELR, Rebuild
-from kcheck.handouts.quorum_steps import NodeFile, QuorumStep
-from kcheck.words import counted, listed, shell_line
+from kcheck.handouts.quorum_steps import NodeFile, QuorumStep, format_command
+from kcheck.words import counted, listed, shell_line, shell_word
 
 _PLACE = "HOST:9093"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
@@ -61,7 +61,7 @@ def _stop(context: MetadataContext) -> QuorumStep:
 def _apply(context: MetadataContext) -> QuorumStep:
     commands = [shell_line(["kcheck", "apply", file.path, "--backup", file.backup, "--yes"]) for file in context.files]
     notes = (
-        f"kcheck undo {context.files[0].backup} takes it back, as long as no node has started.",
+        f"kcheck undo {shell_word(context.files[0].backup)} takes it back, as long as no node has started.",
         "Brokers with an older copy of the metadata drop it by themselves.",
     )
     return QuorumStep("Apply the plan of each node on its machine", tuple(commands), notes)
@@ -129,9 +129,8 @@ def _grow(context: MetadataContext) -> Iterator[QuorumStep]:
     if context.standalone:
         return
     if context.is_dynamic:
-        cluster = context.controller.cluster_id
         commands = (
-            f"kafka-storage.sh format --cluster-id {cluster} --no-initial-controllers --config {_NEW}",
+            format_command(context.controller.cluster_id),
             f"kafka-metadata-quorum.sh --command-config {_NEW} {_SERVER} add-controller",
         )
         note = "Format a new controller, start it, and add it. Then the next one."

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
+from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.model.names import CLUSTER_METADATA
-from kcheck.words import agree, listed, shell_line
+from kcheck.words import agree, listed, shell_line, shell_word
 
 _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""
@@ -75,7 +76,7 @@ def _apply(context: QuorumContext) -> Iterator[QuorumStep]:
     if not context.plans:
         return
     commands = [shell_line(["kcheck", "apply", plan.path, "--backup", plan.backup, "--yes"]) for plan in context.plans]
-    notes = [f"kcheck undo {context.plans[0].backup} takes it back, as long as no node has started."]
+    notes = [f"kcheck undo {shell_word(context.plans[0].backup)} takes it back, as long as no node has started."]
     copy = next((edit for edit in context.rescue.edits if isinstance(edit, CopyLog)), None)
     if copy is not None:
         notes.append(f"The plan holds the copy of node {copy.source.node_id}.")
@@ -157,13 +158,13 @@ def _grow(context: QuorumContext) -> QuorumStep:
         left = [voter for voter in gone if voter.voter_id not in _ids(context)]
         commands = [
             f"kafka-metadata-quorum.sh {_SERVER} remove-controller --controller-id {voter.voter_id}"
-            f" --controller-directory-id {voter.directory_id}"
+            f" --controller-directory-id {shell_word(voter.directory_id)}"
             for voter in left
         ]
         return QuorumStep("Remove the other lost controllers, then add new ones", tuple(commands))
     if loss.is_dynamic:
         commands = [
-            f"kafka-storage.sh format --cluster-id {rescue.target.cluster_id} --no-initial-controllers --config {_NEW}",
+            format_command(rescue.target.cluster_id),
             f"kafka-metadata-quorum.sh --command-config {_NEW} {_SERVER} add-controller",
         ]
         note = "Format a new controller, start it, and add it. Then the next one."
@@ -171,7 +172,7 @@ def _grow(context: QuorumContext) -> QuorumStep:
     number, place = rescue.target.node_id, rescue.address or _PLACE
     new = max(200, number, *loss.voters) + 1
     commands = [
-        f"kafka-storage.sh format --cluster-id {rescue.target.cluster_id} --config {_NEW}",
+        f"kafka-storage.sh format --cluster-id {shell_word(str(rescue.target.cluster_id))} --config {_NEW}",
         f"{shell_line(['cp', '-a', f'{rescue.target.log_dir}/{_METADATA}'])} NEW_LOG_DIR/",
         f"rm NEW_LOG_DIR/{_METADATA}/quorum-state",
     ]
@@ -183,6 +184,12 @@ def _grow(context: QuorumContext) -> QuorumStep:
     if context.checks_voters:
         notes.append("Remove quorum-state of every node: it names the former voters, and the nodes would not start.")
     return QuorumStep("Add controllers again, later", tuple(commands), tuple(notes))
+
+
+def format_command(cluster_id: str | None) -> str:
+    """Return the command that formats the disk of a controller that joins."""
+    cluster = shell_word(str(cluster_id))
+    return f"kafka-storage.sh format --cluster-id {cluster} --no-initial-controllers --config {_NEW}"
 
 
 def _retire(context: QuorumContext) -> Iterator[QuorumStep]:
@@ -208,9 +215,9 @@ def rescue_command(verb: str, arguments: Sequence[str], dead: Iterable[int]) -> 
 
 def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str) -> str:
     """Return recovery.md."""
-    parts = [f"# {title}", *verdict]
+    parts = [f"# {title}", *map(markdown_text, verdict)]
     for place, step in enumerate(steps, start=1):
-        parts += (f"## {place}. {step.title}", *step.notes)
+        parts += (f"## {place}. {markdown_text(step.title)}", *map(markdown_text, step.notes))
         if step.commands:
-            parts.append("\n".join(("```sh", *step.commands, "```")))
+            parts.append(fenced(step.commands, "properties" if step.is_text else "sh"))
     return "\n\n".join(parts) + "\n"

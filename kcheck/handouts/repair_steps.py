@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.model.names import BUNDLE_SUFFIX
 from kcheck.words import agree, shell_line
 
@@ -35,5 +36,5 @@ def repair_steps(repairs: Sequence[FirstRepair]) -> list[str]:
 
 def _steps(repairs: Sequence[FirstRepair]) -> Iterator[str]:
     for repair in repairs:
-        yield f"Broker {repair.broker_id}: without the repair {repair.why}."
-        yield "\n".join(("```sh", *commands(repair), "```"))
+        yield f"Broker {repair.broker_id}: without the repair {markdown_text(repair.why)}."
+        yield fenced(commands(repair))

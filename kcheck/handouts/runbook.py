@@ -1,5 +1,6 @@
 """recovery.md, and the same steps for a screen: what to type, what must be true afterwards, and what then is final."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -8,9 +9,12 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
 from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
-from kcheck.handouts.markdown_words import markdown_partition
+from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.handouts.repair_steps import commands as repair_commands
 from kcheck.words import agree, bare_range, capital, counted, listed, partition_name, shell_line, shell_word, some_of
+
+_SHELL_WORDS = re.compile(r""""'"|\$'(?:[^'\\]|\\.)*'|'[^']*'|"\$(BOOTSTRAP|ZOOKEEPER)\"""")
+"""Words of a name in quotes, and the variables: a name may hold the text of a variable."""
 
 
 class PlanContext(NamedTuple):
@@ -54,33 +58,30 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
 
 def _addressed(text: str, bootstrap: str) -> str:
     """Return a text with the address of the cluster in place of the variables of the shell."""
-    return text.replace('"$BOOTSTRAP"', bootstrap).replace('"$ZOOKEEPER"', "localhost:2181")
+    places = {"BOOTSTRAP": bootstrap, "ZOOKEEPER": "localhost:2181"}
+    return _SHELL_WORDS.sub(lambda word: places[word[1]] if word[1] else word[0], text)
 
 
 def runbook(recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], last: str) -> str:
     """Return recovery.md: what it costs, the steps, and the command to type after each of them."""
     parts = [
         "# Recovery",
-        *head,
+        *map(markdown_text, head),
         (
             f"For Kafka {recovery.release.name}. Type Kafka's commands in its directory. Begin a step only once the"
             " step before is done. After each step this says whether it is:"
         ),
-        _code([last]),
+        fenced([last]),
     ]
     for place, text in enumerate(texts, start=1):
         parts += (
-            f"## {place}. {text.title}",
+            f"## {place}. {markdown_text(text.title)}",
             f"Needs: {text.needs}.",
-            _code(text.commands),
-            f"Go on once {text.until}{_seen_by(text)}",
+            fenced(text.commands),
+            f"Go on once {markdown_text(text.until)}{_seen_by(text)}",
         )
-        parts += (*([_code(text.check)] if text.check else ()), f"Final: {text.final}.")
+        parts += (*([fenced(text.check)] if text.check else ()), f"Final: {markdown_text(text.final)}.")
     return "\n\n".join(parts) + "\n"
-
-
-def _code(lines: Sequence[str]) -> str:
-    return "\n".join(("```sh", *lines, "```"))
 
 
 def _seen_by(text: StepText) -> str:
@@ -93,7 +94,7 @@ def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
         return otherwise
     removed: dict[int, list[str]] = {}
     for cut in step.cuts:
-        words = f"{bare_range(cut.lost.start, cut.lost.end)} of {markdown_partition(cut.topic, cut.partition)}"
+        words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
         removed.setdefault(cut.broker_id, []).append(words)
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
     kept = "kcheck recover --output-dir saves them" if saved is None else f"{saved} has them"
@@ -194,7 +195,7 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
         f"Start {brokers}{' again' if step.is_again else together}",
         f"{_controllers(recovery)}{_producers(recovery)}",
         tuple(commands),
-        f"server.log of {brokers} has `started (kafka.server.{started})`, and this prints the same twice, 30 seconds"
+        f'server.log of {brokers} has "started (kafka.server.{started})", and this prints the same twice, 30 seconds'
         f" apart",
         "no record is cut; the brokers register",
         (tool_commands.describe(recovery, "--under-replicated-partitions"),),
@@ -237,7 +238,7 @@ def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
     if recovery.release.has_leader_election_tool:
         assert step.file is not None
         commands: tuple[str, ...] = (tool_commands.elect(recovery, step.file),)
-        until = "it prints `Successfully completed leader election (UNCLEAN)`, or `Valid replica already elected`"
+        until = 'it prints "Successfully completed leader election (UNCLEAN)" or "Valid replica already elected"'
     else:
         commands = tuple(tool_commands.allow_unclean(recovery, "add"))
         until = "this prints nothing; then forbid it again, in the same way, with --delete-config"
@@ -257,7 +258,7 @@ def _reassign(step: RecoveryStep, plan: PlanContext) -> StepText:
         f"Put the wanted leaders of {counted(len(step.partitions), 'partition')} first: {_names(step)}",
         "all brokers of this plan run",
         (tool_commands.reassign(plan.recovery, "reassignment.json", "--execute"),),
-        "it prints `Successfully started`",
+        'it prints "Successfully started"',
         "nothing: rollback.json gives the replicas back, in the same way",
     )
 
@@ -281,7 +282,7 @@ def _restore(step: RecoveryStep, plan: PlanContext) -> StepText:
             tool_commands.reassign(plan.recovery, "restore.json", "--execute"),
             tool_commands.reassign(plan.recovery, "restore.json", "--verify"),
         ),
-        "no line says `still in progress`",
+        'no line says "still in progress"',
         "nothing",
     )
 
@@ -302,7 +303,7 @@ _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]]
 
 
 def _names(step: RecoveryStep) -> str:
-    return some_of([markdown_partition(part.topic, part.partition) for part in step.partitions])
+    return some_of([partition_name(part.topic, part.partition) for part in step.partitions])
 
 
 def _brokers(numbers: Sequence[int]) -> str:

@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import zlib
+from typing import Any
 
 import pytest
 
@@ -64,6 +66,26 @@ def test_damaged_gzip(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (read(bytes(broken))[1] or "").startswith("gzip data is corrupt: ")
     monkeypatch.setattr(log_text, "_UNPACKED_SIZE_MIN", 1 << 20)
     assert "unpacks to more than 500 times its size" == read(gzip.compress(b"a\n" * (4 << 20)))[1]
+
+
+def test_empty_members_cost_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zlib copies the bytes after the end of a member: the work stays in proportion to the file."""
+    copied = [0]
+    make = zlib.decompressobj
+
+    class Counted:
+        def __init__(self, *arguments: int) -> None:
+            self._stream = make(*arguments)
+
+        def __getattr__(self, name: str) -> Any:
+            value = getattr(self._stream, name)
+            copied[0] += len(value) if name == "unused_data" else 0
+            return value
+
+    monkeypatch.setattr(log_text.zlib, "decompressobj", Counted)
+    data = gzip.compress(b"") * 10_000 + gzip.compress(TEXT)
+    assert (LINES, None) == read(data)
+    assert copied[0] < 20 * len(data)
 
 
 def test_sizes() -> None:

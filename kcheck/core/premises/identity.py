@@ -12,7 +12,7 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, partition_name
+from kcheck.words import counted, partition_name, shell_line
 
 NODE_ID = "P102"
 """The premise that settings, log dirs and arguments name the same broker."""
@@ -120,10 +120,8 @@ def is_formatted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
     there = [log_dir.path for log_dir in facts.log_dirs if log_dir.is_there]
     if there and facts.is_complete:
         ids = sorted({evidence.says for evidence in facts.clusters}) or ["CLUSTER_ID"]
-        config = facts.config_path or "server.properties"
-        sentence = (
-            f"{', '.join(there)} is not formatted; kafka-storage.sh format --cluster-id {ids[0]} --config {config}"
-        )
+        words = shell_line(["--cluster-id", ids[0], "--config", facts.config_path or "server.properties"])
+        sentence = f"{', '.join(there)} is not formatted; kafka-storage.sh format {words}"
         yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {META_PROPERTIES}") for path in there))
 
 

@@ -6,7 +6,7 @@ from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import Rebuild, Wanted, topic_ids
 from kcheck.core.rescue.refusals import RescueRefusal
-from kcheck.words import agree, counted, listed, partition_name
+from kcheck.words import agree, counted, listed, partition_name, shell_word
 
 _SHOWN_COUNT = 3
 """How many refusals of a kind are shown; the others are counted."""
@@ -199,7 +199,9 @@ def refusals_of_controller(
 ) -> Iterator[RescueRefusal]:
     """Yield what the disk of the new controller lacks."""
     number = 201
-    command = f"kafka-storage.sh format --cluster-id {disks.cluster_id or 'ID'} --config controller.properties"
+    command = (
+        f"kafka-storage.sh format --cluster-id {shell_word(disks.cluster_id or 'ID')} --config controller.properties"
+    )
     if controller is None:
         yield RescueRefusal(
             "no-controller",

@@ -19,7 +19,7 @@ In: the directory or URL of a run, or of several. Out: reports, election plans, 
 - `election_rows`: Which rows do the tables have for each partition?
 - `replicas`: Which replicas does a partition have according to the tables?
 - `election_plan`: Which files does `elect --from RUN --output-dir` write?
-- `sql`: How do DuckDB and Spark SQL read the tables?
+- `sql`, `sql_text`: How do DuckDB and Spark SQL read the tables, and how is a path written in SQL?
 - `iceberg`: How does a run become Iceberg tables?
 - `prune`: Which runs can be removed?
 """

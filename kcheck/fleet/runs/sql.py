@@ -7,6 +7,7 @@ from kcheck.disk.paths import join, split
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, newest
 from kcheck.fleet.run_output import run_tables
+from kcheck.fleet.runs.sql_text import duckdb_files, duckdb_text, spark_text
 from kcheck.words import counted
 
 _PREFIX = "run="
@@ -15,17 +16,19 @@ _PREFIX = "run="
 class _Dialect(NamedTuple):
     """How an engine names a view of some folders of Parquet files, and a number in a JSON text.
 
-    `view` gets the name of the view, the folder of the runs, the names of the runs and the name of the table.
+    `view` gets the name of the view, the folder of the runs, the names of the runs and the name of the table. `text`
+    quotes a text.
     """
 
     before: str
     create: str
     view: Callable[[str, str, Sequence[str]], str]
     number: Callable[[str, str], str]
+    text: Callable[[str], str]
 
 
 def _duckdb(table: str, folder: str, runs: Sequence[str]) -> str:
-    paths = ",\n    ".join(_text(f"{join(folder, _PREFIX + run)}/{table}/*.parquet") for run in runs)
+    paths = ",\n    ".join(duckdb_files(join(folder, _PREFIX + run), table) for run in runs)
     source = f"read_parquet([\n    {paths}\n], hive_partitioning = true, hive_types = {{'run': VARCHAR}},"
     return f"CREATE OR REPLACE VIEW {table} AS FROM {source} union_by_name = true);"
 
@@ -33,22 +36,18 @@ def _duckdb(table: str, folder: str, runs: Sequence[str]) -> str:
 def _spark(table: str, folder: str, runs: Sequence[str]) -> str:
     path = f"{join(folder, _PREFIX)}{{{','.join(runs)}}}/{table}"
     return (
-        f"CREATE OR REPLACE TEMPORARY VIEW {table} USING parquet OPTIONS (\n    path {_text(path, escape=True)},"
-        f"\n    basePath {_text(folder, escape=True)}, mergeSchema 'true'\n);"
+        f"CREATE OR REPLACE TEMPORARY VIEW {table} USING parquet OPTIONS (\n    path {spark_text(path)},"
+        f"\n    basePath {spark_text(folder)}, mergeSchema 'true'\n);"
     )
 
 
-def _text(value: str, *, escape: bool = False) -> str:
-    """Return a text as SQL; Spark reads backslashes in it."""
-    quoted = value.replace("\\", "\\\\").replace("'", "\\'") if escape else value.replace("'", "''")
-    return f"'{quoted}'"
-
-
 DIALECTS: Mapping[str, _Dialect] = {
-    "duckdb": _Dialect("", "CREATE OR REPLACE VIEW", _duckdb, lambda column, name: f"({column}->>'{name}')::BIGINT"),
+    "duckdb": _Dialect(
+        "", "CREATE OR REPLACE VIEW", _duckdb, lambda column, name: f"({column}->>'{name}')::BIGINT", duckdb_text,
+    ),
     "spark": _Dialect(
         "SET spark.sql.sources.partitionColumnTypeInference.enabled = false;\n", "CREATE OR REPLACE TEMPORARY VIEW",
-        _spark, lambda column, name: f"CAST(get_json_object({column}, '$.{name}') AS BIGINT)",
+        _spark, lambda column, name: f"CAST(get_json_object({column}, '$.{name}') AS BIGINT)", spark_text,
     ),
 }  # fmt: skip
 
@@ -97,7 +96,7 @@ def views(engine: str, runs: Sequence[FleetRun]) -> Iterator[str]:
         names = sorted(run.name for run in runs if table in run.parts)
         if names:
             yield f"{dialect.view(table, folder or '.', names)}\n"
-    known = {"run": _text(newest(runs).name)}
+    known = {"run": dialect.text(newest(runs).name)}
     known |= {name: dialect.number("lost", field) for name, field in _NUMBERS}
     for name, query in _QUESTIONS.items():
         yield f"{dialect.create} {name} AS\n{query.format(**known)};\n"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kcheck.documents.next_start import NEXT_STARTS
+from kcheck.fleet.runs.sql_text import duckdb_files
 from kcheck.model.report import Row
 from kcheck.screen.page import size
 from kcheck.screen.printable import printable
@@ -121,8 +122,8 @@ def query(title: str, lines: str) -> Html:
 
 def source(path: str, name: str) -> str:
     """Return the files of a run's table, as a query names them."""
-    quoted = f"{path}/{name}/*.parquet".replace("'", "''")
-    return f"'{quoted}'"
+    files = duckdb_files(path, name)
+    return files if path.isprintable() else f"read_parquet({files})"
 
 
 def _kind(column: HtmlColumn) -> str:

@@ -28,7 +28,7 @@ QUERIES = {
 
 def statements(engine: str, folder: Path) -> list[str]:
     """Return the statements for two complete runs of a folder in which a third was killed."""
-    out = folder / "it's"
+    out = folder / "it's \x1b\u202e"
     forged(out, "007", findings=[finding()])
     place = {"cluster": "c", "broker": "2", "topic": "t", "replicas_of_topic": 2, "at_risk_below_high_watermark": 0}
     sets = [{**place, "partition": 0, "lost_below_high_watermark": 1},
