@@ -47,7 +47,7 @@ _BY_KIND: Mapping[FileKind, Taken] = {
     FileKind.METADATA_SNAPSHOT: Taken(How.METADATA, "the cluster's metadata by an allow-list"),
     FileKind.BOOTSTRAP: Taken(How.METADATA, "the cluster's first metadata by an allow-list"),
     FileKind.LEADER_EPOCHS: Taken(How.LINES, "leader epochs decide truncation"),
-    FileKind.OFFSETS: Taken(How.LINES, "what the broker trusts at its next start"),
+    FileKind.OFFSETS: Taken(How.LINES, "what the broker trusts when it starts"),
     FileKind.PARTITION_METADATA: Taken(How.LINES, "the topic id"),
     FileKind.META_PROPERTIES: Taken(How.LINES, "the ids of broker, cluster and directory"),
     FileKind.CLEAN_SHUTDOWN: Taken(How.LINES, "whether the broker stopped cleanly"),
@@ -57,7 +57,7 @@ _NAME_ONLY = Taken(How.NAME, "nothing of its content")
 COMMITS_LOG = Taken(How.COMMITS, "batch headers with verdicts, and committed offsets of groups")
 SEGMENTS_LOG = Taken(How.SEGMENTS, "batch headers with verdicts, and the remote segments")
 METADATA_LOG = Taken(How.METADATA, "the cluster's metadata by an allow-list")
-CONFIGURATION = Taken(How.SETTINGS, "settings that decide a start, by an allow-list")
+CONFIGURATION = Taken(How.SETTINGS, "settings that matter when a broker starts, by an allow-list")
 
 _TOPIC = r"[A-Za-z0-9._-]{1,249}"
 _UUID = r"[A-Za-z0-9_-]{20,24}"

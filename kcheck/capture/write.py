@@ -266,7 +266,7 @@ class _CaptureReader:
             "path": f"{LOGS}/log-{number}",
             "type": "file",
             "size": 0,
-            "why": "messages of the catalogue, redacted",
+            "why": "messages of the catalog, redacted",
         }
         before, member, failed = (self.spool.size, len(self.spool.parts)), f"logs/{number}", list[Finding]()
         lines = redacted(messages_of(BrokerLog(path), failed), self._rename or str)

@@ -126,7 +126,7 @@ class _PlanRun:
             number in numbers and (saved is None) == (self.plan.operations[number].before is None)
             for number, saved in journal.entries.items()
         ):
-            raise PlanError(f"{self.backup.path} is damaged, or the backup of another plan")
+            raise PlanError(f"{self.backup.path} is corrupt, or the backup of another plan")
 
     def is_pending(self, number: int) -> bool:
         """Whether an operation is still to do; StalePlanError if the file matches neither `before` nor `after`."""
@@ -317,7 +317,7 @@ class _PlanRun:
             return
         source = self.backup.place(number)
         if write_new(self._temporary(number), chunks_at(source), saved) != operation.before:
-            raise PlanError(f"{os.path.join(self.backup.path, source.name)} is damaged; {operation.path} is unchanged")
+            raise PlanError(f"{os.path.join(self.backup.path, source.name)} is corrupt; {operation.path} is unchanged")
 
     def _exchange_back(self, number: int, saved: Attributes | None) -> None:
         """Put the old file in its place again; remove a file that did not exist before."""

@@ -83,7 +83,7 @@ class Backup:
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise PlanError(f"{os.path.join(self.path, JOURNAL)} is damaged: {error}") from error
+            raise PlanError(f"{os.path.join(self.path, JOURNAL)} is corrupt: {error}") from error
 
     def read(self, name: str) -> bytes:
         """Return a small file of the backup; PlanError if it is larger than any that kcheck writes."""

@@ -16,7 +16,7 @@ def decision_words(start_all: Scenario, plan: Scenario, best: Scenario, *, is_le
         yield f"Starting everything now: {_outcome(start_all)}."
         yield f"This plan: {_outcome(plan)}."
         return
-    yield "Without metadata it is not known whom Kafka elects."
+    yield "Without metadata it is not known which leader Kafka elects."
     if is_led:
         yield f"Under the best leaders {amount_lost(best.lost)}."
 

@@ -38,7 +38,7 @@ def verdict(
     whose losses no election counts.
     """
     if not partitions:
-        return f"There are no partitions in these paths{'.' if why_empty is None else f', and {why_empty}.'}"
+        return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
     early = by_broker(displaced(partitions, order.brokers, starts, course.means))
     return " ".join(
         (
@@ -211,7 +211,7 @@ def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterato
     """Yield what comes of the plan, as far as it is known."""
     if plan.offline_partitions is None:
         best = total(row.recommended.lost for row in partitions if row.recommended is not None)
-        yield "Without metadata it is not known whom Kafka elects."
+        yield "Without metadata it is not known which leader Kafka elects."
         yield f"Under the best leaders {amount_lost(best)}."
         return
     led = len(partitions) - plan.offline_partitions

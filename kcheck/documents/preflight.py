@@ -87,7 +87,7 @@ def cluster_reasons(
         brokers = sorted({number for row in left for number in row.last_known})
         waits = f"broker {listed(brokers)} is back, or " if brokers else ""
         why = (
-            f"{cause}, so it leaves the ELR of {_names(row.partition for row in left)}: nobody leads there until"
+            f"{cause}, so it leaves the ELR of {_names(row.partition for row in left)}: no replica leads there until"
             f" {waits}an unclean election is run"
         )
         yield PreflightReason(ReasonKind.ELR, why)

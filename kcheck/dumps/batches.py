@@ -173,5 +173,5 @@ def _why(file: File, position: int, end: End) -> str:
         return "the file was truncated while kcheck read it"
     size = OVERHEAD.unpack_from(data)[1]
     if end is End.TORN:
-        return f"the batch is incomplete, its header says {size + OVERHEAD.size} bytes"
+        return f"the batch is incomplete, its header states {size + OVERHEAD.size} bytes"
     return f"size field {size} is too small for a batch"

@@ -51,7 +51,7 @@ class File:
         if tail or len(self.damage) < DAMAGE_COUNT_MAX:
             self.damage.append(Damage(self.path, position, size, message, tail))
         elif len(self.damage) == DAMAGE_COUNT_MAX:
-            message = "more damage from here on"
+            message = "more corrupt bytes from here on"
             self.damage.append(Damage(self.path, position, self.size - position, message, tail=False))
 
     def damage_rows(self) -> Iterator[Row]:

@@ -51,7 +51,7 @@ _WORDS = {
     Omission.OUTSIDE: "outside of --from and --to",
     Omission.REPEATED: "at offsets that the log holds twice",
     Omission.MISSING: "in no segment here",
-    Omission.UNFINISHED: "in a file that a start puts in the place of segments",
+    Omission.UNFINISHED: "in a file that replaces segments when the broker starts",
     Omission.DAMAGED: "damaged",
     Omission.UNKNOWN: "of an unknown format",
     Omission.FORMAT: "not possible in this format",

@@ -125,13 +125,13 @@ def _manifest(path: str) -> FleetRun | None:
         manifest = json.loads(tree_of(where).read_whole(where, size_max=_MANIFEST_SIZE_MAX))
         schema = manifest["schema"]
     except (UnreadableError, ValueError, RecursionError, TypeError, KeyError) as error:
-        raise KcheckError(f"{where} is damaged: {error if str(error) else type(error).__name__}") from error
+        raise KcheckError(f"{where} is corrupt: {error if str(error) else type(error).__name__}") from error
     if schema != SCHEMA:
         raise UsageError(f"{where} has the schema {schema}; this kcheck reads {SCHEMA}")
     try:
         return _run(path, manifest)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise KcheckError(f"{where} is damaged: {type(error).__name__}: {error}") from error
+        raise KcheckError(f"{where} is corrupt: {type(error).__name__}: {error}") from error
 
 
 def _run(path: str, manifest: Mapping[str, Any]) -> FleetRun:

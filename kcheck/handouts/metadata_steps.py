@@ -53,7 +53,7 @@ def _stop(context: MetadataContext) -> QuorumStep:
     note = (
         "Work with copies of the disks: this cluster is for reading."
         if context.standalone
-        else ("Keep the disks of the former controllers, and start none of them.")
+        else ("Keep the disks of the former controllers, and do not start them.")
     )
     return QuorumStep("Stop every controller and every broker", notes=(note,))
 
@@ -62,7 +62,7 @@ def _apply(context: MetadataContext) -> QuorumStep:
     commands = [shell_line(["kcheck", "apply", file.path, "--backup", file.backup, "--yes"]) for file in context.files]
     notes = (
         f"kcheck undo {context.files[0].backup} takes it back, as long as no node has started.",
-        "Brokers with an older copy of the metadata drop it by themselves.",
+        "Brokers with an older copy of the metadata delete it by themselves.",
     )
     return QuorumStep("Apply the plan of each node on its machine", tuple(commands), notes)
 
@@ -90,7 +90,7 @@ def _start(context: MetadataContext) -> QuorumStep:
     ]
     if context.plan.without_disk:
         count = counted(len(context.plan.without_disk), "partition")
-        notes.append(f"{count} without a disk stay offline, so that nobody takes an empty log for a full one.")
+        notes.append(f"{count} without a disk stay offline, so that no empty log counts as a full one.")
     return QuorumStep(f"Start controller {context.controller.node_id}, then the brokers", notes=tuple(notes))
 
 

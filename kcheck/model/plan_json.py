@@ -186,7 +186,7 @@ def _problem(operation: FileOp, names: tuple[str, ...]) -> str | None:
         case Rename() if to == CLEAN_SHUTDOWN:
             return _NO_CLEAN_SHUTDOWN
         case Rename() if operation.directory and len(names) == DEPTH_MAX:
-            return "Kafka has no directories inside of a partition directory: it can only be set aside"
+            return "Kafka has no directories inside a partition directory, so it can only be moved aside"
     return None
 
 

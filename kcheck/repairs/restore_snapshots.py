@@ -63,9 +63,7 @@ def _replayed(partition: PartitionSite, finding: Finding, names: list[str]) -> R
         return Refused(finding, "no right snapshot remains, and the log is not complete from offset 0")
     edits: list[Edit] = [AsideEdit(path_of(partition, name)) for name in names if name not in written]
     edits += [WriteEdit(path_of(partition, name), data) for name, data in sorted(written.items())]
-    return RepairStep(
-        finding, tuple(edits), "rebuild the snapshot from a replay of the whole log", (whole_log(partition),)
-    )
+    return RepairStep(finding, tuple(edits), "rebuild the snapshot from a replay of the log", (whole_log(partition),))
 
 
 def _snapshots(partition: PartitionSite) -> list[str]:

@@ -12,8 +12,8 @@ from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
-_UNKNOWN_PARTITION = "? (the partition is not in the metadata at hand)"
-_NOT_SAVED = "? (the plan's saved records are not at hand: elect --save-lost keeps them)"
+_UNKNOWN_PARTITION = "? (the partition is not in the given metadata)"
+_NOT_SAVED = "? (the plan's saved records are missing; elect --save-lost keeps them)"
 
 
 class SavedEvidence(NamedTuple):

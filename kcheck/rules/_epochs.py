@@ -12,15 +12,15 @@ from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX
 
 REFETCH_OR_REBUILD = (
-    "If another replica is in sync, stop the broker, move this partition directory out of the log dir, and let "
-    "the broker re-replicate it. Otherwise rebuild the file from the batch headers of all segments."
+    "If another replica is in sync, stop the broker and move this partition directory outside every log dir. The "
+    "broker then re-replicates it. Otherwise rebuild the file from the batch headers of all segments."
 )
 
 
 RESTORE = (
-    "If another replica is in sync, stop the broker, move this partition directory out of the log dir, and let "
-    "the broker re-replicate it. Otherwise restore the file from a backup, or from the leader-epoch index that remote "
-    "storage keeps with the newest segment. Local batches lack the epochs of remote segments."
+    "If another replica is in sync, stop the broker and move this partition directory outside every log dir. The "
+    "broker then re-replicates it. Otherwise restore the file from a backup, or from the leader-epoch index of the "
+    "newest segment in remote storage. Local batches lack the epochs of remote segments."
 )
 """What to do instead if the log has a part in remote storage."""
 

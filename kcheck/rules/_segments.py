@@ -14,8 +14,8 @@ from kcheck.words import capital, counted, offset_span
 COMPARE = "Compare the log end offset with the other replicas."
 KEEP_A_COPY = "Stop the broker and copy the partition directory to a place outside every log dir."
 REFETCH = (
-    "If another replica is in sync, move this directory out of the log dir with the broker stopped, and let the broker "
-    "re-replicate it."
+    "If another replica is in sync, stop the broker and move this directory outside every log dir. The broker then "
+    "re-replicates it."
 )
 
 _AFTER_CLEAN = "after a clean one it does not check the segment"
@@ -110,7 +110,7 @@ def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: O
     if view.scanned is None:
         return f"After an unclean shutdown {kafka(release)} {cut}; {_AFTER_CLEAN}. {capital(unnoticed)}."
     if view.scanned:
-        words = f"{kafka(release)} recovers this segment at its next start, because the shutdown was unclean: it {cut}."
+        words = f"{kafka(release)} recovers this segment when it starts, because the shutdown was unclean. It {cut}."
         return cuts(words, end)
     return keeps(f"{kafka(release)} does not check this segment when it starts. {capital(unnoticed)}.", view)
 
@@ -197,9 +197,9 @@ def _left_by_truncation(view: SegmentView, index: IndexView) -> bool:
 
 
 REBUILD = (
-    "Let the broker rebuild it: stop the broker, check that every batch of the .log is intact (kcheck check --depth "
-    "crc), move both indexes of the segment out of the log dir, and start it. While the .log has a batch that is not "
-    "intact, never remove an index: the broker would cut the log there."
+    "Stop the broker, and check that every batch of the .log is intact (kcheck check --depth crc). Then move both "
+    "indexes of the segment outside every log dir. The broker rebuilds them. With a batch that is not intact, never "
+    "remove an index, because the broker would truncate the log there."
 )
 
 
@@ -220,16 +220,14 @@ def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, al
     """Return what happens to a wrong index; `also` follows what the start does."""
     rebuilds = (Claim(Claimed.REBUILDS, view.base_offset),)
     if not view.scanned and rebuilt(view, release):
-        words = (
-            f"{kafka(release)} finds a wrong index of this segment at its next start, and rebuilds all of its indexes."
-        )
+        words = f"{kafka(release)} finds a wrong index of this segment when it starts, and rebuilds all of its indexes."
         return Effect(words + also, rebuilds)
     if view.scanned is None:
         return f"After an unclean shutdown {kafka(release)} rebuilds it; {_AFTER_CLEAN}. {capital(unnoticed)}."
     if view.scanned:
-        words = f"{kafka(release)} rebuilds it at its next start, because the shutdown was unclean."
+        words = f"{kafka(release)} rebuilds it when it starts, because the shutdown was unclean."
         return Effect(words + also, rebuilds)
-    return keeps(f"{kafka(release)} does not check it at its next start: {unnoticed}.", view)
+    return keeps(f"{kafka(release)} does not check it when it starts, and {unnoticed}.", view)
 
 
 def closed(view: SegmentView) -> bool:

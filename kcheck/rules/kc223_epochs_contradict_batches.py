@@ -44,7 +44,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.epochs.where,
         f"the file gives offset {offset} epoch {stated}, but the batch has epoch {run.epoch}"
         f"{and_further(len(wrong), 'run of batches', 'runs of batches')}",
-        effect=f"{kafka(release)} trusts the file: replicas truncate at wrong offsets.",
+        effect=f"{kafka(release)} trusts the file, so replicas truncate at wrong offsets.",
         advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
         data={
             "count": len(wrong),

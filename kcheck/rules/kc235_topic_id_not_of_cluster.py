@@ -52,8 +52,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"the topic id is {view.topic_id}, but the cluster gave {view.topic} the id {replica.topic_id}, according to "
         f"{source_of(replica)}",
         effect=becomes_stray(view, replica, release) if replica.stray else _refused(replica, release),
-        advice="Copy the directory out of the log dir if you may need its records. To have them back in the topic of "
-        "this name: kcheck repair --adopt.",
+        advice="If you may need its records, copy the directory outside every log dir. To get them back in the topic "
+        "of this name, use kcheck repair --adopt.",
         severity=Severity.ERROR if replica.is_certain else Severity.WARNING,
         data={"topic_id": view.topic_id, "topic_id_of_cluster": replica.topic_id},
     )
@@ -73,7 +73,7 @@ def becomes_stray(view: PartitionView, replica: ReplicaInCluster, release: Relea
 def _refused(replica: ReplicaInCluster, release: Release) -> str:
     whose = "" if replica.of_zookeeper else "The id belongs to another topic: "
     if not release.compares_topic_ids:
-        return f"{kafka(release)} takes the records for those of the new topic, and truncates them as its leader says."
+        return f"{kafka(release)} treats the records as the new topic's, and truncates them as its leader says."
     words = f"{whose}{kafka(release)} keeps the directory and refuses the partition (InconsistentTopicIdException)"
     if replica.of_zookeeper:
         return f"{words}."

@@ -149,10 +149,10 @@ def future_beside_current(start: LogDirPrediction) -> str | None:
         if _is(partition, DirectoryState.FUTURE) and partition.directory[:2] in current
     )
     name = next(beside, None)
-    return None if name is None else f"{name} is in the log dir of its current log: the broker cannot rename it"
+    return None if name is None else f"{name} is in the log dir of its current log, and the broker cannot rename it"
 
 
-NO_CURRENT_LOG = "no log dir of the broker has its current log: the broker makes an empty one and cuts this one to it"
+NO_CURRENT_LOG = "no log dir has its current log, so the broker makes an empty one and truncates this one to it"
 
 
 def current_logs(starts: Iterable[LogDirPrediction]) -> frozenset[TopicPartition]:

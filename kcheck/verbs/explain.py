@@ -95,7 +95,7 @@ def asked(arguments: Iterable[str]) -> Asked:
     if rules and (logs or texts or directories):
         raise UsageError("explain rules and log lines in separate commands")
     if directories and not logs and not texts:
-        raise UsageError(f"{directories[0]} is a directory; name a broker's log beside it, or use kcheck inspect")
+        raise UsageError(f"{directories[0]} is a directory; add a broker's log, or use kcheck inspect")
     if not rules and not logs and not texts:
         raise UsageError("nothing to explain: name a rule, a log, or paste a line; for example kcheck explain KC201")
     return Asked(tuple(rules), tuple(logs), tuple(texts), tuple(directories))

@@ -176,7 +176,7 @@ class _CopyReader:
                 continue
             return end, epoch
         if first > 0:
-            self._problems.append(MetadataProblem(log_name(first), f"no snapshot holds what stood before {first}"))
+            self._problems.append(MetadataProblem(log_name(first), f"no snapshot covers the offsets before {first}"))
         return 0, 0
 
     def _replay_snapshot(self, name: str, *, has_state: bool) -> None:

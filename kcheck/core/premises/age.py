@@ -93,7 +93,7 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     more = f", and so in {len(above) - 1} more partition{'s' * (len(above) > 2)}" if len(above) > 1 else ""
     sentence = (
         f"the metadata is older than the disk: {name} has leader epoch {epoch} here, the metadata has {known_epoch}"
-        f"{more}. With that metadata the controller elects replicas that have fallen behind since"
+        f"{more}. With that metadata the controller elects replicas that no longer have all records"
     )
     yield refuted(premise, facts, sentence, PremiseEvidence(f"{log_dir}/{name}", f"leader epoch {epoch}"))
 

@@ -145,7 +145,7 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     else:
         names = f"controllers {', '.join(map(str, sorted(missing)))}" if missing else "the other controllers"
         sentence = f"which history the controllers will have is not known: {facts.name} is one of them"
-        sentence += "".join(f"; the copy of controller {copy.node_id} is damaged ({copy.path})" for copy in damaged)
+        sentence += "".join(f"; the copy of controller {copy.node_id} is corrupt ({copy.path})" for copy in damaged)
         yield not_seen(premise, facts, sentence, f"--metadata with the log dirs of {names}")
 
 
@@ -198,7 +198,7 @@ TABLE = (
         MAJORITY_STARTS, PremiseKind.METADATA, "A majority of the voters starts.",
         "More than half of the voters are not among the given nodes that do not start.",
         "Half of the voters or more are given and do not start.",
-        "The broker waits for a leader of the controllers that nobody can elect.",
+        "The broker waits for a leader of the controllers, and there can be none.",
         "First get the controllers to start. Run kcheck preflight for each of them.",
         "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts, is_of_quorum=True,
     ),

@@ -207,7 +207,8 @@ def _path(log_dir: LogDirFacts, place: Rights) -> str:
 TABLE = (
     Premise(
         "P401", PremiseKind.RIGHTS, "The broker's user may read and write all its files.",
-        "The owner of most partition directories may use every file and directory that a start opens.",
+        "The owner of most partition directories may use every file and directory that the broker opens when it "
+        "starts.",
         "A file that the owner of most files may not use. A file of another group is not seen.",
         "AccessDeniedException: the log dir goes offline, and the process ends.",
         "Run the chown or chmod command of the reason. If the group is right: --allow P401.",

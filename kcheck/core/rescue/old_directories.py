@@ -162,8 +162,8 @@ def _of_metadata(topic: OldTopic) -> Iterator[RescueRefusal]:
         yield RescueRefusal(
             "no-topic",
             f"The cluster has no topic {topic.name}.",
-            "Move the directories out of the log dirs, because a broker that runs removes -delete. Start the cluster,"
-            f" create the topic ({command}), stop the brokers, move the directories back, and ask again.",
+            "Move the directories outside every log dir, because a running broker removes -delete. Start the cluster, "
+            f"create the topic ({command}), stop the brokers, move the directories back, and ask again.",
         )
         return
     if count > len(known.partitions):
@@ -204,7 +204,7 @@ def _of_partition(topic: OldTopic, number: int, known: PartitionRegistration) ->
     which, best = partition_name(topic.name, number), best_of(topic.old, number)
     if best.damage is not None:
         bring = "Rename it, and mend it with kcheck repair; or use another copy."
-        yield RescueRefusal("damaged", f"{best.log_dir}/{best.name} is damaged: {best.damage}.", bring)
+        yield RescueRefusal("damaged", f"{best.log_dir}/{best.name} is corrupt: {best.damage}.", bring)
     for present in topic.present:
         if present.partition == number and present.size:
             yield RescueRefusal(

@@ -88,7 +88,7 @@ def _of_topic_ids(disks: HeldDisks) -> Iterator[RescueRefusal]:
             yield RescueRefusal(
                 "two-topics",
                 f"Directories of {name} have the topic ids {listed(sorted(ids))}: two topics of one name.",
-                "Move the directories of the older one out of the log dirs; kcheck recover topic brings them back.",
+                "Move the directories of the older one outside every log dir; kcheck recover topic brings them back.",
             )
 
 
@@ -180,8 +180,8 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
             if len(ends) > 1:
                 yield RescueRefusal(
                     "short-replica",
-                    f"Replicas in the ISR of {partition_name(topic.name, number)} end differently: the last one that"
-                    " registers leads, and the others lose what it lacks.",
+                    f"Replicas in the ISR of {partition_name(topic.name, number)} end differently. The last one that "
+                    f"registers leads, and the others lose the records that it lacks.",
                     f"Name the best one alone: topics.{topic.name}.isr.{number} in the answers file.",
                     forced=True,
                 )

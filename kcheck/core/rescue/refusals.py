@@ -128,7 +128,7 @@ def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
             defect = node.copy.defects[0]
             yield RescueRefusal(
                 "damaged",
-                f"The copy of node {node.node_id} may be the newest, and is damaged: {defect.place}: {defect.why}.",
+                f"The copy of node {node.node_id} may be the newest, and is corrupt: {defect.place}: {defect.why}.",
                 "Name the log dirs of more nodes: one may have an intact copy that is as new.",
                 forced=node is not newest,
             )
@@ -176,7 +176,7 @@ def refusals_of_way(
             f"Name it: --voter {number}@HOST:PORT.",
         )
     if loss.is_dynamic and target.directory_id is None:
-        bring = "Format it with kafka-storage.sh of Kafka 3.9 or later."
+        bring = "Format it with kafka-storage.sh of Kafka 3.9 and later."
         yield RescueRefusal("no-directory-id", f"{target.log_dir} has no directory.id.", bring)
 
 

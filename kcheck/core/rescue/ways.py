@@ -141,7 +141,7 @@ def _no_stand_in(loss: QuorumLoss, target: RescueNode) -> str | None:
     if wanted <= 0:
         return "no controller is lost whose place an empty node could take"
     left = len(_replaceable(loss))
-    return None if left >= wanted else "the last leader is the only voter that an empty node could stand in for"
+    return None if left >= wanted else "the last leader is the only voter that an empty node could replace"
 
 
 def _replaceable(loss: QuorumLoss) -> tuple[Voter, ...]:
