@@ -1,12 +1,12 @@
 """Human-readable text: as wide as the terminal; on a pipe without color and without line breaks."""
 
-import importlib
 from collections.abc import Callable, Sequence
 from typing import TextIO, TypeAlias
 
 from kcheck.core.releases.releases import lines
 from kcheck.model.finding import Finding, is_repairable
 from kcheck.model.report import Report
+from kcheck.registry import plug
 from kcheck.renderers._contract import Renderer
 from kcheck.renderers._next_command import next_command
 from kcheck.screen.options import Options
@@ -76,7 +76,7 @@ def _layout(verb: str) -> Layout:
     """Return the layout of a verb, a function with its name; imports no other."""
     name = verb.replace("-", "_")
     module = "fleet" if verb.startswith("fleet-") else _MODULES.get(verb, name)
-    layout: Layout = getattr(importlib.import_module(f"kcheck.renderers._text_{module}"), name)
+    layout: Layout = plug("kcheck.renderers", f"_text_{module}", name)
     return layout
 
 
