@@ -24,11 +24,11 @@ class DemoStep(NamedTuple):
     """A command, and what a newcomer needs to know before it."""
 
     title: str
-    """What the step is about."""
+    """The subject of the step."""
     words: str
-    """Why the command is typed."""
+    """The reason why the command is typed."""
     command: str
-    """What follows `kcheck`."""
+    """The words after `kcheck`."""
     zeroed: str | None = None
     """The file that the demo fills with zeros before."""
 

@@ -34,7 +34,7 @@ _XATTR_NAME_MAX = 255
 
 
 class Journal(NamedTuple):
-    """How far a plan is applied."""
+    """The progress of a plan."""
 
     plan: str
     """The SHA-256 of the plan file."""
@@ -75,7 +75,7 @@ class Backup:
                 raise PlanError(f"the backup {self.path} must not be inside of {log_dir}, nor contain it")
 
     def journal(self) -> Journal | None:
-        """Return the journal; None if there is none. PlanError if it is damaged."""
+        """Return the journal; None if there is none. PlanError if it is corrupt."""
         if self._descriptor < 0:
             return None
         try:

@@ -18,7 +18,7 @@ _SEATS = {
     Seat.ISR: "in the ISR of", Seat.ELR: "in the ELR (after registration) of",
     Seat.LAST_KNOWN: "the last known leader of",
 }  # fmt: skip
-"""How a place that makes a leader is called."""
+"""The name of a place that makes a leader."""
 
 
 def verdict(
@@ -31,7 +31,7 @@ def verdict(
     failing: Sequence[BrokerGap] = (),
     uncounted: Iterable[str] = (),
 ) -> str:
-    """Return what to do, and what that costs, for a person.
+    """Return the recommendation, and its cost, for a person.
 
     The partitions are `planned`, all or some; the `course` is that of all. `failing` are brokers here that do not
     start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the refuted premises
@@ -175,7 +175,7 @@ def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | Non
 
 
 def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
-    """Yield what needs an unclean election, and what nobody can lead."""
+    """Yield what needs an unclean election, and what no replica can lead."""
     needed = [row for row in partitions if row.needs_unclean]
     if needed:
         verb = agree(len(needed), "gets", "get")
@@ -229,7 +229,7 @@ def _names(partitions: Sequence[PartitionElection]) -> str:
 
 
 def amount_lost(lost: Amounts) -> str:
-    """Return what an election costs, as `26 records are lost, 17 of them committed`."""
+    """Return the cost of an election, as `26 records are lost, 17 of them committed`."""
     if lost.records == 0:
         return "nothing is lost"
     upper, committed = lost.upper_records, lost.upper_committed

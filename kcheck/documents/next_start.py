@@ -1,4 +1,4 @@
-"""What answers say of the next start: verdicts, the effects of findings, and reasons against the start."""
+"""Statements about the next start: verdicts, the effects of findings, and reasons against the start."""
 
 from collections.abc import Collection, Iterable
 from functools import cached_property
@@ -111,7 +111,7 @@ def _epoch_words(log: LoadedLog, release: Release) -> str:
 
 
 def start_words(start: PartitionPrediction, release: Release) -> str:
-    """Return what the next start does with a partition, in a sentence or two."""
+    """Return the next start of a partition, in a sentence or two."""
     who, why = f"Kafka {release.name}", _reason(start)
     match start.outcome:
         case Outcome.ABORT:

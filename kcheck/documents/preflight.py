@@ -19,7 +19,7 @@ class PreflightReason(NamedTuple):
     """A reason against a start."""
 
     kind: ReasonKind
-    """What it is."""
+    """Its kind."""
     why: str
     """The reason in words."""
     log_dir: str | None = None

@@ -29,7 +29,7 @@ class MetadataContext(NamedTuple):
     arguments: tuple[str, ...]
     """NODE=PATH of every node."""
     is_dynamic: bool
-    """Whether the snapshot names the voters."""
+    """True if the snapshot names the voters."""
     address: str | None
     """The address of the controller; None if it is not known."""
     standalone: bool

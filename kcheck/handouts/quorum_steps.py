@@ -22,7 +22,7 @@ class QuorumStep(NamedTuple):
     notes: tuple[str, ...] = ()
     """What to know before and after it, as sentences."""
     is_text: bool = False
-    """Whether the lines are of a file, not commands."""
+    """True if the lines are of a file, not commands."""
 
 
 class NodeFile(NamedTuple):

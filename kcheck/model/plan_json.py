@@ -242,7 +242,7 @@ def _why(fields: dict[str, object], what: str) -> Why:
 
 
 def _depth(value: object) -> int:
-    """Return how many objects and arrays lie within each other."""
+    """Return how many objects and arrays are within each other."""
     level, depth = [value], 0
     while level := [item for item in level if isinstance(item, (dict, list))]:
         level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]

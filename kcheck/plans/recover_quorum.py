@@ -40,7 +40,7 @@ class QuorumQuestion(NamedTuple):
     way: Way | None = None
     """The way that the user wants; None for the gentlest."""
     force: bool = False
-    """Whether refusals that a user can overrule count as warnings."""
+    """True if refusals that a user can overrule count as warnings."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from kcheck.verbs.batch_reads import Budgets, broker_budgets
 
 
 def prove(log_dirs: list[EditedLogDir], others: list[EditedLogDir]) -> None:
-    """Give each partition what finds the replicas of other brokers that can stand for it."""
+    """Give each partition what finds the replicas of other brokers that can replace it."""
     budgets = broker_budgets()
     for log_dir in log_dirs:
         of_others = [other for other in others if _is_of_other_broker(log_dir, other)]
@@ -67,7 +67,7 @@ def _is_replica_of(partition: EditedPartition, other: EditedPartition) -> bool:
 
 
 def _is_intact(other: EditedPartition) -> bool:
-    """Whether every batch of a replica was read and is valid."""
+    """Return whether every batch of a replica was read and is valid."""
     if other.view.log_end_offset is None:
         return False
     if any(finding.id in (*DAMAGE, *RECORDS) or finding.id.startswith(("KC00", "KC22")) for finding in other.findings):

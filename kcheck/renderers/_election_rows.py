@@ -225,7 +225,7 @@ def _course(partition: PartitionElection, first: Candidate | None) -> str:
 
 
 def course_words(partition: PartitionElection) -> str:
-    """Return who leads if all start and nobody acts, and why."""
+    """Return who leads if all start and no operator acts, and why."""
     now, seat = partition.now, partition.seat_now
     if now is None or seat is None:
         return "If all start, Kafka elects no leader."
@@ -250,7 +250,7 @@ class LogPart(NamedTuple):
     end: int
 
     def covers(self, first: int, last: int) -> bool:
-        """Whether it shows where these offsets are one mark; the smallest loss does."""
+        """Return whether it shows where these offsets are one mark; the smallest loss does."""
         return self.start <= (last if self.kind == "lost" else first) and first < self.end
 
 

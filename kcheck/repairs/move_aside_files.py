@@ -2,7 +2,7 @@
 
 These are copies, notes, directories with the name of a file, and files left over from an interrupted deletion,
 compaction or write. A `.swap` waits to replace segments, and the broker does that itself. The repair moves it aside
-only if its batches are damaged and the segments that it would replace are intact.
+only if its batches are corrupt and the segments that it would replace are intact.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Rewrite an offset checkpoint with provable values only: the repair lowers or drops values, and never raises one.
 
-- recovery-point-offset-checkpoint: it drops a value above the log end, and every value of a damaged file. After an
+- recovery-point-offset-checkpoint: it drops a value above the log end, and every value of a corrupt file. After an
   unclean shutdown the broker then scans these logs.
 - replication-offset-checkpoint: it lowers a value above the log end to the log end. It drops a value only if the
   leader-epoch-checkpoint of the partition has entries: otherwise a follower would lose its whole log.

@@ -63,11 +63,11 @@ class ElectionQuestion:
     dead: tuple[int, ...] = ()
     """The brokers that are given up."""
     incomplete_ok: bool = False
-    """Whether to recommend a leader although replicas are not known."""
+    """True if to recommend a leader although replicas are not known."""
     metadata: tuple[str, ...] = ()
     """Copies of the cluster's metadata outside of the log dirs."""
     aside: tuple[str, ...] = ()
-    """`BROKER=PATH`: directories that somebody moved aside, or that hold such ones."""
+    """`BROKER=PATH`: directories that were moved aside, or that hold such ones."""
     config: str | None = None
     """The server.properties of a controller; None for the first among the paths."""
     without: tuple[LostLogDir, ...] = ()
@@ -100,7 +100,7 @@ class ClusterElection(BrokerAnswer):
     """What `kcheck elect` answers."""
 
     kraft: bool
-    """Whether KRaft controllers elect."""
+    """True if KRaft controllers elect."""
     image: ClusterImage | None
     """The metadata of the cluster; None without any."""
     brokers: tuple[int, ...]
@@ -134,7 +134,7 @@ class ClusterElection(BrokerAnswer):
     predicted: Mapping[str, LogDirPrediction] = field(default_factory=dict)
     """The next starts of the log dirs, by the paths of the targets."""
     interrupted: str | None = None
-    """What was not looked at when the user interrupted, as a clause; None if nobody did."""
+    """What was not looked at when the user interrupted, as a clause; None if none was."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: the answer is for the log dirs as these leave them."""
     saved: tuple[SavedReplica, ...] = ()
@@ -159,7 +159,7 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_safe(self) -> bool:
-        """Whether every partition has a recommended leader, and no record is lost by the recommended steps.
+        """True if every partition has a recommended leader, and no record is lost by the recommended steps.
 
         A cluster that is to be repaired first is not safe yet, nor is one with a broker here that does not start.
         """

@@ -1,4 +1,4 @@
-"""Shared by the rules on segments: findings about faulty batches and index entries, and what the next start does."""
+"""Shared by the rules on segments: findings about corrupt batches and index entries, and what the next start does."""
 
 from collections.abc import Callable
 
@@ -32,34 +32,34 @@ def oversized_log(size: int, release: Release) -> tuple[Severity, str] | None:
 
 
 def has_faulty_batches(view: SegmentView) -> bool:
-    """Whether a batch has a fault."""
+    """Return whether a batch has a fault."""
     return bool(view.counts)
 
 
 def ends_early(view: SegmentView) -> bool:
-    """Whether the batches end before the file does."""
+    """Return whether the batches end before the file does."""
     return view.end is not End.WHOLE
 
 
 def has_faulty_entries(view: SegmentView) -> bool:
-    """Whether an index has an entry with a fault, or ends inside an entry."""
+    """Return whether an index has an entry with a fault, or ends inside an entry."""
     offsets, times = view.offset_index, view.time_index
     faulty_offsets = offsets is not None and bool(offsets.counts or offsets.torn)
     return faulty_offsets or (times is not None and bool(times.counts or times.torn))
 
 
 def has_faulty_records(view: SegmentView) -> bool:
-    """Whether a batch has a fault inside; False where no records were read."""
+    """Return whether a batch has a fault inside; False where no records were read."""
     return view.records is not None and bool(view.records.counts)
 
 
 def is_undamaged(view: SegmentView) -> bool:
-    """Whether no batch, record or index entry has a fault and the batches end at the end of the file."""
+    """Return whether no batch, record or index entry has a fault and the batches end at the end of the file."""
     return not (has_faulty_batches(view) or ends_early(view) or has_faulty_entries(view) or has_faulty_records(view))
 
 
 def lacks_index(view: SegmentView) -> bool:
-    """Whether the offset index or the time index was not read."""
+    """Return whether the offset index or the time index was not read."""
     return view.offset_index is None or view.time_index is None
 
 
@@ -183,7 +183,7 @@ def entries_finding(
 
 
 def _left_by_truncation(view: SegmentView, index: IndexView) -> bool:
-    """Whether a truncation of the log can have left the faulty entries: all up to the last, in the active segment.
+    """Whether a truncation of the log can have left the corrupt entries: all up to the last, in the active segment.
 
     AbstractIndex.truncateToEntries (0.10.2 to 4.3.1) drops entries but keeps their bytes; later ones overwrite some.
     """
@@ -204,10 +204,10 @@ REBUILD = (
 
 
 def rebuilt(view: SegmentView, release: Release) -> bool:
-    """Whether the next start is known to rebuild the indexes of a segment, because it recovers the segment.
+    """Return whether the next start is known to rebuild the indexes of a segment, because it recovers the segment.
 
     Up to 2.2 it also does so if one of them fails OffsetIndex.sanityCheck or TimeIndex.sanityCheck: it has bytes
-    after its last slot, or that slot holds zeros. In an `.index` zeros are not a valid offset up to 1.1.
+    after its last slot, or that slot holds zeros. In an `.index` zeros are not a valid offset in 1.1 and earlier.
     """
     offsets, times = view.offset_index, view.time_index
     torn = any(index is not None and index.torn for index in (offsets, times))
@@ -231,7 +231,7 @@ def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, al
 
 
 def closed(view: SegmentView) -> bool:
-    """Whether a broker has closed the segment and trimmed its indexes: it rolled, or the shutdown was clean."""
+    """Return whether a broker has closed the segment and trimmed its indexes: it rolled, or the shutdown was clean."""
     return not view.active or view.scanned is False
 
 

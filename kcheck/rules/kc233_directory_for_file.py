@@ -130,7 +130,7 @@ def _io_failure(release: Release) -> str:
 
 
 def has_directories(view: PartitionView) -> bool:
-    """Whether a directory has the name of one of Kafka's files."""
+    """Return whether a directory has the name of one of Kafka's files."""
     return bool(view.directories)
 
 

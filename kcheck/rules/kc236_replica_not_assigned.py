@@ -43,7 +43,7 @@ from kcheck.words import shell_word
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Find the replica that the metadata do not place here; one of a topic that was created again is KC235."""
+    """Find the replica that the metadata does not place here; one of a topic that was created again is KC235."""
     replica = view.in_cluster
     if replica is None or replica.stray is None or has_other_topic_id(view, replica):
         return

@@ -81,7 +81,7 @@ def _log_start(view: PartitionView) -> Offset | None:
 
 
 def is_below_segments(view: PartitionView) -> bool:
-    """Whether the log start lies below the first segment."""
+    """Return whether the log start is below the first segment."""
     start = _log_start(view)
     return start is not None and bool(view.segments) and start < view.segments[0].base_offset
 

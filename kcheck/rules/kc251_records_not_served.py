@@ -33,7 +33,7 @@ _STATES = (DirectoryState.DELETED, DirectoryState.STRAY)
 
 
 def holds_records(view: PartitionView) -> bool:
-    """Whether the broker does not serve the directory, and it holds data."""
+    """Return whether the broker does not serve the directory, and it holds data."""
     return view.state in _STATES and has_data(view)
 
 

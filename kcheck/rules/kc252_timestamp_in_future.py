@@ -66,7 +66,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _expires(view: PartitionView) -> bool:
-    """Whether retention by time deletes segments of the topic, as far as is known."""
+    """Return whether retention by time deletes segments of the topic, as far as is known."""
     return not view.is_compacted if view.in_cluster is None else view.in_cluster.expires
 
 

@@ -26,7 +26,7 @@ from kcheck.words import partition_name
 
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
-    """Find the -future directories beside their current ones."""
+    """Find the -future directories next to their current ones."""
     return (finding for view in views for finding in _in_log_dir(view, release))
 
 

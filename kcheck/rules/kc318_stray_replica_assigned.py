@@ -39,7 +39,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
 
 
 def is_assigned(view: PartitionView) -> bool:
-    """Whether the metadata assign the broker a replica of the topic with the id on disk."""
+    """Return whether the metadata assign the broker a replica of the topic with the id on disk."""
     registration = None if view.in_cluster is None else view.in_cluster.registration
     return registration is not None and view.topic_id is not None and view.where.broker_id in registration.replicas
 

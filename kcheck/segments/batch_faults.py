@@ -31,7 +31,7 @@ class LoadedSegment(NamedTuple):
     size: int
     """How many of its bytes count."""
     is_indexed: bool = True
-    """Whether the start leaves its time index as it is."""
+    """True if the start leaves its time index as it is."""
 
 
 def batch_faults(
@@ -91,7 +91,7 @@ def _dated(files: Files, segment: LoadedSegment) -> tuple[int, Offset]:
 
 
 def _contradicts(batch: Batch, timestamp: int, offset: Offset) -> bool:
-    """Whether an entry of a time index names a batch that is older (TimeIndex.maybeAppend 0.10.1 to 4.3.1).
+    """Return whether an entry of a time index names a batch that is older (TimeIndex.maybeAppend 0.10.1 to 4.3.1).
 
     Where the batch is newer, retention takes the segment for old (`older_date`). Up to 0.10.2 a leader indexed
     timestamps that it removed from messages of magic 0.

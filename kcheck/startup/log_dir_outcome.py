@@ -34,7 +34,7 @@ class LogDirOutcome(NamedTuple):
     outcome: Outcome
     """ABORT, OFFLINE, or OK where the log dir is loaded."""
     reasons: tuple[str, ...]
-    """Why it is not loaded; the first reason decides. Empty where it is loaded."""
+    """The reason why it is not loaded; the first reason decides. Empty where it is loaded."""
     uncertain: str | None
     """What else may happen, where the files do not show it; None where they do."""
 

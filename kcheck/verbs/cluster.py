@@ -65,7 +65,7 @@ class ClusterQuestion(NamedTuple):
     fetchers: int | None = None
     """`num.replica.fetchers` of the brokers; None if nobody asks which thread fetches what."""
     brokers: bool = False
-    """Whether the one table of the answer is that of the brokers."""
+    """True if the one table of the answer is that of the brokers."""
 
 
 class Known(NamedTuple):
@@ -114,7 +114,7 @@ class ClusterReport(BrokerAnswer):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether every broker is stopped: partitions without leader are then what a stop leaves."""
+        """True if every broker is stopped: partitions without leader are then what a stop leaves."""
         return is_stopped(self.image) and (bool(self.image.brokers) or self.known.source.kind != "export")
 
     def report(self) -> Report:

@@ -44,7 +44,7 @@ class Export(Answer):
         self.committed: Mapping[tuple[str, int], Offset] = committed
         """Its committed offsets, by topic and partition."""
         self.knows_offsets: bool = knows_offsets
-        """Whether all committed offsets could be read: otherwise newer ones may exist."""
+        """True if all committed offsets could be read: otherwise newer ones may exist."""
         self.collected: list[Finding] = list(located.findings)
         """What cannot be read; complete after all records have been read."""
         self.checked: tuple[str, ...] = located.checked
@@ -128,7 +128,7 @@ def reset_file(logs: list[Written]) -> bytes:
 
 
 def lacks_some(logs: list[Written]) -> bool:
-    """Whether records are missing that the user did not ask to leave out."""
+    """Return whether records are missing that the user did not ask to leave out."""
     return any(row.why in UNWANTED for log in logs for row in log.export.left_out.rows())
 
 

@@ -154,7 +154,7 @@ def _placed(copy: LostCopy) -> LostCopy:
 
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:
-    """Whether one broker has no other log dirs than these targets, by its settings or its folder."""
+    """Return whether one broker has no other log dirs than these targets, by its settings or its folder."""
     given = {target.tree.real(target.path): target for target in targets}
     path = next((target.config for target in given.values() if target.config is not None), config) or _beside(given)
     if path is None:
@@ -193,7 +193,7 @@ def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
 
 
 def settings_path(targets: Iterable[Target]) -> str | None:
-    """Return the server.properties that lists log dirs, or that lies next to one and lists it; None without one."""
+    """Return the server.properties that lists log dirs, or that is next to one and lists it; None without one."""
     given = {target.tree.real(target.path): target for target in targets}
     return next((target.config for target in given.values() if target.config is not None), None) or _beside(given)
 

@@ -43,7 +43,7 @@ class NamedMetadata(NamedTuple):
 
 
 def named_metadata(paths: tuple[str, ...]) -> NamedMetadata:
-    """Return the metadata in the paths, and the paths among them that lost theirs, or whose metadata is damaged.
+    """Return the metadata in the paths, and the paths among them that lost theirs, or whose metadata is corrupt.
 
     UsageError: another path without metadata, or whose metadata is of no known cluster.
     """
@@ -60,7 +60,7 @@ def _damaged(path: str, node_id: int | None, problem: MetadataProblem) -> LostCo
 
 
 def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, ...]], tuple[LostCopy, ...]]:
-    """Return the copies that the user names, by cluster id, and the damaged ones; a log dir that lost its own has none.
+    """Return the copies that the user names, by cluster id, and the corrupt ones; a log dir that lost its own has none.
 
     UsageError: a path without metadata, or whose metadata is of no known cluster.
     """
@@ -93,7 +93,7 @@ def image_at_hand(
 ) -> ClusterImage | None:
     """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
 
-    They are `with_settings` of the controllers, `config` among them. A path can also be of ZooKeeper; damaged metadata
+    They are `with_settings` of the controllers, `config` among them. A path can also be of ZooKeeper; corrupt metadata
     say nothing. UsageError: a named path without metadata, or with those of another cluster.
     """
     targets = tuple(targets)

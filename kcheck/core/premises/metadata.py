@@ -150,7 +150,7 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look at the controllers given beside the broker: without a majority of them no broker registers."""
+    """Look at the controllers given next to the broker: without a majority of them no broker registers."""
     voters, stopped = facts.voters, facts.voters & facts.stopped
     if stopped and len(voters - stopped) <= len(voters) // 2:
         every, these = (", ".join(map(str, sorted(numbers))) for numbers in (voters, stopped))

@@ -131,14 +131,14 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
 
 
 def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
-    """Whether the controller can elect the broker after it has registered."""
+    """Return whether the controller can elect the broker after it has registered."""
     place, start = _place(partition, facts)
     seats = registered(place.seats, start, place.rules)
     return start.broker_id in (eligible(seats) or seats.last_known)
 
 
 def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, BrokerStart]:
-    """Return what decides the elections of a partition, and how the broker registers."""
+    """Return the facts for the elections of a partition, and the broker's registration."""
     assert facts.image is not None
     assert facts.broker_id is not None
     topic = facts.image.topics[partition.topic]
@@ -163,7 +163,7 @@ def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, Bro
 
 
 def only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: bool) -> bool:
-    """Whether the broker follows another replica after its start, and goes on to; False without metadata of it.
+    """Return whether the broker follows another replica after its start, and goes on to; False without metadata of it.
 
     What a follower lacks at its end it fetches; it keeps what else it lacks, so who leads `in_the_end` counts: the
     preferred replica, by itself or as soon as somebody elects it.
@@ -240,7 +240,7 @@ def another_may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
 
 
 def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
-    """Whether the broker has the only replica of a partition, by the metadata."""
+    """Return whether the broker has the only replica of a partition, by the metadata."""
     topic = None if facts.image is None else facts.image.topics.get(partition.topic)
     registration = None if topic is None else topic.partitions.get(partition.partition)
     return registration is not None and registration.replicas == (facts.broker_id,)

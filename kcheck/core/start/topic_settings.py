@@ -9,7 +9,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 
 _UNITS = ("ms", "minutes", "hours")
-"""How a broker states its retention, what counts first."""
+"""The units of a broker's retention, in order of precedence."""
 
 
 def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
@@ -34,7 +34,7 @@ def expires(image: ClusterImage | None, topic: str, settings: Mapping[str, str] 
 
 
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:
-    """Whether a topic has a part in remote storage; None if the metadata do not have the topic.
+    """Return whether a topic has a part in remote storage; None if the metadata does not have the topic.
 
     A controller accepts the configuration only if remote storage is on.
     """

@@ -57,7 +57,7 @@ def recovery_of(
     order: StartOrder,
     out: str,
 ) -> Recovery:
-    """Return what is recommended, without topics in its metadata, with the directory that its files are for."""
+    """Return the recommendation, without topics in its metadata, with the directory that its files are for."""
     return Recovery(
         partitions=elections,
         order=(*order.brokers, *(number for number in cluster.brokers if number not in starts)),
