@@ -52,7 +52,7 @@ class ApplyError(KcheckError):
     """Applying a plan failed, or was stopped, and its files may not be as they were."""
 
     changed: int
-    """How many files or directories are changed nevertheless."""
+    """Number of files or directories that are changed nevertheless."""
     backup: str
     """The folder that `undo` needs."""
 
@@ -67,7 +67,7 @@ class UndoError(ApplyError):
     """Undoing a plan failed, or was stopped."""
 
     restored: int
-    """How many files or directories are as they were before the plan; `changed` are not yet."""
+    """Number of files or directories that are as they were before the plan; `changed` are not yet."""
 
     def __init__(self, message: str, *, restored: int, changed: int, backup: str, exit_code: int = 3) -> None:
         super().__init__(message, changed=changed, backup=backup, exit_code=exit_code)

@@ -1,4 +1,4 @@
-"""What all functions do: take paths, choose the release, and complete the answer."""
+"""The common part of all functions: take paths, choose the release, and complete the answer."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ def release(
     config: Path | None = None,
     log: Path | None = None,
 ) -> Release:
-    """Return what a Kafka release does: `4.3`, `3.9.2`; `ibp` and `message_format` as in server.properties.
+    """Return the behavior of a Kafka release: `4.3`, `3.9.2`; `ibp` and `message_format` as in server.properties.
 
     `auto` is the newest tested release that the files in `paths` can be of: its `evidence` says why. `profile` forces
     a truncation profile, P0 to P5. `config` and `log` are a server.properties and a broker's own log, plain or .gz,

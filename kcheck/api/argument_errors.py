@@ -23,7 +23,7 @@ _RENAMED = {
 
 
 def of_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a public function: errors name its arguments, and an answer knows which command the call stands for.
+    """Return a public function: errors name its arguments, and an answer knows which command the call means.
 
     What is no argument keeps the name of the option.
     """

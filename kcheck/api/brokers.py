@@ -1,4 +1,4 @@
-"""What is asked of the files of a broker: what is there, what is wrong, what the next start does, how to repair it."""
+"""Questions about the files of a broker: contents, findings, next start, repair."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ def inspect(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Inspection":
-    """Return what is in files, partition directories and log dirs: `kcheck inspect`."""
+    """Return the contents of files, partition directories and log dirs: `kcheck inspect`."""
     from kcheck.documents.inspection import InspectDetail
     from kcheck.replicas.coordinators import transactions_of
     from kcheck.verbs.inspect import inspect as verb
@@ -63,7 +63,7 @@ def check(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "CheckReport":
-    """Return what is wrong: `kcheck check`. `depth` is checkpoints, headers, crc or records.
+    """Return the findings: `kcheck check`. `depth` is checkpoints, headers, crc or records.
 
     `metadata` are copies of the cluster's metadata outside of the paths, such as a controller's log dir. `config` is a
     server.properties.
@@ -99,7 +99,7 @@ def predict(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Prediction":
-    """Return what the broker does at its next start: `kcheck predict`.
+    """Return the next start of the broker: `kcheck predict`.
 
     `clean` overrides .kafka_cleanshutdown, `config` is a server.properties, `define` are settings such as
     `log.index.size.max.bytes=4096`, `metadata` are copies of the cluster's metadata outside of the paths.
@@ -129,7 +129,7 @@ def preflight(
 ) -> "Preflight":
     """Return whether the broker with this server.properties may start: `kcheck preflight`.
 
-    A bundle or folder stands for the server.properties at its top.
+    A bundle or folder means the server.properties at its top.
     `allow` are reasons that do not count: loss, stray, elr, offline, or ids of premises. The other arguments are those
     of predict.
     """
@@ -165,7 +165,7 @@ def overview(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Overview":
-    """Return what is wrong in batch headers, and the verdict on the next start: `kcheck PATH`."""
+    """Return the findings in batch headers, and the verdict on the next start: `kcheck PATH`."""
     from kcheck.model.depth import Depth
     from kcheck.replicas.coordinators import CoordinatorCheck
     from kcheck.startup.log_manager import StartOptions

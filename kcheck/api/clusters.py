@@ -1,4 +1,4 @@
-"""What is asked of several brokers, or of what their controllers know: who should lead, and what that costs."""
+"""Questions about several brokers, or about the metadata of their controllers: the best leaders, and their cost."""
 
 import os
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ def end_offset(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "EndOffsets":
-    """Return what replicas answer to OffsetsForLeaderEpoch: `kcheck end-offset`."""
+    """Return the answers of replicas to OffsetsForLeaderEpoch: `kcheck end-offset`."""
     from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 
     query = EndOffsetQuery(
@@ -55,7 +55,7 @@ def truncation(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Truncation":
-    """Return where each follower truncates, and what is lost: `kcheck truncation`.
+    """Return the truncation of each follower, and the loss: `kcheck truncation`.
 
     `leader` is a broker id, `best`, or None for every candidate; with `live` the brokers do not restart before.
     `metadata` are copies of the cluster's metadata outside of the replicas: they say who can be elected cleanly.
@@ -80,7 +80,7 @@ def _question(
     incomplete_ok: bool = False,
     aside: Iterable[Path] = (),
 ) -> "ElectionQuestion":
-    """Return what is asked of the elections of a cluster."""
+    """Return the question about the elections of a cluster."""
     from kcheck.replicas.elect import ElectionQuestion
 
     return ElectionQuestion(
@@ -101,7 +101,7 @@ def tiered(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Tiered":
-    """Return what is in remote storage, and who can read it: `kcheck tiered`.
+    """Return the contents of remote storage, and its readers: `kcheck tiered`.
 
     `store` is a folder, a URL or a listing of the store, `price` what a GB costs in a month, in USD. `layout` is a
     regular expression for the keys of another plugin, with the named groups offset, segment and suffix.
@@ -129,7 +129,7 @@ def elect(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "ClusterElection":
-    """Return who should lead each partition, and in which order brokers should start: `kcheck elect`.
+    """Return the best leader of each partition, and the order of starts: `kcheck elect`.
 
     Where a repair without loss lets a broker start, or saves what its start cuts, it comes first: `repairs`.
     `dead` are the brokers that are given up; with `incomplete_ok` a leader is recommended although replicas of other
@@ -159,7 +159,7 @@ def recover(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "ClusterRecovery":
-    """Return what to do with a cluster, step by step, so that the least is lost: `kcheck recover`.
+    """Return the steps for a cluster with the smallest loss: `kcheck recover`.
 
     The arguments are those of `elect`. `out` is a directory for the runbook, the files of Kafka's tools, and the
     records that the plan gives up.
@@ -285,7 +285,7 @@ def verify(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Verification":
-    """Return what became of a plan: `kcheck verify`. `plan` is the directory that `elect` wrote for `out`.
+    """Return the result of a plan: `kcheck verify`. `plan` is the directory that `elect` wrote for `out`.
 
     `metadata` are copies of the cluster's metadata outside of the log dirs.
     """
@@ -308,7 +308,7 @@ def cluster(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "ClusterReport":
-    """Return what the controllers know: `kcheck cluster`.
+    """Return the metadata of the controllers: `kcheck cluster`.
 
     `at` is the offset of the last metadata record that counts, or the zxid of ZooKeeper's last transaction. `history`
     is a partition as TOPIC-N, `fetchers` the brokers' num.replica.fetchers. With `brokers` the one table of the answer

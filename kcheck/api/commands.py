@@ -1,4 +1,4 @@
-"""The command that a call of a function stands for: the next command repeats parts of it."""
+"""The command that a call of a function means: the next command repeats parts of it."""
 
 import os
 from collections.abc import Iterator, Mapping

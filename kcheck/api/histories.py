@@ -1,4 +1,4 @@
-"""What is asked of a history of one partition: what it does in a release, and which one breaks a promise."""
+"""Questions about a history of one partition: its course in a release, and the history that breaks a promise."""
 
 import os
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def simulate(
     history: Path, *, kafka: str | None = None, ibp: str | None = None, mutant: str | None = None
 ) -> "Simulation | ReleasesCompared":
-    """Return what a history does: `kcheck simulate`. `history` is a file, or the name of one that kcheck ships.
+    """Return the course of a history: `kcheck simulate`. `history` is a file, or the name of one that kcheck ships.
 
     With `all` for `kafka` the answer has a replay for every line of releases. `mutant` switches off a condition of
     Kafka. UsageError: it cannot be read, or the mutant is not known.

@@ -1,4 +1,4 @@
-"""What is asked of kcheck itself: its rules, and what rules, messages and logs of brokers mean."""
+"""Questions about kcheck itself: its rules, and the meaning of rules, messages and logs of brokers."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ def all_rules() -> "RulePages":
 
 
 def explain(*arguments: Path, since: int | None = None, kafka: str = AUTO) -> "RulePages | LogExplanation":
-    """Return what rules, pasted log lines or logs of brokers mean: `kcheck explain`.
+    """Return the meaning of rules, pasted log lines or logs of brokers: `kcheck explain`.
 
     With a log, log dirs among the arguments are compared with what it says. `since` leaves out earlier messages: a time
     in ms since 1970. `kafka` is the release of the broker, by default that in its log.

@@ -1,4 +1,4 @@
-"""What is asked of the runs of fleet scans: what is wrong, what has changed, and since when."""
+"""Questions about the runs of fleet scans: findings, changes and their times."""
 
 import os
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class FleetAnswer(Answer):
 
 
 def fleet_report(run: Path, *, severity: str = "info") -> FleetAnswer:
-    """Return what is wrong in a fleet, worst first: `kcheck fleet report`.
+    """Return the findings in a fleet, worst first: `kcheck fleet report`.
 
     `run` is a directory run=ID, or a directory with runs, for the newest one. Only findings from `severity` on count.
     """

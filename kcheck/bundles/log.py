@@ -42,7 +42,7 @@ class BatchSource(CopyingSource):
         try:
             self._index = self._read_index()
         except BadBundleError as error:
-            raise OSError(errno.EBADMSG, f"its batches in the bundle are damaged: {error}") from error
+            raise OSError(errno.EBADMSG, f"its batches in the bundle are corrupt: {error}") from error
 
     def _read_index(self) -> rows.BlockIndex:
         member, footer = self._member, rows.FOOTER_SIZE
@@ -78,7 +78,7 @@ class BatchSource(CopyingSource):
             document = json.loads(self._verdicts)
             return _records_view(document["any" if reads_zstd or "before_2.1" not in document else "before_2.1"])
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise OSError(errno.EBADMSG, "the verdict on its records in the bundle is damaged") from error
+            raise OSError(errno.EBADMSG, "the verdict on its records in the bundle is corrupt") from error
 
     def _range_at(self, position: int) -> tuple[int, int, bool]:
         block = self._block(self._number(position))
@@ -112,7 +112,7 @@ class BatchSource(CopyingSource):
                 block = rows.unpacked_block(data, count, gaps, kept)
                 self._held = number, rows.placed(block, begin, self._index.end(number))
             except BadBundleError as error:
-                raise OSError(errno.EBADMSG, f"its batches in the bundle are damaged: {error}") from error
+                raise OSError(errno.EBADMSG, f"its batches in the bundle are corrupt: {error}") from error
         return self._held[1]
 
 

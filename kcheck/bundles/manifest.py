@@ -31,7 +31,7 @@ class BundleEntry(NamedTuple):
     member: str | None
     """The member of the zip that has its content; None if it has none."""
     encoding: str
-    """How the member holds the content: raw, or batches."""
+    """The form of the content in the member: raw, or batches."""
     error: tuple[int, str] | None
     """The system's error, if it could not be read."""
     records: str | None

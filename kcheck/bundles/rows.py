@@ -1,4 +1,4 @@
-"""The batches of a `.log` in a bundle: rows of header bytes, and the `.log` that they stand for.
+"""The batches of a `.log` in a bundle: rows of header bytes, and the `.log` that they mean.
 
 A row is a kind and the first 61 bytes of a batch. The bytes after the header are not in the bundle. A reader gets zeros
 for them, and at their end four bytes that make the CRC right where it was right, and wrong where it was wrong.
@@ -55,7 +55,7 @@ _POLYNOMIALS = {True: 0x82F63B78, False: 0xEDB88320}
 
 
 class RowKind(IntEnum):
-    """What a row stands for."""
+    """The kind of a row."""
 
     RIGHT = 0
     """A batch whose CRC matches."""
@@ -125,7 +125,7 @@ def unpacked_block(packed: bytes, rows: int, gaps: int, kept: int) -> RowBlock:
 
 
 class BlockIndex(NamedTuple):
-    """Where the blocks of a `.log` are."""
+    """The places of the blocks of a `.log`."""
 
     size: int
     """The size of the `.log` in bytes."""
@@ -170,7 +170,7 @@ def index_of(data: bytes, size: int, member_size: int) -> BlockIndex:
 
 
 class PlacedRows(NamedTuple):
-    """A block with the bytes that it stands for."""
+    """A block with the bytes that it means."""
 
     rows: RowBytes
     """The rows."""
@@ -179,17 +179,17 @@ class PlacedRows(NamedTuple):
     size: RowNumbers
     """The size of each row's range in bytes."""
     header_size: RowNumbers
-    """How many bytes of each row are bytes of the `.log`."""
+    """Number of bytes of each row from the `.log`."""
     tail: RowBytes
     """The last four bytes of each batch."""
     has_tail: npt.NDArray[np.bool_]
-    """Which rows have a tail."""
+    """The rows with a tail."""
     kept: dict[int, bytes]
     """The bytes after the header of the rows that are kept whole."""
 
 
 def placed(block: RowBlock, begin: int, end: int) -> PlacedRows:
-    """Return a block that lies from `begin` to `end` of its `.log`; BadBundleError if it has another size."""
+    """Return a block that is from `begin` to `end` of its `.log`; BadBundleError if it has another size."""
     kind, header = block.rows[:, 0], block.rows[:, 1:]
     if kind.max(initial=0) > RowKind.OTHER:
         raise BadBundleError("a row is of an unknown kind")
@@ -256,7 +256,7 @@ def _byte_table(polynomial: int) -> RowNumbers:
 
 @cache
 def _powers(polynomial: int) -> tuple[RowNumbers, ...]:
-    """Return what 1, 2, 4, ... zero bytes make of each bit of a register."""
+    """Return the effect of 1, 2, 4, ... zero bytes on each bit of a register."""
     bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
     power = _byte_table(polynomial)[bits & 0xFF] ^ (bits >> np.uint32(8))
     powers = [power]
@@ -311,7 +311,7 @@ def fill(block: PlacedRows, buffer: bytearray, position: int) -> None:
 
 
 def _put(buffer: bytearray, position: int, at: int, data: bytes) -> None:
-    """Write those of some bytes at a position that lie in the buffer."""
+    """Write those of some bytes at a position that are in the buffer."""
     low, high = max(at, position), min(at + len(data), position + len(buffer))
     if low < high:
         buffer[low - position : high - position] = data[low - at : high - at]

@@ -31,9 +31,9 @@ class ZeroEndedSource(CopyingSource):
         return self._data[position : position + count].ljust(count, b"\0") if count > 0 else b""
 
     def next_data(self, position: int) -> int | None:
-        """Return where data follows as `Source.next_data`."""
+        """Return the next data as `Source.next_data`."""
         return position if position < len(self._data) else None
 
     def filled_size(self) -> int:
-        """Return where the zeros begin that were only reserved."""
+        """Return the offset of the zeros that were only reserved."""
         return len(self._data)

@@ -38,7 +38,7 @@ from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 
 _PIECE_SIZE = 1 << 20
 _DAMAGE_COUNT_MAX = 1000
-"""After so many damaged places the rest of a `.log` counts as one."""
+"""After so many corrupt places the rest of a `.log` counts as one."""
 _TEXT_RUN = 8
 """A header has no run of this many printable bytes; where there is one, the bytes are text."""
 _TAIL_SIZE = 4
@@ -50,7 +50,7 @@ class LogRows(NamedTuple):
     """Some rows of a `.log`."""
 
     position: int
-    """Where they begin in the `.log`."""
+    """Their position in the `.log`."""
     block: RowBlock
     """The rows."""
 
@@ -61,7 +61,7 @@ class BatchRows:
     def __init__(self, source: Source, base: Offset, *, decode: bool, mask: BatchMask | None = None) -> None:
         """Take an open `.log` and its base offset; `decode` judges its records too, `mask` keeps some of them."""
         self.end: int = 0
-        """Where the rows end, in bytes."""
+        """The end of the rows, in bytes."""
         self.records: RecordsView | None = None
         self.has_zstd: bool = False
         self._source, self._base, self._decode, self._mask = source, base, decode, mask
@@ -108,7 +108,7 @@ class BatchRows:
         return LogRows(begin, RowBlock(rows[: len(sizes)], sizes, b""))
 
     def _kept_of(self, head: bytes, remaining: int) -> bytes:
-        """Return what stays of the first bytes of a range: a credible header, or its size and magic alone."""
+        """Return the part of the first bytes of a range that stays: a credible header, or its size and magic alone."""
         low, high = self._last + 1, self._base + RELATIVE_OFFSET_MAX
         if incomplete_batch(head, remaining=remaining, low=low, high=high) is not None and not _is_text(head):
             return head
@@ -205,7 +205,7 @@ def _without_text(header: RowBytes, suspects: RowNumbers) -> None:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether some bytes have a run of printable characters."""
+    """Return whether some bytes have a run of printable characters."""
     run = 0
     for octet in data:
         run = run + 1 if 0x20 <= octet < 0x7F else 0
@@ -215,7 +215,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _last_data(source: Source, begin: int, end: int) -> int:
-    """Return where the last bytes of a range that are not zero end; `begin` if all are."""
+    """Return the end of the last bytes of a range that are not zero; `begin` if all are."""
     while end > begin:
         start = max(begin, end - _PIECE_SIZE)
         filled = len(source.pread(end - start, start).rstrip(b"\0"))

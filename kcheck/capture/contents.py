@@ -1,4 +1,4 @@
-"""What of a file goes into a bundle, and why: an allow-list. Nothing of any other file's content."""
+"""The part of a file that goes into a bundle, and why: an allow-list. No other file's content goes in."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from kcheck.model.names import FileKind, parse_file
 
 
 class How(StrEnum):
-    """How the content of a file goes into a bundle."""
+    """The form of a file's content in a bundle."""
 
     BATCHES = "batches"
     """As rows of batch headers."""
@@ -30,10 +30,10 @@ class How(StrEnum):
 
 
 class Taken(NamedTuple):
-    """What of a file goes into a bundle."""
+    """The part of a file that goes into a bundle."""
 
     how: How
-    """How its content goes in."""
+    """The form of its content."""
     why: str
     """Why, in words."""
 
@@ -47,7 +47,7 @@ _BY_KIND: Mapping[FileKind, Taken] = {
     FileKind.METADATA_SNAPSHOT: Taken(How.METADATA, "the cluster's metadata by an allow-list"),
     FileKind.BOOTSTRAP: Taken(How.METADATA, "the cluster's first metadata by an allow-list"),
     FileKind.LEADER_EPOCHS: Taken(How.LINES, "leader epochs decide truncation"),
-    FileKind.OFFSETS: Taken(How.LINES, "what the broker trusts at its next start"),
+    FileKind.OFFSETS: Taken(How.LINES, "what the broker trusts when it starts"),
     FileKind.PARTITION_METADATA: Taken(How.LINES, "the topic id"),
     FileKind.META_PROPERTIES: Taken(How.LINES, "the ids of broker, cluster and directory"),
     FileKind.CLEAN_SHUTDOWN: Taken(How.LINES, "whether the broker stopped cleanly"),
@@ -57,7 +57,7 @@ _NAME_ONLY = Taken(How.NAME, "nothing of its content")
 COMMITS_LOG = Taken(How.COMMITS, "batch headers with verdicts, and committed offsets of groups")
 SEGMENTS_LOG = Taken(How.SEGMENTS, "batch headers with verdicts, and the remote segments")
 METADATA_LOG = Taken(How.METADATA, "the cluster's metadata by an allow-list")
-CONFIGURATION = Taken(How.SETTINGS, "settings that decide a start, by an allow-list")
+CONFIGURATION = Taken(How.SETTINGS, "settings that matter when a broker starts, by an allow-list")
 
 _TOPIC = r"[A-Za-z0-9._-]{1,249}"
 _UUID = r"[A-Za-z0-9_-]{20,24}"
@@ -78,7 +78,7 @@ _LINES: Mapping[FileKind, re.Pattern[str]] = {
     FileKind.CLEAN_SHUTDOWN: re.compile(r'(?:[\s{}:,0-9-]|"version"|"brokerEpoch")*'),
     FileKind.QUORUM_STATE: re.compile(rf'(?:[\s{{}}\[\]:,0-9-]|"(?:{_QUORUM_NAMES})"|"{_UUID}"|"")*'),
 }
-"""What a line may be."""
+"""The form of a line."""
 _BREAKS = re.compile(rb"(\r\n|\r|\n)")
 _MASKED = re.compile(r"[^\W\d_]")
 _HIDDEN = re.compile(r"[^\sA-Za-z0-9._:={}\[\]\",#+\\-]")
@@ -87,7 +87,7 @@ _TEXT_RUN = re.compile(rb"[\x20-\x7e]{8,}")
 
 
 def content_of(name: str) -> Taken:
-    """Return what of a file with this name goes in."""
+    """Return the part of a file with this name that goes in."""
     return _BY_KIND.get(parse_file(name).kind, _NAME_ONLY)
 
 
@@ -117,7 +117,7 @@ def _line(kind: FileKind, line: bytes, rename: Callable[[str], str] | None) -> b
 
 
 def may_be_masked(data: bytes) -> bool:
-    """Whether a line of a text has letters, and all of them are `x`."""
+    """Return whether a line of a text has letters, and all of them are `x`."""
     return _ALL_X.search(data) is not None
 
 

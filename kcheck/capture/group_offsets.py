@@ -13,7 +13,7 @@ from kcheck.records.record import Record, read_records
 from kcheck.schemas.records import decoder
 
 NewNames = tuple[Callable[[str], str], Callable[[str], str]]
-"""What gives a group, and a topic, a name of the same size in bytes."""
+"""The function that gives a group, and a topic, a name of the same size in bytes."""
 _NULL_SIZE, _NUMBER_SIZE = 1, 4
 _VARINT_BITS = 7
 
@@ -63,7 +63,7 @@ def _commit(key: bytes, value: bytes | None, names: NewNames) -> tuple[bytes, by
 
 
 def _is_whole(message: Any) -> bool:
-    """Whether a message was decoded, and is nothing else beside its known fields."""
+    """Return whether a message was decoded, and is nothing else next to its known fields."""
     return message is not None and message.data is not None and not message.left and not message.unknown
 
 

@@ -30,7 +30,7 @@ class HashedSource:
         return count
 
     def next_data(self, position: int) -> int | None:
-        """Return where data follows as `Source.next_data`."""
+        """Return the next data as `Source.next_data`."""
         return self._source.next_data(position)
 
     def digest(self) -> str:

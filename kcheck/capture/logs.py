@@ -1,4 +1,4 @@
-"""What of a broker's log goes into a bundle: messages of the catalog, written again from their wordings.
+"""The part of a broker's log that goes into a bundle: messages of the catalog, written again from their wordings.
 
 Nothing of a line is copied: the texts are those of the catalog, and of the values only numbers, ids, releases, names
 of partitions and paths below a log dir are written. Every other value is `x`.

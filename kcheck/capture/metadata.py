@@ -68,7 +68,7 @@ def _batch(batch: bytes, rename: NewName | None) -> bytes:
 
 
 def _is_usual(record: Record | Unread, *, control: bool) -> bool:
-    """Whether a record is as a controller writes it: without headers, and with a key only in a control batch."""
+    """Return whether a record is as a controller writes it: without headers, and with a key only in a control batch."""
     return isinstance(record, Record) and not record.headers and (control or record.key is None)
 
 

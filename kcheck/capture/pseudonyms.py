@@ -62,7 +62,7 @@ class Pseudonyms:
         return "/".join(map(self.directory, path.split("/")))
 
     def translated(self, text: str) -> str:
-        """Return an answer with the names at home."""
+        """Return an answer with the names on this host."""
         if not self.names:
             return text
         longest_first = sorted(self.names, key=lambda name: (-len(name), name))

@@ -47,17 +47,17 @@ class CapturedPath(NamedTuple):
     error: tuple[int, str] | None = None
     """The system's error, if it cannot be listed or looked at."""
     content: Taken | None = None
-    """What of a file goes in; None for anything else."""
+    """The part of a file that goes in; None for anything else."""
     log_dirs: Mapping[str, str] | None = None
     """Of a server.properties: the names in the bundle of the log dirs that it names."""
 
 
 CONFIGURATION_NAME = "server.properties"
-"""The name of a configuration in the bundle, whatever it is at home."""
+"""The name of a configuration in the bundle, whatever it is on this host."""
 
 
 def captured_paths(arguments: Sequence[str]) -> list[str]:
-    """Return the paths to capture: a server.properties stands for the log dirs that it names."""
+    """Return the paths to capture: a server.properties means the log dirs that it names."""
     return [path for _, path in _roots(arguments)]
 
 

@@ -55,7 +55,7 @@ In it:            names of topics{topics}, numbers of brokers, ids of clusters, 
 
 
 class CaptureProgress(NamedTuple):
-    """How far a capture is."""
+    """The progress of a capture."""
 
     done: int
     """Bytes read."""
@@ -64,7 +64,7 @@ class CaptureProgress(NamedTuple):
 
 
 class Captured(NamedTuple):
-    """What a capture wrote."""
+    """The result of a capture."""
 
     manifest: dict[str, Any]
     """The manifest of the bundle."""
@@ -73,9 +73,9 @@ class Captured(NamedTuple):
     digest: str
     """Its SHA-256."""
     complete: bool
-    """Whether everything was read: False after ^C, or beyond the limit."""
+    """True if everything was read: False after ^C, or beyond the limit."""
     interrupted: bool
-    """Whether ^C ended the reading."""
+    """True if ^C ended the reading."""
     refused: tuple[str, ...]
     """The files that could not be read, with the error."""
 
@@ -86,11 +86,11 @@ class _Part(NamedTuple):
     name: str
     """Its name in the zip."""
     at: int
-    """Where it begins."""
+    """Its beginning."""
     size: int
     """Its size in bytes."""
     stored: bool
-    """Whether it is compressed already."""
+    """True if it is compressed already."""
 
 
 class _OutputError(Exception):
@@ -266,7 +266,7 @@ class _CaptureReader:
             "path": f"{LOGS}/log-{number}",
             "type": "file",
             "size": 0,
-            "why": "messages of the catalogue, redacted",
+            "why": "messages of the catalog, redacted",
         }
         before, member, failed = (self.spool.size, len(self.spool.parts)), f"logs/{number}", list[Finding]()
         lines = redacted(messages_of(BrokerLog(path), failed), self._rename or str)

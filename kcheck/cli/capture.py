@@ -120,7 +120,7 @@ def capture(
 
 
 def _print_translated(at_home: "Pseudonyms") -> None:
-    """Copy stdin to stdout with the names of topics at home."""
+    """Copy stdin to stdout with the names of topics on this host."""
     for line in sys.stdin:
         sys.stdout.write(at_home.translated(line))
 

@@ -13,7 +13,7 @@ from kcheck.cli.settings import defaults, note_sources
 from kcheck.model.report import CommandLine
 
 BRIEF = "kcheck.brief"
-"""Where a context remembers that `-h` was typed, not `--help`."""
+"""The place where a context remembers that `-h` was typed, not `--help`."""
 
 
 def path_of(context: Any) -> str:
@@ -38,7 +38,7 @@ class RunnableCommand(TyperCommand):
         )
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; old names stand for the new ones."""
+        """Read the arguments; old names mean the new ones."""
         ctx.meta[BRIEF] = "-h" in args and "--help" not in args
         options = [part for part in self.params if isinstance(part, TyperOption)]
         takes = {name for part in options if not part.is_flag for name in part.opts}
@@ -78,7 +78,7 @@ class CommandGroup(TyperGroup):
     """The command that runs where none is named."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments up to the name of the command; an old name stands for the new one."""
+        """Read the arguments up to the name of the command; an old name means the new one."""
         ctx.meta[BRIEF] = "-h" in args and "--help" not in args
         args, notice = renamed_command(path_of(ctx), args)
         if notice is not None and {"-q", "--quiet"}.isdisjoint(args):

@@ -35,11 +35,11 @@ class Option(NamedTuple):
     names: tuple[str, ...]
     """`-o` and `--output`; the name of an argument."""
     value: str
-    """What stands for its value, such as `FILE` or `text|json`; empty for a flag."""
+    """The metavar of its value, such as `FILE` or `text|json`; empty for a flag."""
     words: str
-    """What the help says, with the default."""
+    """The text of the help, with the default."""
     shown: str
-    """How the help writes it: `-o, --output FILE`."""
+    """Its form in the help: `-o, --output FILE`."""
     is_repeatable: bool
 
 
@@ -47,9 +47,9 @@ class Command(NamedTuple):
     """A command, or a group of commands."""
 
     path: tuple[str, ...]
-    """How it is typed: `kcheck`, `fleet`, `scan`."""
+    """Its words: `kcheck`, `fleet`, `scan`."""
     usage: str
-    """How its arguments are typed."""
+    """The form of its arguments."""
     short: str
     """Its help in one line."""
     words: str
@@ -71,7 +71,7 @@ class Command(NamedTuple):
 
     @property
     def typed(self) -> str:
-        """What is typed for it; the command of a path has no name."""
+        """The words to type; the command of a path has no name."""
         return "kcheck" if self.key == PATH_COMMAND else f"kcheck {TWO_WORDS.get(self.key, self.key)}".strip()
 
     @property

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 GROUPS: dict[str, dict[str, str]] = {
     "Check": {
-        "check": "Find damage in log dirs and files.",
+        "check": "Find corrupt log dirs and files.",
         "predict": "Show what the next start does to each partition.",
         "preflight": "Check that a broker starts without losing records.",
         "explain": "Explain a finding, a log line, or a whole server.log.",

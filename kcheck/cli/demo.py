@@ -24,11 +24,11 @@ class DemoStep(NamedTuple):
     """A command, and what a newcomer needs to know before it."""
 
     title: str
-    """What the step is about."""
+    """The subject of the step."""
     words: str
-    """Why the command is typed."""
+    """The reason why the command is typed."""
     command: str
-    """What follows `kcheck`."""
+    """The words after `kcheck`."""
     zeroed: str | None = None
     """The file that the demo fills with zeros before."""
 
@@ -36,8 +36,8 @@ class DemoStep(NamedTuple):
 STEPS = (
     DemoStep(
         "A cluster loses power",
-        "Three simulated brokers hold one partition. One after the other dies, and each log ends elsewhere. This plays"
-        " the story, and writes the log dirs as they lie on the disks when all are down, after line 20:",
+        "Three simulated brokers hold one partition. One after the other dies, and each log ends elsewhere. This "
+        "plays the story. It writes the log dirs as they are when all brokers are down, after line 20:",
         "simulate write unclean-shortest --output-dir brokers --after 11",
     ),
     DemoStep(
@@ -49,7 +49,7 @@ STEPS = (
     ),
     DemoStep(
         "Plan: what can be repaired?",
-        "Nothing is changed yet. A plan says each step, the proof for it, and what the next start does with it:",
+        "Nothing is changed yet. A plan lists each step, its proof, and the effect on the next start:",
         "repair brokers/broker-3 -o plan.json",
     ),
     DemoStep(
@@ -86,9 +86,9 @@ def demo(
                 raise UsageError(f"cannot build the directories in {folder}")
             _print("")
             if waits and number < len(STEPS):
-                input("Enter goes on, ^C ends. ")
+                input("Enter continues, ^C ends. ")
                 _print("")
-    rest = "The folder is gone again" if directory is None else f"The folder stays: {printable(str(folder))}"
+    rest = "The folder is deleted" if directory is None else f"The folder stays: {printable(str(folder))}"
     _print(_filled(f"{rest}. Go on with your own: kcheck PATH, kcheck --help, kcheck simulate list."))
 
 

@@ -13,7 +13,7 @@ class Variable(NamedTuple):
     words: str
     """Its meaning in one sentence."""
     sets: bool = False
-    """Whether its value is that of the option."""
+    """True if its value is that of the option."""
 
 
 VARIABLES = (
@@ -49,7 +49,7 @@ The command line wins, then a variable, the user's file, /etc, the default. The
 first line of an answer names what has set --kafka. Options that accept a risk
 or name paths are never read from a file or a variable.
 """
-"""What the configuration file sets, as `kcheck help environment` shows it."""
+"""The settings of the configuration file, as `kcheck help environment` shows them."""
 
 
 def variables_of(options: Iterable[str]) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def _paragraphs(words: str, *, brief: bool) -> Iterator[str]:
 
 
 def _row(name: str, words: str) -> Iterator[str]:
-    """Yield an option or a command with its words beside it, or below it if its name is long."""
+    """Yield an option or a command with its words next to it, or below it if its name is long."""
     indent = " " * _COLUMN
     first = f"  {name}"
     if len(first) > _COLUMN - 2:
@@ -94,7 +94,7 @@ def _pieces(shown: str) -> Iterator[str]:
 
 
 def _example(example: str) -> Iterator[str]:
-    """Yield an example; one that is too long goes on in the next line, as a shell takes it."""
+    """Yield an example; one that is too long continues in the next line, as a shell takes it."""
     lines = wrap(example, _WIDTH - 4, break_on_hyphens=False, break_long_words=False, subsequent_indent="  ")
     yield from (f"  {line} \\" for line in lines[:-1])
     yield f"  {lines[-1]}"

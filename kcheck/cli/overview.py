@@ -9,7 +9,7 @@ from kcheck.model.names import BUNDLE_SUFFIX
 
 
 def names_path(argument: str) -> bool:
-    """Whether an argument is an existing path, leads into a bundle, or is `BROKER=PATH`."""
+    """Return whether an argument is an existing path, leads into a bundle, or is `BROKER=PATH`."""
     path = re.sub(r"^[0-9]+=", "", argument)
     return f"{BUNDLE_SUFFIX}/" in path or os.path.lexists(path) or os.path.lexists(argument)
 

@@ -14,9 +14,9 @@ class Renamed(NamedTuple):
     """The command, such as `fleet scan`; `ALL` for every command."""
     old: str
     new: tuple[str, ...]
-    """What is typed now."""
+    """The new words."""
     shown: str = ""
-    """How the line on stderr shows it, where that differs."""
+    """Its form in the line on stderr, if different."""
 
 
 RENAMED = (

@@ -30,7 +30,7 @@ class Setting(NamedTuple):
 
 
 _sources: dict[str, str] = {}
-"""Which variable or file has set an option of the command that runs."""
+"""The variable or file that has set an option of the running command."""
 
 
 def source_of(option: str) -> str | None:

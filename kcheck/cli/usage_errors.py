@@ -9,7 +9,7 @@ from kcheck.screen.printable import printable
 from kcheck.words import near, some_of
 
 _INSTEAD = {"-v": "-V shows the version, --all shows everything"}
-"""What to type for options that other tools have."""
+"""The words to type for options of other tools."""
 
 
 def line_of(error: Any) -> str:
@@ -25,7 +25,7 @@ def line_of(error: Any) -> str:
 
 
 def _words(kind: str, error: Any, context: Any, typed: str) -> str:
-    """Return what is wrong with which argument."""
+    """Return the error and its argument."""
     message = str(error.format_message()).rstrip(".")
     part = getattr(error, "param", None)
     if kind == "NoSuchOption":
@@ -51,7 +51,7 @@ def _typed(message: str) -> str:
 
 
 def _instead(kind: str, error: Any, hint: str) -> str:
-    """Return what to type, a similar name if there is one."""
+    """Return the words to type, a similar name if there is one."""
     message = str(error.format_message())
     if kind == "NoSuchOption":
         if error.option_name in _INSTEAD:

@@ -1,4 +1,4 @@
-"""What Kafka decides, as pure functions: values in, values out, no file and no clock.
+"""Kafka's decisions as pure functions: values in, values out, no file and no clock.
 
 A partition is a log, and several brokers keep a copy of it, a replica. One replica leads, the others follow and fetch
 from it. Every record has an offset. A leader stamps its leader epoch on each batch that it writes, so an epoch tells

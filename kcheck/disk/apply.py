@@ -1,7 +1,7 @@
 """Applies a plan, and undoes it: the only module that changes a log dir.
 
 `apply` locks the log dirs first. Then it checks every operation, copies what it replaces into the backup, writes every
-new file beside the old one, and syncs all of it. Only then does it rename the new files over the old ones. A rename is
+new file next to the old one, and syncs all of it. Only then does it rename the new files over the old ones. A rename is
 atomic, so each file is old or new whenever the process ends. After a crash `apply` continues and `undo` goes back.
 """
 
@@ -27,7 +27,7 @@ NEW_FILE_MODE = 0o644
 
 
 class ApplyResult(NamedTuple):
-    """What `apply` or `undo` did."""
+    """The result of `apply` or `undo`."""
 
     plan: Plan
     """The plan."""
@@ -126,7 +126,7 @@ class _PlanRun:
             number in numbers and (saved is None) == (self.plan.operations[number].before is None)
             for number, saved in journal.entries.items()
         ):
-            raise PlanError(f"{self.backup.path} is damaged, or the backup of another plan")
+            raise PlanError(f"{self.backup.path} is corrupt, or the backup of another plan")
 
     def is_pending(self, number: int) -> bool:
         """Whether an operation is still to do; StalePlanError if the file matches neither `before` nor `after`."""
@@ -273,7 +273,7 @@ class _PlanRun:
                 os.fsync(descriptor)
 
     def _stage(self, number: int) -> None:
-        """Write the new file beside the old one."""
+        """Write the new file next to the old one."""
         operation = self.plan.operations[number]
         if isinstance(operation, (Rename, SetAside)):
             return
@@ -311,13 +311,13 @@ class _PlanRun:
             )
 
     def _stage_back(self, number: int, saved: Attributes | None) -> None:
-        """Write the old file, from the backup, beside the new one."""
+        """Write the old file, from the backup, next to the new one."""
         operation = self.plan.operations[number]
         if isinstance(operation, Rename) or saved is None or _is_directory(operation):
             return
         source = self.backup.place(number)
         if write_new(self._temporary(number), chunks_at(source), saved) != operation.before:
-            raise PlanError(f"{os.path.join(self.backup.path, source.name)} is damaged; {operation.path} is unchanged")
+            raise PlanError(f"{os.path.join(self.backup.path, source.name)} is corrupt; {operation.path} is unchanged")
 
     def _exchange_back(self, number: int, saved: Attributes | None) -> None:
         """Put the old file in its place again; remove a file that did not exist before."""
@@ -357,7 +357,7 @@ class _PlanRun:
 
 
 def _is_directory(operation: FileOp) -> bool:
-    """Whether an operation moves a directory: it keeps its attributes, and is never copied."""
+    """Return whether an operation moves a directory: it keeps its attributes, and is never copied."""
     return isinstance(operation, (Rename, SetAside)) and operation.directory
 
 

@@ -1,4 +1,4 @@
-"""What a file has besides its bytes: mode, owner, times, and extended attributes, among them its ACL."""
+"""The attributes of a file besides its bytes: mode, owner, times, and extended attributes, among them its ACL."""
 
 import errno
 import os

@@ -34,7 +34,7 @@ _XATTR_NAME_MAX = 255
 
 
 class Journal(NamedTuple):
-    """How far a plan is applied."""
+    """The progress of a plan."""
 
     plan: str
     """The SHA-256 of the plan file."""
@@ -75,7 +75,7 @@ class Backup:
                 raise PlanError(f"the backup {self.path} must not be inside of {log_dir}, nor contain it")
 
     def journal(self) -> Journal | None:
-        """Return the journal; None if there is none. PlanError if it is damaged."""
+        """Return the journal; None if there is none. PlanError if it is corrupt."""
         if self._descriptor < 0:
             return None
         try:
@@ -83,7 +83,7 @@ class Backup:
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise PlanError(f"{os.path.join(self.path, JOURNAL)} is damaged: {error}") from error
+            raise PlanError(f"{os.path.join(self.path, JOURNAL)} is corrupt: {error}") from error
 
     def read(self, name: str) -> bytes:
         """Return a small file of the backup; PlanError if it is larger than any that kcheck writes."""

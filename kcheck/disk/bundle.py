@@ -31,7 +31,7 @@ _MANIFEST_SIZE_MAX = 256 << 20
 _MEMBERS_MAX = 2_000_000
 _DIRECTORY_SIZE_MAX = 512 << 20
 _RATIO_MAX = 1 << 17
-"""A bundle may stand for this many times its size: a batch of 1 MiB needs 20 bytes, preallocated zeros nearly none."""
+"""A bundle may unpack to this many times its size: a batch of 1 MiB needs 20 bytes, preallocated zeros nearly none."""
 _RATIO_FREE = 64 << 30
 _SMALL_RATIO_MAX = 100
 """Its small files may be this many times as large together: zip could make them a thousand times as large."""
@@ -40,7 +40,7 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 _END = struct.Struct("<4s4H2IH")
 _FLAGS_KNOWN = 0x800
 _BAD_ZIP = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OverflowError, EOFError, struct.error)
-"""What Python's zip reader raises on bytes that are no zip."""
+"""The exceptions of Python's zip reader on bytes that are no zip."""
 
 
 class ZipMember(NamedTuple):
@@ -53,7 +53,7 @@ class ZipMember(NamedTuple):
     packed: int
     """Its compressed size in bytes."""
     deflated: bool
-    """Whether it is compressed."""
+    """True if it is compressed."""
 
 
 class SizesError(UsageError):
@@ -198,13 +198,13 @@ class BundleTree(ContentTree):
         return tuple(f"{self.path}/{name}" for name in self._entries if name.startswith(f"{LOGS}/"))
 
     def is_empty(self, path: str) -> bool:
-        """Whether a directory is known to be empty."""
+        """Return whether a directory is known to be empty."""
         content = self._children.get(self._name(path))
         return content is not None and not (content.sizes or content.directories or content.others)
 
     @property
     def has_digests(self) -> bool:
-        """Whether it has the digests of files at home."""
+        """True if it has the digests of files on this host."""
         return any(entry.sha256 is not None for entry in self._entries.values())
 
     def file_type(self, path: str) -> int | None:
@@ -214,7 +214,7 @@ class BundleTree(ContentTree):
 
     @readable
     def digest(self, path: str, *, directory: bool = False) -> Digest | None:
-        """Return the digest of a file or directory at home; UnreadableError if the bundle does not have it."""
+        """Return the digest of a file or directory on this host; UnreadableError if the bundle does not have it."""
         if directory:
             content = self.content(path)
             return listed([*content.sizes.items(), *((name, None) for name in (*content.directories, *content.others))])
@@ -324,7 +324,7 @@ def bundle_of(path: str) -> BundleTree | None:
 
 
 def _begins_as_bundle(path: str) -> bool:
-    """Whether a path is a regular file that begins as a zip with a manifest."""
+    """Return whether a path is a regular file that begins as a zip with a manifest."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return False

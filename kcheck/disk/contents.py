@@ -15,7 +15,7 @@ from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 
 class ContentTree(Tree, ABC):
-    """What a store and a bundle have in common."""
+    """The common part of a store and a bundle."""
 
     @abstractmethod
     def content(self, path: str) -> DirectoryContent:
@@ -26,7 +26,7 @@ class ContentTree(Tree, ABC):
         """Return a file to read by ranges; OSError if it is refused."""
 
     def is_held(self, path: str) -> bool:
-        """Whether the size of a file is known without a request."""
+        """Return whether the size of a file is known without a request."""
         del path
         return True
 

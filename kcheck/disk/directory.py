@@ -86,7 +86,7 @@ class _KnowsHoles(Protocol):
     """An open file that knows where the hole begins that ends it."""
 
     def filled_size(self) -> int:
-        """Return where the hole begins; the size if there is none, or none is known."""
+        """Return the offset of the hole; the size if there is none, or none is known."""
 
 
 def read(source: Source, size: int) -> bytes:

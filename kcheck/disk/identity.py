@@ -82,7 +82,7 @@ def _untouched(plan: Plan) -> Iterator[tuple[LogDirIdentity, LogDirIdentity]]:
 
 
 def _has_kafka_names(log_dir: str) -> bool:
-    """Whether a directory holds a checkpoint or a partition directory."""
+    """Return whether a directory holds a checkpoint or a partition directory."""
     try:
         listing = tree_of(log_dir).listing(log_dir, is_stranger_in_log_dir)
     except UnreadableError as error:

@@ -15,9 +15,9 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 _SIZE_MAX = 16 << 20
-"""How many bytes of small files are kept; the oldest go first."""
+"""Number of bytes of small files that are kept; the oldest go first."""
 _KEPT_SIZE = 320
-"""What each of them takes beside its bytes: its path, and its place."""
+"""The size of each of them besides its bytes: its path, and its place."""
 
 
 class KeptTree(LocalTree):
@@ -116,7 +116,7 @@ def one_look() -> Iterator[None]:
 
 
 def once(ask: Callable[[str, A], T], path: str, more: A) -> T:
-    """Return what a function answers about a path; within `one_look` it is called once."""
+    """Return the answer of a function about a path; within `one_look` it is called once."""
     tree = local_tree()
     if not isinstance(tree, KeptTree):
         return ask(path, more)

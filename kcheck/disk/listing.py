@@ -17,7 +17,7 @@ class Listing(NamedTuple):
     others: tuple[str, ...]
     """Other links, devices, sockets and pipes: kcheck does not open them."""
     strangers: int = 0
-    """How many more files there are that were left out as strangers."""
+    """Number of more files that were left out as strangers."""
 
 
 class DirectoryContent(NamedTuple):

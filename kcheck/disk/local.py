@@ -49,14 +49,14 @@ class LocalFile:
         return os.preadv(self._descriptor, [buffer], position)
 
     def next_data(self, position: int) -> int | None:
-        """Return where data follows as `Source.next_data`; the position itself where the file system does not know."""
+        """Return the next data as `Source.next_data`; the position itself where the file system does not know."""
         try:
             return os.lseek(self._descriptor, position, os.SEEK_DATA)
         except OSError as error:
             return None if error.errno == errno.ENXIO else position
 
     def filled_size(self) -> int:
-        """Return where the hole begins that ends the file; its size if there is none, or none is known."""
+        """Return the offset of the hole that ends the file; its size if there is none, or none is known."""
         try:
             hole = os.lseek(self._descriptor, 0, os.SEEK_HOLE)
         except OSError:
@@ -238,7 +238,7 @@ class LocalTree(Tree):
             return None
 
     def is_directory(self, path: str) -> bool:
-        """Whether a path is a directory as `Tree.is_directory`; a link that the user named is followed."""
+        """Return whether a path is a directory as `Tree.is_directory`; a link that the user named is followed."""
         try:
             return stat.S_ISDIR(os.stat(path).st_mode)
         except (OSError, ValueError) as error:
@@ -246,11 +246,11 @@ class LocalTree(Tree):
             return False
 
     def is_empty(self, path: str) -> bool:
-        """Whether a directory is known to be empty as `Tree.is_empty`."""
+        """Return whether a directory is known to be empty as `Tree.is_empty`."""
         return _is_empty(path)
 
     def exists(self, path: str) -> bool:
-        """Whether a path exists as `Tree.exists`."""
+        """Return whether a path exists as `Tree.exists`."""
         try:
             os.lstat(path)
         except OSError as error:
@@ -264,7 +264,7 @@ class LocalTree(Tree):
         return path if "\0" in path else os.path.realpath(path)
 
     def is_link(self, path: str) -> bool:
-        """Whether a path is a symbolic link."""
+        """Return whether a path is a symbolic link."""
         return os.path.islink(path)
 
 
@@ -308,7 +308,7 @@ def _listed(path: str, strange: IsStranger | None, at: int | None = None) -> Lis
 
 
 def _inside(directory: str, link: str) -> bool:
-    """Whether a link leads to a directory below `directory`; a loop of links leads nowhere."""
+    """Return whether a link leads to a directory below `directory`; a loop of links leads nowhere."""
     if not os.path.isdir(link):
         return False
     root = os.path.realpath(directory)
@@ -344,7 +344,7 @@ def _entries(path: str) -> DirectoryEntries:
 
 
 def _is_empty(path: str) -> bool:
-    """Whether a directory is known to be empty: False if it cannot be listed."""
+    """Return whether a directory is known to be empty: False if it cannot be listed."""
     try:
         with os.scandir(path) as entries:
             return next(entries, None) is None

@@ -17,7 +17,7 @@ _RATIO_MAX = 500
 _UNPACKED_SIZE_MIN = 256 << 20
 """A file that unpacks to more than this, and to 500 times its size, is no log."""
 BROKEN_TEXT = (zlib.error, EOFError, OverflowError)
-"""What `parts` raises where gzip data are corrupt, end early, or are a bomb."""
+"""The exceptions of `parts` where gzip data is corrupt, ends early, or is a bomb."""
 _BINARY_SHARE = 10
 """A part of which a tenth are NULs is not text."""
 _WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -72,7 +72,7 @@ class LogText:
 
 
 def _last(part: bytes, newline: bytes) -> int:
-    """Return where the text after the last line end begins; -1 if there is none."""
+    """Return the offset of the text after the last line end; -1 if there is none."""
     at = part.rfind(newline)
     while at >= 0 and at % len(newline):
         at = part.rfind(newline, 0, at)
@@ -97,7 +97,7 @@ def parts(source: Source, first: int = 0) -> Iterator[bytes]:
 
 
 def _unpacked(raw: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield data decompressed, if it is gzip; zlib.error, EOFError or OverflowError where it is damaged or a bomb."""
+    """Yield data decompressed, if it is gzip; zlib.error, EOFError or OverflowError where it is corrupt or a bomb."""
     first = next(raw, b"")
     if not first.startswith(_GZIP_MAGIC):
         yield first

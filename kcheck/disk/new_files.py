@@ -180,7 +180,7 @@ class NewFiles:
 
 
 def _is_there(name: str, folder: int) -> bool:
-    """Whether a directory has a name, of whatever type."""
+    """Return whether a directory has a name, of whatever type."""
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

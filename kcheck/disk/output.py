@@ -45,7 +45,7 @@ def _checked_paths(path: str) -> Iterator[str]:
 
 
 def is_log_dir(path: str) -> bool:
-    """Whether a directory on disk has a file that only log dirs have."""
+    """Return whether a directory on disk has a file that only log dirs have."""
     return any(os.path.lexists(os.path.join(path, name)) for name in (*OFFSET_CHECKPOINTS, META_PROPERTIES))
 
 

@@ -10,12 +10,12 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://")
 
 
 def is_url(path: str) -> bool:
-    """Whether a path is a URL such as s3://bucket, not a local path."""
+    """Return whether a path is a URL such as s3://bucket, not a local path."""
     return _URL.match(path) is not None
 
 
 def can_be_path(text: str) -> bool:
-    """Whether a file of any system can have this path: one line, with names of at most 255 bytes."""
+    """Return whether a file of any system can have this path: one line, with names of at most 255 bytes."""
     names = os.fsencode(text).split(b"/")
     return max(map(len, names)) <= _NAME_SIZE_MAX and not any(character in text for character in "\n\r\0")
 
@@ -40,7 +40,7 @@ def split(path: str) -> tuple[str, str]:
 
 
 def is_absolute(path: str) -> bool:
-    """Whether a path means the same in every working directory."""
+    """Return whether a path means the same in every working directory."""
     return is_url(path) or os.path.isabs(path)
 
 

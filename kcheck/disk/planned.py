@@ -43,16 +43,16 @@ class PlannedTree(Tree):
 
     @property
     def is_remote(self) -> bool:  # type: ignore[override]  # a class variable there
-        """Whether the tree below is no directory of this machine."""
+        """True if the tree below is no directory of this machine."""
         return self._below.is_remote
 
     @property
     def is_bundle(self) -> bool:  # type: ignore[override]  # a class variable there
-        """Whether the tree below is a bundle."""
+        """True if the tree below is a bundle."""
         return self._below.is_bundle
 
     def _of(self, path: str) -> tuple[str, _InDirectory]:
-        """Return where a directory is below, and the operations in it; a path that is moved away is empty."""
+        """Return the place of a directory below, and the operations in it; a path that is moved away is empty."""
         folder, _, name = absolute(path).rpartition("/")
         operation = self._operations.get(folder, _NONE).get(name)
         if isinstance(operation, Rename) and name == operation.to:
@@ -82,7 +82,7 @@ class PlannedTree(Tree):
         return self._below.states(self._of(path)[0])
 
     def _at(self, path: str) -> tuple[str, FileOp | None]:
-        """Return where a path is below, and the operation that makes, changes or removes it."""
+        """Return the place of a path below, and the operation that makes, changes or removes it."""
         folder, slash, name = path.rstrip("/").rpartition("/")
         below, operations = self._of(folder) if slash else ("", self._operations.get(absolute("."), _NONE))
         return path if below == folder else join(below, name), operations.get(name)
@@ -108,7 +108,7 @@ class PlannedTree(Tree):
         return self._below.file_type(below) if operation is None else stat.S_IFREG
 
     def is_directory(self, path: str) -> bool:
-        """Whether a path is a directory as `Tree.is_directory`."""
+        """Return whether a path is a directory as `Tree.is_directory`."""
         try:
             below, operation = self._at(path)
         except UnreadableError:
@@ -116,7 +116,7 @@ class PlannedTree(Tree):
         return self._below.is_directory(below) if operation is None else self.file_type(path) == stat.S_IFDIR
 
     def is_empty(self, path: str) -> bool:
-        """Whether a directory is known to be empty as `Tree.is_empty`; one that the plan changes is not."""
+        """Return whether a directory is known to be empty as `Tree.is_empty`; one that the plan changes is not."""
         return absolute(path) not in self._operations and self._below.is_empty(path)
 
     def real(self, path: str) -> str:
@@ -124,7 +124,7 @@ class PlannedTree(Tree):
         return self._below.real(path)
 
     def is_link(self, path: str) -> bool:
-        """Whether a path is a link as `Tree.is_link`: no plan makes one."""
+        """Return whether a path is a link as `Tree.is_link`: no plan makes one."""
         below, operation = self._at(path)
         return operation is None and self._below.is_link(below)
 
@@ -225,7 +225,7 @@ class _EditedSource(CopyingSource):
         return bytes(data)
 
     def next_data(self, position: int) -> int | None:
-        """Return where data follows as `Source.next_data`."""
+        """Return the next data as `Source.next_data`."""
         after = self._source.next_data(position)
         return None if after is None or after >= self.size else after
 

@@ -8,17 +8,17 @@ from kcheck.errors import TooMuchReadError
 
 
 class _ThreadQuota(local):
-    """What this thread may still read, in bytes."""
+    """The bytes that this thread may still read."""
 
     size: int | None = None
-    """How much it may read before TooMuchReadError; None without a limit."""
+    """Number of bytes that it may read before TooMuchReadError; None without a limit."""
     share: int | None = None
     """How much it may read before it waits for other threads; None if it need not, or has waited already."""
 
 
 _QUOTA = _ThreadQuota()
 _SHARE = 16 << 20
-"""How many bytes each thread may hold: enough for most directories."""
+"""Number of bytes that each thread may hold: enough for most directories."""
 _LARGE_READERS = BoundedSemaphore(4)
 """The threads that may hold more, up to their own limit."""
 

@@ -93,7 +93,7 @@ def _character(escaped: re.Match[str]) -> str:
 
 
 def _mount_point(path: str) -> str:
-    """Return where the file system of a path is mounted; ismount misses a directory that is mounted on its own disk."""
+    """Return the mount point of a path; ismount misses a directory that is mounted on its own disk."""
     place, points = os.path.realpath(path), {mount.point for mount in _mounts()}
     while place not in points and not os.path.ismount(place):
         place = os.path.dirname(place)
@@ -101,7 +101,7 @@ def _mount_point(path: str) -> str:
 
 
 def _in_container() -> bool:
-    """Whether the root of this process is the file system of a container."""
+    """Return whether the root of this process is the file system of a container."""
     types = [mount.type for mount in _mounts() if mount.point == "/"]
     return bool(types) and types[-1] in _OF_CONTAINERS
 

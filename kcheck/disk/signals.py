@@ -14,7 +14,7 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _State:
-    """What has arrived in this process, and when it takes effect."""
+    """The signals that have arrived in this process, and the time of their effect."""
 
     is_at_steps = False
     arrived: int | None = None

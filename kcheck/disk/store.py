@@ -119,7 +119,7 @@ class StoreTree(ContentTree):
 
     @readable
     def is_directory(self, path: str) -> bool:
-        """Whether something is below a path: a store has no empty directories."""
+        """Return whether something is below a path: a store has no empty directories."""
         content = self._found(path)
         return bool(content.sizes or content.directories)
 
@@ -135,7 +135,7 @@ class StoreTree(ContentTree):
         return RemoteFile(self, path, self._size(path))
 
     def is_held(self, path: str) -> bool:
-        """Whether the size of a file is known without a request."""
+        """Return whether the size of a file is known without a request."""
         folder = path.rpartition("/")[0]
         return folder in self._held or folder.rpartition("/")[0] in self._held
 
@@ -238,7 +238,7 @@ class StoreTree(ContentTree):
 
 
 def _stamp(details: Mapping[str, Any]) -> str:
-    """Return what shows that a file has changed; empty if the store does not tell."""
+    """Return a mark that changes with a file; empty if the store has none."""
     return " ".join(str(details[key]) for key in _STAMPS if details.get(key) is not None)
 
 

@@ -27,9 +27,9 @@ class Tree:
 
     __slots__ = ()
     is_remote = True
-    """Whether it is no directory of this machine."""
+    """True if it is no directory of this machine."""
     is_bundle = False
-    """Whether it is a bundle of `kcheck capture`."""
+    """True if it is a bundle of `kcheck capture`."""
 
     def directory(self, path: str, *, follow: bool = False) -> Directory:
         """Return a directory; `follow` follows a link to a file: only for a path that the user named."""
@@ -74,12 +74,12 @@ class Tree:
         return self.file_type(path) == stat.S_IFDIR
 
     def is_empty(self, path: str) -> bool:
-        """Whether a directory is known to be empty."""
+        """Return whether a directory is known to be empty."""
         del path
         return False
 
     def exists(self, path: str) -> bool:
-        """Whether a path exists, or the system refuses to say."""
+        """Return whether a path exists, or the system refuses to say."""
         return self.file_type(path) is not None
 
     def real(self, path: str) -> str:
@@ -87,12 +87,12 @@ class Tree:
         return path.rstrip("/")
 
     def is_link(self, path: str) -> bool:
-        """Whether a path is a symbolic link that kcheck could follow."""
+        """Return whether a path is a symbolic link that kcheck could follow."""
         del path
         return False
 
     def digest(self, path: str, *, directory: bool = False) -> "Digest | None":
-        """Return the digest of a file or directory at home, as a bundle knows it; None: read it.
+        """Return the digest of a file or directory on this host, as a bundle knows it; None: read it.
 
         UnreadableError if the bundle has none.
         """
@@ -107,7 +107,7 @@ class Tree:
 
 
 def tree_of(path: str) -> Tree:
-    """Return the tree that a path is in. UsageError: it leads into a damaged bundle."""
+    """Return the tree that a path is in. UsageError: it leads into a corrupt bundle."""
     from kcheck.disk.kept import local_tree  # trees import this module
     from kcheck.disk.store import store_of
 

@@ -30,7 +30,7 @@ COMPARED_SIZE_MAX = 256 << 20
 
 Row = TypeVar("Row")
 Outcomes: TypeAlias = Mapping[tuple[object, ...], object]
-"""What an answer says, by its name (the first part of a key) and place."""
+"""An answer, by its name (the first part of a key) and place."""
 
 
 class ReportFields(TypedDict, total=False):
@@ -132,7 +132,7 @@ class BrokerAnswer(Answer):
     checked: tuple[str, ...]
     """The paths that were read."""
     typed: CommandLine | None = field(default=None, repr=False)
-    """The command that a function stands for; None in the command line, which knows it."""
+    """The command that a function means; None in the command line, which knows it."""
 
     def document(self, verb: str, **fields: Unpack[ReportFields]) -> Report:
         """Return the answer as a report, with its findings and paths."""
@@ -147,7 +147,7 @@ def compared(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Row, ...] | None
 
 
 def outcomes_of(findings: Iterable[Finding]) -> Outcomes:
-    """Return where each rule finds something, and how bad it is."""
+    """Return the places of each rule's findings, and their severity."""
     by_rule: dict[tuple[object, ...], list[str]] = {}
     for finding in findings:
         by_rule.setdefault((finding.id,), []).append(f"{finding.severity} {finding.where}")

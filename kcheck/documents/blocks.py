@@ -84,7 +84,7 @@ def nested(block: Block) -> dict[str, Sequence[Any]]:
 
 
 def is_constant(column: Sequence[object]) -> bool:
-    """Whether all rows have the same value; True and 1 differ."""
+    """Return whether all rows have the same value; True and 1 differ."""
     kinds = set(map(type, column))
     return len(kinds) == 1 and dict not in kinds and column.count(column[0]) == len(column)
 

@@ -32,7 +32,7 @@ Placed = tuple[TopicImage, int, PartitionRegistration]
 
 
 def leader_of(standing: Quorum) -> tuple[int | None, int]:
-    """Return who leads the controllers, and since which epoch, as far as a node has heard."""
+    """Return the leader of the controllers, and its epoch, as far as a node has heard."""
     newest = standing.newest
     if newest.elected is not None and newest.elected.leader_epoch >= newest.epoch:
         return newest.elected.leader_id, newest.elected.leader_epoch
@@ -80,7 +80,7 @@ def problem_row(problem: MetadataProblem) -> Row:
 
 
 def source_row(source: MetadataOrigin) -> Row:
-    """Return where the metadata come from."""
+    """Return the source of the metadata."""
     return {
         "kind": source.kind,
         "path": source.path,
@@ -94,7 +94,7 @@ def source_row(source: MetadataOrigin) -> Row:
 
 
 def tail_row(tail: MetadataTail) -> Row:
-    """Return what a copy holds that may not be committed."""
+    """Return the records of a copy that may not be committed."""
     return {"from": tail.start, "to": tail.end, "records": dict(sorted(tail.records.items()))}
 
 

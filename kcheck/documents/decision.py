@@ -1,4 +1,4 @@
-"""What starting everything now loses, what a plan loses, and how far that is proven: the sentences of a decision."""
+"""The loss of starting everything now, the loss of a plan, and the proof: the sentences of a decision."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -16,7 +16,7 @@ def decision_words(start_all: Scenario, plan: Scenario, best: Scenario, *, is_le
         yield f"Starting everything now: {_outcome(start_all)}."
         yield f"This plan: {_outcome(plan)}."
         return
-    yield "Without metadata it is not known whom Kafka elects."
+    yield "Without metadata it is not known which leader Kafka elects."
     if is_led:
         yield f"Under the best leaders {amount_lost(best.lost)}."
 
@@ -61,7 +61,7 @@ def uncounted_words(
 
 
 def _outcome(scenario: Scenario) -> str:
-    """Return what a way to go on costs, as a clause."""
+    """Return the cost of a course, as a clause."""
     lost = amount_lost(scenario.lost)
     if not scenario.offline_partitions:
         return lost

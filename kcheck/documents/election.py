@@ -1,4 +1,4 @@
-"""What elections cost as JSON: the order of starts, whole scenarios, and every candidate of every partition."""
+"""The cost of elections as JSON: the order of starts, whole scenarios, and every candidate of every partition."""
 
 from collections.abc import Iterable
 
@@ -42,7 +42,7 @@ def election_body(
 
 
 def is_least(scenarios: Iterable[Scenario]) -> bool:
-    """Whether the plan loses no more than the best leaders would: no order of starts does better."""
+    """Return whether the plan loses no more than the best leaders would: no order of starts does better."""
     rows = {row.name: row for row in scenarios}
     plan, best = rows.get("plan"), rows.get("best")
     if plan is None or best is None or plan.offline_partitions is None or plan.lost.records is None:
@@ -132,7 +132,7 @@ def _race_row(election: PartitionElection) -> Row | None:
 
 
 def course_rows(election: PartitionElection) -> tuple[Row, ...]:
-    """Return who leads one after the other if all start and nobody acts, and why."""
+    """Return the leaders, one after the other, if all start and no operator acts, and the reasons."""
     now = election.now
     if now is None or election.seat_now is None:
         return ()

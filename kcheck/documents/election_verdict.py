@@ -18,7 +18,7 @@ _SEATS = {
     Seat.ISR: "in the ISR of", Seat.ELR: "in the ELR (after registration) of",
     Seat.LAST_KNOWN: "the last known leader of",
 }  # fmt: skip
-"""How a place that makes a leader is called."""
+"""The name of a place that makes a leader."""
 
 
 def verdict(
@@ -31,14 +31,14 @@ def verdict(
     failing: Sequence[BrokerGap] = (),
     uncounted: Iterable[str] = (),
 ) -> str:
-    """Return what to do, and what that costs, for a person.
+    """Return the recommendation, and its cost, for a person.
 
     The partitions are `planned`, all or some; the `course` is that of all. `failing` are brokers here that do not
     start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the refuted premises
     whose losses no election counts.
     """
     if not partitions:
-        return f"There are no partitions in these paths{'.' if why_empty is None else f', and {why_empty}.'}"
+        return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
     early = by_broker(displaced(partitions, order.brokers, starts, course.means))
     return " ".join(
         (
@@ -175,7 +175,7 @@ def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | Non
 
 
 def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
-    """Yield what needs an unclean election, and what nobody can lead."""
+    """Yield what needs an unclean election, and what no replica can lead."""
     needed = [row for row in partitions if row.needs_unclean]
     if needed:
         verb = agree(len(needed), "gets", "get")
@@ -211,7 +211,7 @@ def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterato
     """Yield what comes of the plan, as far as it is known."""
     if plan.offline_partitions is None:
         best = total(row.recommended.lost for row in partitions if row.recommended is not None)
-        yield "Without metadata it is not known whom Kafka elects."
+        yield "Without metadata it is not known which leader Kafka elects."
         yield f"Under the best leaders {amount_lost(best)}."
         return
     led = len(partitions) - plan.offline_partitions
@@ -229,7 +229,7 @@ def _names(partitions: Sequence[PartitionElection]) -> str:
 
 
 def amount_lost(lost: Amounts) -> str:
-    """Return what an election costs, as `26 records are lost, 17 of them committed`."""
+    """Return the cost of an election, as `26 records are lost, 17 of them committed`."""
     if lost.records == 0:
         return "nothing is lost"
     upper, committed = lost.upper_records, lost.upper_committed

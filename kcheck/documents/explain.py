@@ -115,7 +115,7 @@ def cause_row(cause: Cause, path: str | None) -> Row:
 
 
 def place_row(place: PlaceTimeline, paths: tuple[str | None, ...], catalogue: Catalogue) -> Row:
-    """Return what happened at one place."""
+    """Return the events at one place."""
     topic, partition, log_dir = place.key
     log_dirs = (step.first.place.log_dir for step in place.steps)
     return {
@@ -159,7 +159,7 @@ def rule_row(rule: LogRule, catalogue: Catalogue) -> Row:
 
 
 def comparison_row(comparison: LogComparison) -> Row:
-    """Return a statement of a log beside what is on disk."""
+    """Return a statement of a log next to what is on disk."""
     event = comparison.event
     assert event.rule is not None
     return {

@@ -16,13 +16,13 @@ def repair_row(repair: FirstRepair) -> Row:
 
 
 def why_first(repair: FirstRepair) -> str:
-    """Return what the broker does without its repair."""
+    """Return the next start of the broker without its repair."""
     discards = "" if repair.discards is None else f"; {discarded_words(repair)}"
     return f"broker {repair.broker_id} is to be repaired first: without that {repair.why}{discards}"
 
 
 def discarded_words(repair: FirstRepair) -> str:
-    """Return what a repair discards, as a clause."""
+    """Return the discarded records of a repair, as a clause."""
     return f"the repair of broker {repair.broker_id} discards {repair.discards}, which its start would discard too"
 
 

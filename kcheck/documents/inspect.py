@@ -62,14 +62,14 @@ def _cache_row(cache: RemoteIndexCache, detail: InspectDetail) -> Row:
 
 
 class CheckpointState(NamedTuple):
-    """What can be said of an offset checkpoint in a word."""
+    """The state of an offset checkpoint in a word."""
 
     status: str
     """`ok`, `empty`, `damaged`, `unreadable` or `missing`."""
     entries: int | None = None
     """The number of its lines; None if it was not read."""
     defect: str | None = None
-    """What is wrong; None if nothing is."""
+    """The defect; None without one."""
 
 
 def checkpoint_state(log_dir: LogDirView, name: str) -> CheckpointState:
@@ -110,7 +110,7 @@ def shown_rows(item: InspectedPartition, detail: InspectDetail) -> dict[str, Seq
 
 
 def _open_row(item: InspectedPartition) -> Row:
-    """Return what consumers that read committed records do not get."""
+    """Return the offsets that consumers of committed records do not get."""
     still_open = None if item.open is None else [transaction._asdict() for transaction in item.open[:KEPT_COUNT]]
     return {"last_stable_offset": item.last_stable_offset, "open_transactions": still_open}
 

@@ -10,7 +10,7 @@ from kcheck.model.views import FileView, LogDirView, PartitionView
 
 
 class InspectDetail(NamedTuple):
-    """What to show in addition to the summary of a partition."""
+    """The part to show in addition to the summary of a partition."""
 
     segments: bool = False
     """Show every segment, read from its start."""
@@ -23,7 +23,7 @@ class InspectDetail(NamedTuple):
 
     @property
     def walk_all(self) -> bool:
-        """Whether to read every segment from its start."""
+        """True if to read every segment from its start."""
         return self.segments or self.batches
 
 
@@ -43,7 +43,7 @@ class InspectedPartition(NamedTuple):
 
     @property
     def last_stable_offset(self) -> Offset | None:
-        """Where consumers that read committed records stop; None if that is not known.
+        """The offset where consumers that read committed records stop; None if that is not known.
 
         UnifiedLog.fetchLastStableOffsetMetadata 0.11 to 4.3.1, without those that ended above the high watermark.
         """
@@ -60,7 +60,7 @@ class InspectedLogDir(NamedTuple):
     partitions: Iterator[InspectedPartition]
     """Its partitions; read once."""
     cordoned: bool | None = None
-    """Whether it gets no new replicas; None if that is not known."""
+    """True if it gets no new replicas; None if that is not known."""
 
 
 class InspectedFile(NamedTuple):
@@ -88,7 +88,7 @@ class InspectedSegment(NamedTuple):
     valid_size: int
     """The end of valid batches, in bytes."""
     stopped_by: str | None
-    """Why the batch at that position is invalid; None at the end of the file."""
+    """The reason why the batch at that position is invalid; None at the end of the file."""
     batch_count: int
     """The number of valid batches."""
     max_timestamp: int | None

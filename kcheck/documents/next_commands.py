@@ -1,4 +1,4 @@
-"""Which findings and pages lead to which next command?"""
+"""The next command after findings and pages."""
 
 from collections.abc import Iterable
 

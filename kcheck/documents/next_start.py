@@ -1,4 +1,4 @@
-"""What answers say of the next start: verdicts, the effects of findings, and reasons against the start."""
+"""Statements about the next start: verdicts, the effects of findings, and reasons against the start."""
 
 from collections.abc import Collection, Iterable
 from functools import cached_property
@@ -24,7 +24,7 @@ NEXT_STARTS = {
 """The outcome of a log dir or a broker in words."""
 
 LET_START = "Let the broker start: it rebuilds the leader epochs."
-_ELECT_FIRST = "The start rebuilds the leader epochs, but the log of another broker differs: run kcheck recover first."
+_ELECT_FIRST = "The broker rebuilds the leader epochs, but the log of another broker differs. Run kcheck recover first."
 _LOGS_DIFFER = ("KC401", "KC402")
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
 _REASON_COUNT = 2
@@ -86,7 +86,7 @@ class StartEffects:
         if denied.claimed is Claimed.EPOCHS and log is not None:
             effect = f"{effect} {_epoch_words(log, self._release)}"
             if denied.value != NO_EPOCH:
-                effect += " A rebuilt epoch starts at the first batch that the start scans, which can be too late."
+                effect += " A rebuilt epoch starts at the first batch that the broker scans, which can be too late."
             elif knows_all_epochs(log):
                 severity, advice = Severity.WARNING, LET_START
         return finding._replace(effect=effect, severity=severity, advice=advice, claims=())
@@ -111,7 +111,7 @@ def _epoch_words(log: LoadedLog, release: Release) -> str:
 
 
 def start_words(start: PartitionPrediction, release: Release) -> str:
-    """Return what the next start does with a partition, in a sentence or two."""
+    """Return the next start of a partition, in a sentence or two."""
     who, why = f"Kafka {release.name}", _reason(start)
     match start.outcome:
         case Outcome.ABORT:

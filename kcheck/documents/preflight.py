@@ -19,7 +19,7 @@ class PreflightReason(NamedTuple):
     """A reason against a start."""
 
     kind: ReasonKind
-    """What it is."""
+    """Its kind."""
     why: str
     """The reason in words."""
     log_dir: str | None = None
@@ -87,7 +87,7 @@ def cluster_reasons(
         brokers = sorted({number for row in left for number in row.last_known})
         waits = f"broker {listed(brokers)} is back, or " if brokers else ""
         why = (
-            f"{cause}, so it leaves the ELR of {_names(row.partition for row in left)}: nobody leads there until"
+            f"{cause}, so it leaves the ELR of {_names(row.partition for row in left)}: no replica leads there until"
             f" {waits}an unclean election is run"
         )
         yield PreflightReason(ReasonKind.ELR, why)

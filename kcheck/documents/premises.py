@@ -8,7 +8,7 @@ from kcheck.model.report import Row
 
 
 def is_losing(premise: str) -> bool:
-    """Whether a broker starts and loses without the premise of this id; losses contain the cost of some."""
+    """Return whether a broker starts and loses without the premise of this id; losses contain the cost of some."""
     return premise in BY_ID and premise not in ENDS_START | COUNTED
 
 
@@ -21,24 +21,24 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
 
 
 def loses(premise: JudgedPremise) -> bool:
-    """Whether its broker starts, and loses since the premise is refuted."""
+    """Return whether its broker starts, and loses since the premise is refuted."""
     return premise.status is PremiseStatus.REFUTED and premise.id in BY_ID and premise.id not in ENDS_START
 
 
 def may_lack(premise: JudgedPremise) -> bool:
-    """Whether the broker may lack records of which no file tells how many."""
+    """Return whether the broker may lack records of which no file tells how many."""
     return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
 def open_words(premise: JudgedPremise) -> str | None:
-    """Return what the given files do not show, and what would; None of any other premise."""
+    """Return the facts that the given files do not show, and their source; None of any other premise."""
     if premise.status is not PremiseStatus.NOT_SEEN or premise.provide is None:
         return None
     return f"not known ({premise.id}): {premise.sentence}; name {premise.provide}"
 
 
 def note_words(premise: JudgedPremise) -> str | None:
-    """Return what kcheck did not look at, and no other file of a broker shows; None of any other premise."""
+    """Return the facts that kcheck did not look at, and no other file of a broker shows; None of any other premise."""
     is_note = premise.status is PremiseStatus.NOT_SEEN and premise.provide is None
     return f"note {premise.id} {premise.sentence}" if is_note else None
 

@@ -40,7 +40,7 @@ def _unknown(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
 
 
 def disks_row(disks: HeldDisks) -> Row:
-    """Return what the disks hold."""
+    """Return the contents of the disks."""
     return {
         "cluster_id": disks.cluster_id,
         "brokers": disks.brokers,
@@ -92,7 +92,7 @@ def _ends(held: HeldPartition | None) -> Row:
 
 
 def assumed_words(topic: RebuiltTopic) -> str:
-    """Return what is assumed of a topic, in a few words."""
+    """Return the assumptions about a topic, in a few words."""
     words = []
     if topic.has_new_id:
         words.append("new id")
@@ -106,5 +106,5 @@ def assumed_words(topic: RebuiltTopic) -> str:
 
 
 def leader_words(topic: RebuiltTopic) -> str:
-    """Return who leads the partitions of a topic at first."""
+    """Return the first leaders of the partitions of a topic."""
     return listed(sorted({number for part in topic.partitions.values() for number in part.isr}), most=4)

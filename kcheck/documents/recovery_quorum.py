@@ -56,7 +56,7 @@ def role(loss: QuorumLoss, node: RescueNode) -> str:
 
 
 def lacking_words(gap: CopyGap | None) -> str:
-    """Return what a copy lacks of the newest one, in words."""
+    """Return the records that a copy lacks of the newest one, in words."""
     if gap is None:
         return "everything"
     if gap.is_nothing:
@@ -73,12 +73,12 @@ def _topics(gap: CopyGap) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def gap_of(loss: QuorumLoss, node: RescueNode) -> CopyGap | None:
-    """Return what the copy of a node lacks; None if it has no copy."""
+    """Return the records that the copy of a node lacks; None if it has no copy."""
     return None if node.copy is None else lacking(node.copy, loss.copy)
 
 
 def loss_row(loss: QuorumLoss) -> Row:
-    """Return what is left of the quorum."""
+    """Return the rest of the quorum."""
     copy = loss.copy
     return {
         "voters": loss.voters,

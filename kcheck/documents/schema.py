@@ -3,7 +3,7 @@
 `fields.tsv` has them: an object begins with a line `# NAME, COMMANDS, MEANING`, and each field is a line `NAME, TYPE,
 MEANING`. A type is `string`, `integer`, `number`, `boolean`, `any` or the name of an object. `[T]` is a list, `{T}` an
 object whose names come from the files, `T?` can be null, `=word` is one text, and `T or U` is either. A `?` after the
-name of a field says that it can be absent. A field `*` stands for all fields of another object, or for the columns of
+name of a field says that it can be absent. A field `*` means all fields of another object, or the columns of
 a table. A later line about the same field replaces its type, and its meaning unless that is empty.
 """
 
@@ -30,9 +30,9 @@ class Field(NamedTuple):
     type: str
     """Its type, as `fields.tsv` writes it."""
     is_optional: bool
-    """Whether an object can lack it."""
+    """True if an object can lack it."""
     meaning: str
-    """What it means, in a sentence."""
+    """Its meaning, in a sentence."""
 
 
 class Shape(NamedTuple):
@@ -43,7 +43,7 @@ class Shape(NamedTuple):
     commands: tuple[str, ...]
     """The commands whose answer it is."""
     meaning: str
-    """What it stands for, in a sentence."""
+    """Its meaning, in a sentence."""
     includes: tuple[str, ...]
     """The objects and tables whose fields it has too."""
     fields: tuple[Field, ...]

@@ -34,7 +34,7 @@ ROLES = {
     ReplicaMode.FAILED: "failed",
     ReplicaMode.STARTING: "starting",
 }
-"""What a replica does, as an answer calls it."""
+"""The role of a replica, as an answer calls it."""
 
 
 def replay_body(replay: Replay) -> dict[str, object]:

@@ -50,7 +50,7 @@ def doubt_words(stray: Stray, end: int | None) -> str | None:
 def stray_outcome(
     detector: StrayDetector, topic_id: str, partition: int, release: Release
 ) -> tuple[Outcome, str, str | None] | None:
-    """Return what a start does with a stray, why, and what that depends on; None if the replica is none."""
+    """Return the outcome of a stray, the reason, and its conditions; None if the replica is not stray."""
     stray, copy = detector.stray(topic_id, partition), detector.copy
     if stray is None:
         return None
@@ -62,7 +62,7 @@ def stray_outcome(
 def unserved_outcome(
     replicas: ZookeeperReplicas, directory: PartitionDirectory, topic_id: str | None
 ) -> tuple[Outcome, str, str | None] | None:
-    """Return what a start makes of a directory that ZooKeeper's controller gives to nobody; None of every other."""
+    """Return the outcome of a directory that ZooKeeper's controller assigns to no broker; None of every other."""
     stray = replicas.unserved(directory.topic, directory.partition, topic_id)
     if stray is None:
         return None

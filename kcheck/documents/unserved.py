@@ -10,7 +10,7 @@ from kcheck.words import agree, listed, partition_name, some_of
 
 
 def unserved_words(unserved: Unserved) -> str:
-    """Return what the directories hold, what the broker does with them, and what to do first."""
+    """Return the records of the directories, their fate, and the first step."""
     count = len(unserved.directories)
     names = dict.fromkeys(partition_name(*row.directory[:2]) for row in unserved.directories)
     kind = "-stray" if unserved.state is DirectoryState.STRAY else "-delete"

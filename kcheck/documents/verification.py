@@ -1,4 +1,4 @@
-"""What became of a plan, step by step, and as rows."""
+"""The result of a plan, step by step, and as rows."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -7,12 +7,12 @@ from kcheck.model.report import Column, Row
 
 
 class StepKind(StrEnum):
-    """What a step is about. The value is what an answer calls it."""
+    """The subject of a step. Answers use the value."""
 
     BROKER = "broker"
     """A broker starts."""
     PREMISE = "premise"
-    """What the next start of a broker rests on."""
+    """A premise of the next start of a broker."""
     TOPIC = "topic"
     """The partition is still of the same topic."""
     LEADER = "leader"
@@ -38,16 +38,16 @@ class StepKind(StrEnum):
 
 
 class PlanStep(NamedTuple):
-    """What was expected, and what the files say now."""
+    """The expected state, and the state of the files."""
 
     kind: StepKind
-    """What it is about."""
+    """Its kind."""
     expected: str
-    """What the plan expects."""
+    """The expected state."""
     seen: str
-    """What is there."""
+    """The state of the files."""
     ok: bool | None
-    """Whether it is as expected; None if that is not known."""
+    """True if it is as expected; None if that is not known."""
     topic: str | None = None
     """The topic; None for a step of a broker."""
     partition: int | None = None

@@ -74,7 +74,7 @@ def batch_block(columns: HeaderColumns) -> Block:
 def record_parts(columns: HeaderColumns, window: bytearray, start: int, shown: DumpDetail) -> list[RowSlice | None]:
     """Return the records of the first of these batches, up to the limit.
 
-    The window begins at position `start`. None: read the batch record by record, because it is damaged, a control
+    The window begins at position `start`. None: read the batch record by record, because it is corrupt, a control
     batch, or large.
     """
     assert columns.valid is not None

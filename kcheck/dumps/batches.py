@@ -62,7 +62,7 @@ class _BatchWindow(NamedTuple):
 
 
 def _runs(columns: HeaderColumns) -> Iterator[tuple[HeaderColumns, bool]]:
-    """Yield runs of batches of one kind; a damaged batch is a run of its own, so damage is reported in order."""
+    """Yield runs of batches of one kind; a corrupt batch is a run of its own, so damage is reported in order."""
     assert columns.valid is not None
     old = columns.magic < 2
     damaged = ~columns.valid | (columns.magic < 0) | (columns.magic > 2)
@@ -94,7 +94,7 @@ def _tell(file: File, row: Row) -> None:
 def _kept(
     file: File, block: Block, least: int | None, wanted: Filter, shown: DumpDetail, *, damaged: bool
 ) -> list[bool]:
-    """Return which batches are selected; with --records, a batch with a damaged record counts as damaged."""
+    """Return which batches are selected; with --records, a batch with a corrupt record counts as corrupt."""
     keep = []
     lasts: Any = block.columns["last_offset"]
     for row, last in zip(block.rows(), lasts, strict=True):
@@ -173,5 +173,5 @@ def _why(file: File, position: int, end: End) -> str:
         return "the file was truncated while kcheck read it"
     size = OVERHEAD.unpack_from(data)[1]
     if end is End.TORN:
-        return f"the batch is incomplete, its header says {size + OVERHEAD.size} bytes"
+        return f"the batch is incomplete, its header states {size + OVERHEAD.size} bytes"
     return f"size field {size} is too small for a batch"

@@ -21,7 +21,7 @@ Bounds = tuple[int | None, int | None]
 
 
 class DumpRow(NamedTuple):
-    """A row, and whether its batch or entry is damaged.
+    """A row, and whether its batch or entry is corrupt.
 
     `least` is the lowest possible first offset of a wrapper message, whose real one needs decompression.
     """
@@ -36,7 +36,7 @@ Decode = Callable[[Data | None, Data | None], tuple[Row | None, Row | None]]
 
 
 class DumpDetail(NamedTuple):
-    """How much of a batch to show besides its header.
+    """The part of a batch to show besides its header.
 
     `records`: each record. `data`: also its key, value and headers, as `utf8`, `hex` or `base64`. `java`: decode texts
     as Java does, with U+FFFD for invalid UTF-8, and keep the negative size of a null. `decode` decodes key and value,
@@ -50,7 +50,7 @@ class DumpDetail(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which rows to select; None is all. Times are in ms since 1970."""
+    """The rows to select; None is all. Times are in ms since 1970."""
 
     offsets: Bounds | None = None
     epoch: int | None = None
@@ -59,7 +59,7 @@ class Filter(NamedTuple):
     times: Bounds | None = None
 
     def wants(self, dump_row: DumpRow, span: tuple[str, str]) -> bool:
-        """Whether a row is selected; `span` names the fields with its first and last offset."""
+        """Return whether a row is selected; `span` names the fields with its first and last offset."""
         row = dump_row.row
         if self.only_damaged and not dump_row.damaged:
             return False
@@ -73,14 +73,14 @@ class Filter(NamedTuple):
         return self.offsets is None or _meets(self.offsets, first, row[span[1]])
 
     def wants_record(self, record: Record) -> bool:
-        """Whether a record of a selected batch is selected."""
+        """Return whether a record of a selected batch is selected."""
         if self.times is not None and not _meets(self.times, record.timestamp, record.timestamp):
             return False
         return self.offsets is None or _meets(self.offsets, record.offset, record.offset)
 
 
 def _meets(bounds: Bounds, first: object, last: object) -> bool:
-    """Whether a range may overlap the bounds.
+    """Return whether a range may overlap the bounds.
 
     A range without a last value never does; an unknown first value may be any.
     """

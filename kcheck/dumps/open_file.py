@@ -1,4 +1,4 @@
-"""A file open for `kcheck dump`, and its damaged places."""
+"""A file open for `kcheck dump`, and its corrupt places."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from kcheck.model.report import Row
 from kcheck.model.source import Source
 
 DAMAGE_COUNT_MAX = 1000
-"""Maximum number of damaged places per file; one more entry says that there are others."""
+"""Maximum number of corrupt places per file; one more entry says that there are others."""
 
 
 class Damage(NamedTuple):
-    """`size` damaged bytes at a position of a file; `tail` if valid data ends there."""
+    """`size` corrupt bytes at a position of a file; `tail` if valid data ends there."""
 
     path: str
     position: int
@@ -32,7 +32,7 @@ class Damage(NamedTuple):
 
 
 class File:
-    """A file open for reading, and its damaged places."""
+    """A file open for reading, and its corrupt places."""
 
     def __init__(self, path: str, source: Source) -> None:
         self.path = path
@@ -42,18 +42,18 @@ class File:
         self.base_offset: Offset | None = None if name.kind is FileKind.METADATA_SNAPSHOT else name.offset
         self.damage: list[Damage] = []
         self.taken = False
-        """Whether the broker accepts a producer snapshot."""
+        """True if the broker accepts a producer snapshot."""
         self.read_error: OSError | None = None
         """The error at which reading records ended."""
 
     def tell(self, position: int, size: int, message: str, *, tail: bool = False) -> None:
-        """Keep a damaged place; always keep the end of valid data."""
+        """Keep a corrupt place; always keep the end of valid data."""
         if tail or len(self.damage) < DAMAGE_COUNT_MAX:
             self.damage.append(Damage(self.path, position, size, message, tail))
         elif len(self.damage) == DAMAGE_COUNT_MAX:
-            message = "more damage from here on"
+            message = "more corrupt bytes from here on"
             self.damage.append(Damage(self.path, position, self.size - position, message, tail=False))
 
     def damage_rows(self) -> Iterator[Row]:
-        """Yield the damaged places, after the rows have been read."""
+        """Yield the corrupt places, after the rows have been read."""
         yield from (damage.row() for damage in self.damage)

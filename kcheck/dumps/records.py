@@ -14,9 +14,9 @@ from kcheck.records.record import BODY_SIZE_MAX, Record, RecordHeader, Unread, r
 from kcheck.tables import records
 
 DATA_COLUMNS = ("key", "value", "headers", "escaped")
-"""What --print-data adds."""
+"""The additional columns of --print-data."""
 DECODED_COLUMNS = ("decoded_key", "decoded_value")
-"""What --decode adds."""
+"""The additional columns of --decode."""
 _WRITE: Mapping[str, Callable[[Bytes], str]] = {
     "utf8": lambda data: str(data, "utf-8"),
     "hex": lambda data: data.hex(),
@@ -68,7 +68,7 @@ def problem_of(said: object) -> object:
 
 
 def has_damage(file: File, batch: Row) -> bool:
-    """Whether a record of a batch is unreadable, or has a CRC that does not match."""
+    """Return whether a record of a batch is unreadable, or has a CRC that does not match."""
     return any(
         isinstance(record, Unread)
         or record.valid is False

@@ -5,7 +5,7 @@ memory, and a count of what was left out, by its reason.
 
 - `sources`: Which logs do the paths name, and which of them are not exported?
 - `backups`: Which logs does a backup of `kcheck apply` have?
-- `batches`: Which intact batches does a log have, from its first segment to its last, and what lies between them?
+- `batches`: Which intact batches does a log have, from its first segment to its last, and what is between them?
 - `transactions`: Which records belong to no committed transaction, by the markers in the log?
 - `left_out`: Why is a record not exported, and how many are not?
 - `records`: Which records of a log are exported?

@@ -20,7 +20,7 @@ KeptFile = tuple[str, Offset | None, str, Files]
 
 
 def is_backup(tree: Tree, path: str) -> bool:
-    """Whether a directory is a backup of `kcheck apply`."""
+    """Return whether a directory is a backup of `kcheck apply`."""
     return tree.is_directory(path) and tree.exists(join(path, _PLAN)) and tree.exists(join(path, _JOURNAL))
 
 

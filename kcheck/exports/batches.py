@@ -1,6 +1,6 @@
-"""The intact batches of a log, and what lies between them: damaged bytes, missing segments, files that cannot be read.
+"""The intact batches of a log, and what is between them: corrupt bytes, missing segments, files that cannot be read.
 
-A broker's recovery cuts a log at its first damaged batch. Here the batches behind it count too, if their CRCs match.
+A broker's recovery cuts a log at its first corrupt batch. Here the batches after it count too, if their CRCs match.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,11 +26,11 @@ class DamagedPlace(NamedTuple):
     path: str
     """The file."""
     position: int
-    """Where they begin, in bytes from the start of the file."""
+    """Their position in the file, in bytes."""
     size: int
-    """How many bytes there are."""
+    """Their number of bytes."""
     message: str
-    """What is wrong with them."""
+    """Their problem."""
 
     def __str__(self) -> str:
         """Return `FILE: position 61, 88 bytes: ...`."""
@@ -57,17 +57,17 @@ class Break(NamedTuple):
     """A part of the log that has no intact batch."""
 
     why: Omission
-    """What is wrong with it."""
+    """Its problem."""
     start: Offset
     """The first offset that may have been in it."""
     end: Offset | None = None
     """The offset after the last one; None if it is not known."""
     records: int | None = None
-    """How many records it has by its own header; None if it says nothing credible."""
+    """Number of records in its own header; None if that is not credible."""
     place: DamagedPlace | None = None
-    """Where it is; None if it is in no file."""
+    """Its place; None if it is in no file."""
     error: Unreadable | None = None
-    """Why its file cannot be read; None if it can be."""
+    """The reason why its file cannot be read; None if it can be."""
 
 
 class Hole(NamedTuple):
@@ -91,7 +91,7 @@ class UnreadSegment(NamedTuple):
 Part: TypeAlias = "IntactBatch | Break | Hole | UnreadSegment"
 """A part of a log, in the order of offsets."""
 IsWanted: TypeAlias = Callable[[Offset, Offset | None], bool]
-"""Whether to read a segment, by its base offset and that of the next one."""
+"""True if to read a segment, by its base offset and that of the next one."""
 
 
 def every(_: Offset, __: Offset | None) -> bool:
@@ -175,7 +175,7 @@ class _SegmentParts:
             yield Break(Omission.DAMAGED, Offset(self.last + 1), self._end, place=place, error=error.why)
 
     def _parts(self, source: Source) -> Iterator[IntactBatch | Break]:
-        """Yield the batches of the file, and the damaged parts between them."""
+        """Yield the batches of the file, and the corrupt parts between them."""
         size = source.size
         while self._position < size:
             walk = Walk(source, size, position=self._position)
@@ -208,7 +208,7 @@ class _SegmentParts:
         return Break(Omission.DAMAGED, start, self._end if beyond is None else beyond.base_offset, place=place)
 
     def _broken(self, batch: Batch, message: str) -> Break:
-        """Return a damaged batch whose size is right: another batch follows it, or the end of the file."""
+        """Return a corrupt batch whose size is right: another batch follows it, or the end of the file."""
         place = DamagedPlace(self._path, batch.position, batch.size, message)
         if not self._low <= batch.base_offset <= batch.last_offset <= self._high:
             return Break(Omission.DAMAGED, Offset(self.last + 1), None, place=place)
@@ -218,7 +218,7 @@ class _SegmentParts:
         return Break(why, batch.base_offset, Offset(batch.last_offset + 1), records, place)
 
     def _problem(self, batch: Batch, data: bytes) -> str | None:
-        """Return what is wrong with a batch as a whole; None if nothing is."""
+        """Return the problem of a batch; None without one."""
         if batch.size > BODY_SIZE_MAX:
             return f"a batch of {batch.size} bytes is larger than kcheck reads"
         if len(data) < batch.size or checksum(memoryview(data)[body_from(batch.magic) :], batch.magic) != batch.crc:
@@ -233,13 +233,13 @@ class _SegmentParts:
 
 
 def _is_framed(source: Source, size: int, batch: Batch) -> bool:
-    """Whether the size of a damaged batch is right: the file ends after it, or an intact batch follows."""
+    """Return whether the size of a corrupt batch is right: the file ends after it, or an intact batch follows."""
     end = batch.position + batch.size
     return end == size or next(iter(Walk(source, size, position=end, verify=True)), None) is not None
 
 
 def _only_zeros(source: Source, position: int, size: int) -> bool:
-    """Whether only zeros follow, which a broker has reserved."""
+    """Return whether only zeros follow, which a broker has reserved."""
     from kcheck.segments.batches_after_damage import only_zeros  # imports numpy
 
     return only_zeros(source, position, size)

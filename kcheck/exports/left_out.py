@@ -1,4 +1,4 @@
-"""Why records are not exported, and how many are not."""
+"""The reasons why records are not exported, and their number."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -9,7 +9,7 @@ from kcheck.words import offset_range, record_count
 
 
 class Omission(StrEnum):
-    """Why a record is not exported."""
+    """The reason why a record is not exported."""
 
     CONTROL = "control"
     """It is a control record, such as a transaction marker: brokers write these, not producers."""
@@ -18,11 +18,11 @@ class Omission(StrEnum):
     OPEN = "open"
     """Its transaction has no end in the log."""
     UNPROVEN = "unproven"
-    """The end of its transaction may be in a part of the log that is damaged or missing."""
+    """The end of its transaction may be in a part of the log that is corrupt or missing."""
     BELOW_START = "below-log-start"
-    """It lies below the log start offset: somebody deleted it."""
+    """It is below the log start offset: somebody deleted it."""
     OUTSIDE = "outside-range"
-    """It lies outside of the range that was asked for."""
+    """It is outside of the range that was asked for."""
     REPEATED = "repeated"
     """The log holds its offset, or a higher one, before it."""
     MISSING = "missing"
@@ -51,7 +51,7 @@ _WORDS = {
     Omission.OUTSIDE: "outside of --from and --to",
     Omission.REPEATED: "at offsets that the log holds twice",
     Omission.MISSING: "in no segment here",
-    Omission.UNFINISHED: "in a file that a start puts in the place of segments",
+    Omission.UNFINISHED: "in a file that replaces segments when the broker starts",
     Omission.DAMAGED: "damaged",
     Omission.UNKNOWN: "of an unknown format",
     Omission.FORMAT: "not possible in this format",
@@ -66,7 +66,7 @@ class LeftOut(NamedTuple):
     detail: str
     """More about it; empty if there is no more to say."""
     records: int | None
-    """How many there are; None if nobody can count them."""
+    """Their number; None if they cannot be counted."""
     start: Offset | None
     """The first of their offsets; None if it is not known."""
     end: Offset | None

@@ -24,7 +24,7 @@ KCAT_SIZE_MAX = 900_000
 
 
 class Unfit(str):
-    """Why a format cannot hold a record."""
+    """The reason why a format cannot hold a record."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class LineFormat(NamedTuple):
     encode: Callable[[ExportedRecord], Encoded]
     """Returns the bytes of a record, with its end."""
     is_raw: bool = False
-    """Whether it writes the data as they are, and does not name the partition."""
+    """True if it writes the data as they are, and does not name the partition."""
 
 
 def json_line(record: ExportedRecord) -> Encoded:

@@ -14,11 +14,11 @@ from kcheck.records.batch import CODEC_MASK, COMPRESSION, BatchHeader, header_of
 from kcheck.records.record import Record, read_records
 
 PLACE_COUNT_MAX = 1000
-"""At most this many damaged places of a log are kept; all of them are counted."""
+"""At most this many corrupt places of a log are kept; all of them are counted."""
 
 
 class ExportChoice(NamedTuple):
-    """Which records are wanted."""
+    """The wanted records."""
 
     committed: bool = False
     """Only those of committed transactions, and those of none."""
@@ -56,13 +56,13 @@ class LogExport:
         """Take a log, of which nothing is read yet."""
         self.log = log
         self.left_out: Omissions = Omissions()
-        """What is not exported."""
+        """The records that are not exported."""
         self.damage: list[DamagedPlace] = []
-        """The damaged places."""
+        """The corrupt places."""
         self.unreadable: list[tuple[str, Unreadable]] = []
         """The files that cannot be read."""
         self.transactional: int = 0
-        """How many of the records were written in transactions."""
+        """Number of the records that were written in transactions."""
         self._wanted = wanted
         self._low = log.log_start if wanted.start is None else wanted.start
         self._topic = None if log.topic is None else text(log.topic)
@@ -91,7 +91,7 @@ class LogExport:
             self.left_out.take(Omission.UNFINISHED, None, swap.base or Offset(0), None, swap.path)
 
     def _overlaps(self, start: Offset, end: Offset | None) -> bool:
-        """Whether offsets `[start, end)` may have a wanted one among them."""
+        """Return whether offsets `[start, end)` may have a wanted one among them."""
         stop = self._wanted.end
         return (self._low is None or end is None or end > self._low) and (stop is None or start < stop)
 
@@ -146,7 +146,7 @@ class LogExport:
                 )  # fmt: skip
 
     def _is_exported(self, offset: Offset) -> bool:
-        """Whether a record is exported; one that is not is counted."""
+        """Return whether a record is exported; one that is not is counted."""
         if offset > self._last and self._has(offset):
             return True
         why = self._why_outside(offset) if not self._has(offset) else Omission.REPEATED

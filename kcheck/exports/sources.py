@@ -65,7 +65,7 @@ class ExportLog(NamedTuple):
     partition: int | None
     """The partition number; None if nothing names it."""
     state: DirectoryState
-    """What the suffix of the directory says."""
+    """The state in the suffix of the directory."""
     path: str
     """The directory; the file of a bare file."""
     segments: tuple[SegmentFile, ...]
@@ -73,9 +73,9 @@ class ExportLog(NamedTuple):
     log_start: Offset | None = None
     """The offset in log-start-offset-checkpoint; None without an entry."""
     compacted: bool = False
-    """Whether the log cleaner is known to take records out of it."""
+    """True if the log cleaner is known to take records out of it."""
     is_named: bool = True
-    """Whether the user named it, not a log dir around it."""
+    """True if the user named it, not a log dir around it."""
     swaps: tuple[SegmentFile, ...] = ()
     """Segments that a start puts in the place of others: a compaction was interrupted."""
 
@@ -90,14 +90,14 @@ class Skipped(NamedTuple):
 
 
 class Sources(NamedTuple):
-    """What the paths hold."""
+    """The contents of the paths."""
 
     logs: tuple[ExportLog, ...]
-    """What is exported, by topic and partition."""
+    """The exported logs, by topic and partition."""
     skipped: tuple[Skipped, ...]
-    """What is not."""
+    """The skipped logs."""
     findings: tuple[Finding, ...]
-    """What cannot be read."""
+    """Unreadable files."""
     targets: tuple[Target, ...]
     """The paths as targets, but for backups."""
     checked: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""Which records belong to no committed transaction, by the markers in the log alone: no index or snapshot is believed.
+"""Records of no committed transaction, by the markers in the log alone: no index or snapshot is believed.
 
 ProducerStateManager and ProducerAppendInfo.appendEndTxnMarker 0.11 to 4.3.1: a marker ends the transaction of its
-producer id, and the next batch of that id begins another one. Where a part of the log is damaged or missing, a marker
+producer id, and the next batch of that id begins another one. Where a part of the log is corrupt or missing, a marker
 may have been in it: what lies before such a part is then neither committed nor aborted.
 """
 
@@ -70,7 +70,7 @@ class _MarkerReplay:
         self._next = Offset(0)
         """The offset after the last batch."""
         self._proven_from = Offset(0)
-        """The offset after the last damaged or missing part."""
+        """The offset after the last corrupt or missing part."""
 
     def take(self, part: IntactBatch) -> None:
         """Take the next batch."""
@@ -84,7 +84,7 @@ class _MarkerReplay:
         self._next = Offset(part.batch.last_offset + 1)
 
     def interrupt(self) -> None:
-        """Take a damaged or missing part."""
+        """Take a corrupt or missing part."""
         self._proven_from = self._next
 
     def _mark(self, producer_id: int, offset: Offset, marker: int | None) -> None:
@@ -105,7 +105,7 @@ class _MarkerReplay:
             spans.append(_Span(proven, end, why))
 
     def end(self) -> Uncommitted:
-        """Return what is not committed, after the last part."""
+        """Return the uncommitted records, after the last part."""
         for producer_id, start in self._open.items():
             self._add(producer_id, start, Offset(LONG_MAX), Omission.OPEN)
         return Uncommitted(self._spans)

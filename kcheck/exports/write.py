@@ -20,20 +20,20 @@ Write: TypeAlias = Callable[[bytes], object]
 
 
 class Written:
-    """What was written of one log."""
+    """The written records of one log."""
 
     def __init__(self, export: LogExport, committed: Offset | None = None) -> None:
         """Take a log; `committed` is the committed offset that is to be translated."""
         self.export = export
         self.committed = committed
         self.records: int = 0
-        """How many records."""
+        """Number of records."""
         self.start: Offset | None = None
         """The offset of the first of them."""
         self.end: Offset | None = None
         """The offset after the last of them."""
         self.before: int = 0
-        """How many of them lie below the committed offset: where it is once these records stand in an empty log."""
+        """Number of them below the committed offset: its place once these records are in an empty log."""
         self.longest = 0
         """The size in bytes of the longest line."""
 

@@ -1,4 +1,4 @@
-"""What a run lacks of an earlier one: log dirs, and partition directories of log dirs that it has.
+"""The differences of a run from an earlier one: log dirs, and partition directories of log dirs that it has.
 
 Both runs have their rows broker by broker, mostly in the same order, so that few brokers are held at once.
 """
@@ -23,12 +23,12 @@ _SHOWN_COUNT = 20
 Values = tuple[Any, ...]
 """Values of columns. A finding is the columns of its table, then the identity of its log dir."""
 Identities = Mapping[Values, str]
-"""What names a log dir in every run, by cluster, broker and path."""
+"""The name of a log dir in every run, by cluster, broker and path."""
 _NumberedTopic = tuple[str, int]
 
 
 def identities_of(run: FleetRun) -> Identities:
-    """Return what names each log dir wherever it is mounted: its directory id, or its path in the broker's folder.
+    """Return the name of each log dir wherever it is mounted: its directory id, or its path in the broker's folder.
 
     Without a directory id the only log dir of a broker is itself; of several, the last part of the path counts if it is
     unique, and otherwise the path.
@@ -48,7 +48,7 @@ def identities_of(run: FleetRun) -> Identities:
 
 
 def is_empty_row(directory_id: str | None, cluster_id: str | None, directories: int | None) -> bool:
-    """Whether a row of the table `log_dirs` is of an empty one: perhaps its disk is not mounted."""
+    """Return whether a row of the table `log_dirs` is of an empty one: perhaps its disk is not mounted."""
     return not directories and (directory_id or cluster_id) is None
 
 

@@ -49,7 +49,7 @@ def partitions_at_risk(run: FleetRun, counts: Mapping[Kind, int]) -> tuple[Count
 
 
 class _PartitionLosses(NamedTuple):
-    """What the best leader would have others lose, and what it alone has: offsets, and those below a high watermark."""
+    """The loss of others under the best leader, and its only copies: offsets, and those below a high watermark."""
 
     leader: str | None = None
     lost: int | None = None
@@ -59,7 +59,7 @@ class _PartitionLosses(NamedTuple):
 
 
 class _Risk:
-    """What is wrong with a partition: counts of fatal findings and errors, on which brokers, and what can be lost."""
+    """The risk of a partition: counts of fatal findings and errors, on which brokers, and possible losses."""
 
     __slots__ = ("brokers", "counts", "losses", "rules")
 
@@ -77,7 +77,7 @@ class _Risk:
         return Severity.ERROR if self.counts[Severity.ERROR] or self.losses.lost_below else Severity.WARNING
 
     def order(self) -> tuple[int, ...]:
-        """Return the sort key: by the verdict, then the most damaged replicas first."""
+        """Return the sort key: by the verdict, then the most corrupt replicas first."""
         fatal, error = self.counts.values()
         committed = (self.losses.lost_below or 0, self.losses.alone_below or 0)
         return (-self.verdict.rank, -len(self.brokers), -fatal, -error, *(-count for count in committed))

@@ -49,13 +49,13 @@ class FleetRun(NamedTuple):
     parts: Mapping[str, Sequence[RunFile]]
 
     def rows(self, table: str) -> int:
-        """How many rows a table has; none if the run does not have it."""
+        """Return the number of rows of a table; none if the run does not have it."""
         return sum(part.rows for part in self.parts.get(table, ()))
 
     def batches(self, table: str, columns: Sequence[str], cluster: str | None = None) -> "Iterator[pa.RecordBatch]":
         """Yield the rows of a table, these columns of it; what the run is older than is null.
 
-        With `cluster` parts of files that hold none of its rows are not read. KcheckError where a file is damaged.
+        With `cluster` parts of files that hold none of its rows are not read. KcheckError where a file is corrupt.
         """
         wanted: WantedRows = {} if cluster is None else {"cluster": frozenset((cluster,))}
         for part in self.parts.get(table, ()):
@@ -84,7 +84,7 @@ def data_of(text: object) -> object:
 def open_run(path: str) -> FleetRun:
     """Return the run in a directory `run=ID`, or the newest one below the directory of `--output-dir`.
 
-    UsageError where none is there, and where a newer kcheck wrote it; KcheckError where its manifest is damaged.
+    UsageError where none is there, and where a newer kcheck wrote it; KcheckError where its manifest is corrupt.
     """
     return newest(_runs_of(path))
 
@@ -125,13 +125,13 @@ def _manifest(path: str) -> FleetRun | None:
         manifest = json.loads(tree_of(where).read_whole(where, size_max=_MANIFEST_SIZE_MAX))
         schema = manifest["schema"]
     except (UnreadableError, ValueError, RecursionError, TypeError, KeyError) as error:
-        raise KcheckError(f"{where} is damaged: {error if str(error) else type(error).__name__}") from error
+        raise KcheckError(f"{where} is corrupt: {error if str(error) else type(error).__name__}") from error
     if schema != SCHEMA:
         raise UsageError(f"{where} has the schema {schema}; this kcheck reads {SCHEMA}")
     try:
         return _run(path, manifest)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise KcheckError(f"{where} is damaged: {type(error).__name__}: {error}") from error
+        raise KcheckError(f"{where} is corrupt: {type(error).__name__}: {error}") from error
 
 
 def _run(path: str, manifest: Mapping[str, Any]) -> FleetRun:

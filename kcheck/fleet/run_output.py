@@ -1,6 +1,6 @@
 """A run of a fleet scan on disk: `run=<id>/<table>/part-*.parquet`, and a manifest when all of it is there.
 
-On a disk it is written beside, as `.unfinished=<id>`, and gets its name when it is complete, so that a process that is
+On a disk it is written next to, as `.unfinished=<id>`, and gets its name when it is complete, so that a process that is
 killed leaves nothing that a query over `run=*` would read. In a store, which renames nothing, it has its name at once.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MANIFEST = "_manifest.json"
 """A directory without it is not a run."""
 UNFINISHED = ".unfinished="
-"""How the name of a directory begins in which a run is written."""
+"""The beginning of the name of a directory in which a run is written."""
 _GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
 """Rows, or bytes, of each table that are held before they are written."""
 _HELD_COUNT = 64
@@ -66,7 +66,7 @@ def unfinished(folder: str, run: str) -> str:
 
 
 def is_written(path: str) -> bool:
-    """Whether a process writes a run into this directory on a disk."""
+    """Return whether a process writes a run into this directory on a disk."""
     descriptor = occupied(path)
     if descriptor is not None:
         let_go(descriptor)
@@ -153,7 +153,7 @@ class RunOutput:
 
     @property
     def rows(self) -> dict[str, int]:
-        """How many rows each table has."""
+        """The number of rows of each table."""
         return {name: table.count for name, table in self._tables.items()}
 
     def finish(self, about: Mapping[str, object]) -> None:

@@ -1,7 +1,7 @@
 r"""Parsers for the small files in a Kafka broker's data directory (Kafka's words: log dir).
 
 Each public module reads one kind of file and is named for it. It takes the bytes of a file and returns values; it
-opens no file and raises no error for damaged content. `parse` finds the module by the file's name:
+opens no file and raises no error for corrupt content. `parse` finds the module by the file's name:
 
     >>> from kcheck import formats
     >>> from kcheck.formats import leader_epoch_checkpoint

@@ -21,7 +21,7 @@ class _RefusedError(Exception):
 def bootstrap_reads(data: bytes, release: Release) -> BrokerReads[None]:
     """Return as `error` why a KRaft node does not start with this `bootstrap.checkpoint`, None if it may start.
 
-    From 3.3 the node looks for a metadata.version record. It verifies no CRC: it reads a damaged batch anyway, or fails
+    From 3.3 the node looks for a metadata.version record. It verifies no CRC: it reads a corrupt batch anyway, or fails
     on its contents.
     """
     if not release.reads_bootstrap_checkpoint:

@@ -33,7 +33,7 @@ class Framing(NamedTuple):
     """The layout of an entry line, which differs between the kinds of checkpoint."""
 
     has_topic: bool
-    """Whether an entry begins with a topic."""
+    """True if an entry begins with a topic."""
     number_names: tuple[str, str]
     """What the two numbers of an entry are, as words for messages: `an epoch`, `an offset`."""
 

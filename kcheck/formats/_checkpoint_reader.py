@@ -45,7 +45,7 @@ class _ReadError(Exception):
 
 
 def _with_count_checked(lines: Lines, reader: CheckpointReader) -> Lines:
-    """Return the lines if the count is right; up to 0.10.2 it counts the distinct partitions."""
+    """Return the lines if the count is right; in 0.10.2 and earlier it counts the distinct partitions."""
     if lines.stated_count is None:
         return lines
     if reader is CheckpointReader.R6:
@@ -65,7 +65,7 @@ def _check_list_fits(count: int) -> None:
 
 
 def _read_lines(data: bytes, framing: Framing, reader: CheckpointReader) -> Lines:
-    """Read a damaged file line by line; the order of the checks decides which exception the reader throws."""
+    """Read a corrupt file line by line; the order of the checks decides which exception the reader throws."""
     columns = Columns()
     if reader in _REFUSE_INVALID_UTF8:
         decoded = utf8_lines(data)

@@ -15,13 +15,13 @@ class Format(NamedTuple):
     title: str
     """Its name in text output."""
     matches: Callable[[str], bool]
-    """Whether a file of this name is of this kind."""
+    """True if a file of this name is of this kind."""
     parse: Callable[[bytes], Parsed[Any]] | None = None
     """Reads a file; never raises on content. None if files of this kind are too large to read at once."""
     serialize: Callable[[Any], bytes] | None = None
     """Writes a value. For every file that a broker wrote it returns the bytes that `parse` was given."""
     row: Callable[[Any], Mapping[str, object]] | None = None
-    """The JSON fields of a value, shown beside "kind" and "path"."""
+    """The JSON fields of a value, shown next to "kind" and "path"."""
     broker_reads: Callable[[bytes, Release], BrokerReads[Any]] | None = None
     """What the broker of a release reads from the bytes. None if a broker never reads this kind at once."""
     reads_row: Callable[[Any], Mapping[str, object]] | None = None

@@ -2,7 +2,7 @@
 
 Kafka classes: BrokerMetadataCheckpoint 0.9 to 2.7, RawMetaProperties 2.8 to 3.6, MetaProperties 3.7 to 4.3.1. Version 0
 has broker.id; up to 3.6 the version line may be absent in ZooKeeper mode too. Version 1 (KRaft, from 2.8) has node.id.
-cluster.id exists since 2.4, directory.id since 3.7.
+cluster.id exists in 2.4 and later, directory.id in 3.7 and later.
 """
 
 import re

@@ -26,7 +26,7 @@ class ElectionRead(NamedTuple):
     """What a node does with the file when it starts."""
 
     removed_because: str | None
-    """Why it deletes the file and starts without its contents; None if it uses them."""
+    """The reason why it deletes the file and starts without its contents; None if it uses them."""
 
 
 def parse(data: bytes) -> Parsed[QuorumState | None]:

@@ -10,7 +10,7 @@ class AsideCopy(NamedTuple):
     """A directory that no broker serves, and that has what no replica here has, of those that load."""
 
     records: int | None
-    """How many records only it has; None if that is not known."""
+    """Number of records that only it has; None if that is not known."""
     broker_id: int
     """Its broker."""
     partition: str
@@ -20,7 +20,7 @@ class AsideCopy(NamedTuple):
     state: str
     """What it is to the partition."""
     unloaded: bool = False
-    """Whether a replica here does not load: what that one has is not known to be elsewhere, nor to be lost."""
+    """True if a replica here does not load: what that one has is not known to be elsewhere, nor to be lost."""
 
 
 def aside_words(copies: Iterable[AsideCopy]) -> Iterator[str]:

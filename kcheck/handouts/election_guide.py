@@ -78,24 +78,24 @@ def _aside(recovery: Recovery) -> Iterator[str]:
     words = [f"{text}." for text in aside_words(copies)]
     yield from words
     if words:
-        yield "To bring such a directory back, do so before any start."
+        yield "To bring a directory back, do so before any broker starts."
 
 
 def _missing(recovery: Recovery) -> Iterator[str]:
     if recovery.image is None:
         yield (
-            "No metadata of the cluster are at hand: who is in sync is not known. Add `--metadata PATH` to `kcheck "
+            "There is no cluster metadata, so the ISR is not known. Add `--metadata PATH` to `kcheck "
             "elect`. Without it there are no files for elections."
         )
     if recovery.by_run:
         yield (
-            "Tables of `kcheck fleet scan` decided this, not the logs: it does not say which consumer groups committed "
-            "offsets beyond the new log ends, nor which transactions stay open."
+            "Tables of `kcheck fleet scan` gave this answer, not the logs. So it does not name consumer groups with "
+            "offsets beyond the new log ends, or open transactions."
         )
     elif any(partition.groups is None for partition in recovery.partitions):
         yield (
-            "No log of `__consumer_offsets` here says what consumer groups committed in every partition: groups beyond "
-            "a new log end are missing from this plan."
+            "The logs of `__consumer_offsets` here are not complete, so groups beyond a new log end are missing from "
+            "this plan."
         )
     unknown = [number for partition in recovery.partitions for number in partition.unknown_replicas]
     for number in sorted(set(unknown)):
@@ -152,7 +152,7 @@ def _starts(recovery: Recovery) -> list[str]:
             if number in recovery.kept_out
         )
         is_quorum = phase.starts == recovery.together
-        why = " together: with fewer controllers none of them comes up" if is_quorum else ""
+        why = " together, because with fewer controllers no one comes up" if is_quorum else ""
         steps.append(f"Start {_brokers(phase.starts)}{'' if first else ' again'}{why}.")
         waiting = [number for number in waiting if number not in first]
         if phase.elects:
@@ -183,9 +183,10 @@ def _kept_out(number: int, rows: Sequence[PartitionElection]) -> list[str]:
     return [
         f"## Directories of broker {number}",
         (
-            f"The logs of broker {number} in {_counted(rows)} lack records of their leader that no fetch brings back:"
-            " once it leads, as the preferred replica does within minutes, they are lost. Before it starts, move these"
-            " directories out of its log dir: it then fetches the replicas whole. Keep them until `kcheck verify` is"
+            f"The logs of broker {number} in {_counted(rows)} lack records of their leader that no fetch brings back. "
+            f"Once it leads, they are lost, and the preferred replica leads within minutes. Before it starts, move "
+            f"these directories outside every log dir. It then fetches these replicas again. Keep them until `kcheck "
+            f"verify` is"
             " content."
         ),
         *_without_rebalance(rows),
@@ -198,7 +199,7 @@ def _without_rebalance(rows: Sequence[PartitionElection]) -> Iterator[str]:
     plans = (candidate.plan for row in rows for candidate in row.candidates)
     if any(plan is not None and plan.remote_lost for plan in plans):
         yield (
-            "A part of them is in remote storage, and Kafka deletes it there once such a replica leads. Set"
+            "A part of them is in remote storage, and Kafka deletes it there once one of these replicas leads. Set"
             " `auto.leader.rebalance.enable=false` on the controllers until `kcheck verify` is content."
         )
 
@@ -321,8 +322,8 @@ def _stuck(recovery: Recovery) -> list[str]:
         "The logs of these replicas differ from the leader's, and no broker truncates them:",
         "\n".join((*shown, *more)),
         (
-            "Once the partition has a leader, stop the broker, move the directory out of its log dir and start the"
-            " broker again. It fetches the replica from the leader. Keep the directory if you need its records."
+            "Once the partition has a leader, stop the broker and move the directory outside every log dir. Start the "
+            "broker again. It fetches the replica from the leader. Keep the directory if you need its records."
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""The offsets of consumer groups that lie beyond the new log ends, as kafka-consumer-groups.sh reads them.
+"""The offsets of consumer groups that are beyond the new log ends, as kafka-consumer-groups.sh reads them.
 
 Up to 2.2 a file holds the offsets of one group: topic, partition, offset. From 2.3 its first column can be the group.
 The tool splits the file at line feeds before it looks at quotes (ConsumerGroupCommand.parseResetPlan).
@@ -58,7 +58,7 @@ def _name(number: int) -> str:
 
 
 def _fits_column(group: str) -> bool:
-    """Whether a name can be a field of the file: without a line feed, and in UTF-8."""
+    """Return whether a name can be a field of the file: without a line feed, and in UTF-8."""
     return "\n" not in group and group.encode(errors="ignore").decode() == group
 
 

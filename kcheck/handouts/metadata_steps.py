@@ -29,7 +29,7 @@ class MetadataContext(NamedTuple):
     arguments: tuple[str, ...]
     """NODE=PATH of every node."""
     is_dynamic: bool
-    """Whether the snapshot names the voters."""
+    """True if the snapshot names the voters."""
     address: str | None
     """The address of the controller; None if it is not known."""
     standalone: bool
@@ -53,7 +53,7 @@ def _stop(context: MetadataContext) -> QuorumStep:
     note = (
         "Work with copies of the disks: this cluster is for reading."
         if context.standalone
-        else ("Keep the disks of the former controllers, and start none of them.")
+        else ("Keep the disks of the former controllers, and do not start them.")
     )
     return QuorumStep("Stop every controller and every broker", notes=(note,))
 
@@ -90,7 +90,7 @@ def _start(context: MetadataContext) -> QuorumStep:
     ]
     if context.plan.without_disk:
         count = counted(len(context.plan.without_disk), "partition")
-        notes.append(f"{count} without a disk stay offline, so that nobody takes an empty log for a full one.")
+        notes.append(f"{count} without a disk stay offline, so that no empty log counts as a full one.")
     return QuorumStep(f"Start controller {context.controller.node_id}, then the brokers", notes=tuple(notes))
 
 

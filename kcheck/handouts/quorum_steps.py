@@ -25,7 +25,7 @@ class QuorumStep(NamedTuple):
     notes: tuple[str, ...] = ()
     """What to know before and after it, as sentences."""
     is_text: bool = False
-    """Whether the lines are of a file, not commands."""
+    """True if the lines are of a file, not commands."""
 
 
 class NodeFile(NamedTuple):
@@ -99,8 +99,8 @@ def _settings(context: QuorumContext) -> Iterator[QuorumStep]:
 
 def _start_alone(context: QuorumContext) -> QuorumStep:
     number = context.rescue.target.node_id
-    note = "Start no other controller before it leads: an empty one could win, and cut its log."
-    line = "Go on once its log says: Completed transition to Leader."
+    note = "Start no other controller before it leads. An empty one could win, and truncate its log."
+    line = 'Continue once its log has the line "Completed transition to Leader".'
     return QuorumStep(f"Start controller {number}, alone", notes=(note, line))
 
 

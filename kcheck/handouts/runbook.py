@@ -177,7 +177,7 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
         what,
         f"broker {number} is stopped",
         (f"mkdir -p {folder}", *(f"mv {source} {folder}/" for source in moved)),
-        "the directories are gone from its log dirs",
+        "its log dirs no longer have the directories",
         f"nothing: move them back before broker {number} starts",
     )
 
@@ -185,7 +185,7 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
 def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
     brokers = _brokers(step.brokers)
-    together = " together: with fewer controllers none of them comes up" if step.brokers == recovery.together else ""
+    together = " together, because with fewer controllers no one comes up" if step.brokers == recovery.together else ""
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
     commands = (
         f"bin/kafka-server-start.sh -daemon {shell_word(plan.settings.get(number, 'config/server.properties'))}"
@@ -197,7 +197,7 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
         tuple(commands),
         f'server.log of {brokers} has "started (kafka.server.{started})", and this prints the same twice, 30 seconds'
         f" apart",
-        "no record is cut; the brokers register",
+        "no record is lost; the brokers register",
         (tool_commands.describe(recovery, "--under-replicated-partitions"),),
     )
 
@@ -248,7 +248,7 @@ def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
         "the brokers started so far run, and no other",
         commands,
         until,
-        "a replica that has other records than the new leader cuts them when its broker starts",
+        "a replica that has other records than the new leader loses them when its broker starts",
         check,
     )
 
@@ -266,7 +266,7 @@ def _reassign(step: RecoveryStep, plan: PlanContext) -> StepText:
 def _reset(_: RecoveryStep, plan: PlanContext) -> StepText:
     groups = sum(len(run.groups) for run in plan.resets)
     return StepText(
-        f"Stop the consumers, and reset {counted(groups, 'group')} whose offsets lie beyond the new log ends",
+        f"Stop the consumers, and reset {counted(groups, 'group')} whose offsets are beyond the new log ends",
         "no member of these groups runs",
         tuple(line for run in plan.resets for line in tool_commands.reset(plan.recovery, run)),
         "it prints a line with the new offset for each group and partition",

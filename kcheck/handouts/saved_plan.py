@@ -170,7 +170,7 @@ class _Object:
         self._fields: dict[str, object] = _typed(value, dict, place)
 
     def has(self, name: str) -> bool:
-        """Whether a field is there, and not null."""
+        """Return whether a field is there, and not null."""
         return self._fields.get(name) is not None
 
     def value(self, name: str, kind: type[T]) -> T:

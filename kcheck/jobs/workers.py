@@ -67,7 +67,7 @@ class Workers:
         limits: Limits | None = None,
     ) -> None:
         self.is_interrupted: bool = False
-        """Whether ^C came: the groups that `run` still yields have answers missing."""
+        """True if ^C came: the groups that `run` still yields have answers missing."""
         self._count = count
         self._limits = limits
         self._done = done

@@ -64,23 +64,23 @@ class Wording(NamedTuple):
     names: tuple[str, ...]
     """The names of the values."""
     is_open: bool
-    """Whether the message goes on after the pattern."""
+    """True if the message continues after the pattern."""
     is_short: bool
-    """Whether other software may write the same: then the class in a line counts."""
+    """True if other software may write the same: then the class in a line counts."""
 
     @property
     def is_thrown(self) -> bool:
-        """Whether it is the text of an exception."""
+        """True if it is the text of an exception."""
         return _is_thrown(self.levels)
 
     def has(self, line: str) -> bool:
-        """Whether a line of releases has this wording."""
+        """Return whether a line of releases has this wording."""
         return any(line in span for span in map(_lines, self.spans.split(",")))
 
 
 @lru_cache(maxsize=4096)
 def can_write(classes: tuple[str, ...], logger: str | None) -> bool:
-    """Whether a logger can have written what these classes write: a short text needs a class that has it.
+    """Return whether a logger can have written what these classes write: a short text needs a class that has it.
 
     A class of Kafka that ends in the same word can be derived from one that has it. A logger without a class, such as
     `state.change.logger`, can have written anything.
@@ -122,7 +122,7 @@ class Catalogue(NamedTuple):
         return tuple(wording for wording in self.wordings if wording.rule is rule)
 
     def may_have(self, first: str, second: str, line: str) -> bool:
-        """Whether a line of INFO whose message begins with these two words may have a wording."""
+        """Return whether a line of INFO whose message begins with these two words may have a wording."""
         if first in self.first_words and (first in self.by_words or f"{first} {second}" in self.by_words):
             return True
         return any(text in line for text in self.calm_texts)

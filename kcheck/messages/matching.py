@@ -196,7 +196,7 @@ def _begun(wording: Wording, text: str) -> tuple[int, tuple[str, ...]] | None:
 
 
 def _is_empty(text: str, at: int, literal: str) -> bool:
-    """Whether a value is empty where two spaces around it have become one, as on pages."""
+    """Return whether a value is empty where two spaces around it have become one, as on pages."""
     return literal[:1] == " " != literal and text[at - 1 : at] == " " and text.startswith(literal[1:], at)
 
 

@@ -41,7 +41,7 @@ class LogRow(NamedTuple):
     thrown: tuple[str, ...]
     """The lines of its exception."""
     is_wrapped: bool
-    """Whether the message is a line as a broker wrote it: it can have a level and time of its own."""
+    """True if the message is a line as a broker wrote it: it can have a level and time of its own."""
 
 
 def row_of_json(text: str) -> LogRow | None:

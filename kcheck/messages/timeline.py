@@ -180,7 +180,7 @@ def severity_of(event: LogEvent) -> str:
 
 
 def _reaches(kinds: AbstractSet[str], one: LogPlace, other: LogPlace) -> bool:
-    """Whether what follows from a message at one place can happen at the other."""
+    """Return whether what follows from a message at one place can happen at the other."""
     if not kinds.isdisjoint(_OF_BROKER):
         return True
     if one.log_dir is not None and other.log_dir is not None and ("disk" in kinds or None in (one.topic, other.topic)):

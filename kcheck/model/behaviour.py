@@ -59,7 +59,7 @@ class Behaviour:
 
 
 def is_between(release: Versioned, since: str | None, until: str | None) -> bool:
-    """Whether a release is one of those from `since` on and before `until`; None for no bound."""
+    """Return whether a release is one of those from `since` on and before `until`; None for no bound."""
     version = release.version
     return (since is None or version >= _numbers(since)) and (until is None or version < _numbers(until))
 

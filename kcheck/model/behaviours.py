@@ -133,7 +133,7 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
         "A KRaft node does not start if the name of its newest snapshot is not canonical.", since="3.8", until="4.3"
     )
     needs_snapshot_of_cut_metadata: Behaviour = Behaviour(
-        "A KRaft node does not start if no snapshot covers the offsets below the start of its metadata log.",
+        "A KRaft node does not start if no snapshot covers the offsets below its metadata log.",
         since="3.3",
     )
     keeps_deleted_snapshots: Behaviour = Behaviour(
@@ -344,8 +344,8 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
         "Startup aborts if a transaction begins after the log end.", since="2.4", until="3.8"
     )
     looks_up_cut_transactions: Behaviour = Behaviour(
-        "A follower that truncates below its high watermark and below all its open transactions fails, and fetches no"
-        " more until its broker restarts.",
+        "A follower that truncates below its high watermark and all its open transactions fails. It fetches again "
+        "after its broker restarts.",
         since="2.4",
         until="2.7.1",
     )

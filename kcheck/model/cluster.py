@@ -76,7 +76,7 @@ class PartitionRegistration(NamedTuple):
     directories: tuple[str, ...] = ()
     """The log dir ids of `replicas`, in their order (3.7 and later); empty if none are known."""
     recovering: bool = False
-    """Whether the leader was elected uncleanly and has not recovered yet."""
+    """True if the leader was elected uncleanly and has not recovered yet."""
     last_leader: int | None = None
     """The latest leader; without any known leader the only broker that can have been it, else None."""
     last_leader_epoch: int | None = None
@@ -118,7 +118,7 @@ class TopicImage(NamedTuple):
     partitions: Mapping[int, PartitionRegistration]
     """Its partitions by number."""
     deleting: bool = False
-    """Whether its deletion is pending (ZooKeeper)."""
+    """True if its deletion is pending (ZooKeeper)."""
 
 
 class Levels(NamedTuple):
@@ -136,9 +136,9 @@ class BrokerRegistration(NamedTuple):
     epoch: int | None
     """Its broker epoch: the offset of its registration; with ZooKeeper the transaction (2.2 and later), if known."""
     fenced: bool
-    """Whether it leads nothing and joins no ISR: it is stopped, or starting."""
+    """True if it leads nothing and joins no ISR: it is stopped, or starting."""
     in_controlled_shutdown: bool = False
-    """Whether it hands over its leaderships to stop."""
+    """True if it hands over its leaderships to stop."""
     incarnation_id: str | None = None
     """The id of its process."""
     log_dirs: tuple[str, ...] = ()
@@ -152,7 +152,7 @@ class BrokerRegistration(NamedTuple):
     features: Mapping[str, Levels] = {}
     """What its software supports."""
     migrating: bool = False
-    """Whether it runs with ZooKeeper while the cluster migrates (3.4 to 3.9)."""
+    """True if it runs with ZooKeeper while the cluster migrates (3.4 to 3.9)."""
 
 
 class ControllerRegistration(NamedTuple):
@@ -194,7 +194,7 @@ def endpoints_of(listeners: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 class QuorumState(NamedTuple):
-    """The last election of a controller that a node knows; -1 stands for no node."""
+    """The last election of a controller that a node knows; -1 means no node."""
 
     leader_id: int
     """The controller that leads."""
@@ -271,7 +271,7 @@ class Stray(NamedTuple):
     since: int | None = None
     """The offset of the metadata record that says so, or FROM_SNAPSHOT; None if no record is known."""
     doubt: StrayDoubt | None = None
-    """Why the broker may see other metadata; None if it sees these."""
+    """The reason why the broker may see other metadata; None if it sees these."""
 
 
 class ReplicaInCluster(NamedTuple):
@@ -286,9 +286,9 @@ class ReplicaInCluster(NamedTuple):
     end: int | None = None
     """The offset where the copy ends; None in ZooKeeper."""
     stray: Stray | None = None
-    """Why the cluster has no such replica on this broker; None if it has."""
+    """The reason why the cluster has no such replica on this broker; None if it has."""
     is_certain: bool = False
-    """Whether the metadata is at least as new as that of the broker when it wrote the replica."""
+    """True if the metadata is at least as new as that of the broker when it wrote the replica."""
     directory_id: str | None = None
     """The id of the log dir that the replica belongs to; None if it is not known."""
     own_directory_id: str | None = None
@@ -298,17 +298,17 @@ class ReplicaInCluster(NamedTuple):
     shutdown_epoch: int | None = None
     """The broker epoch in .kafka_cleanshutdown; None without one."""
     compacted: bool = False
-    """Whether the configuration of the topic lets the cleaner compact it."""
+    """True if the configuration of the topic lets the cleaner compact it."""
     unclean: UncleanElection | None = None
     """The last unclean election of the partition; None if none is known."""
     expires: bool = True
-    """Whether retention by time deletes segments of the topic, as far as its configuration says."""
+    """True if retention by time deletes segments of the topic, as far as its configuration says."""
     of_zookeeper: bool = False
-    """Whether ZooKeeper keeps the metadata: its brokers keep directories that the cluster does not place on them."""
+    """True if ZooKeeper keeps the metadata: its brokers keep directories that the cluster does not place on them."""
 
 
 def is_reserved(directory_id: str) -> bool:
-    """Whether a directory id stands for no log dir; but for LOST, its replica counts as online."""
+    """Return whether a directory id means no log dir; but for LOST, its replica counts as online."""
     return directory_id in (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY)
 
 
@@ -391,7 +391,7 @@ class ClusterImage(NamedTuple):
     """The server.properties of controllers that STATIC is from; empty if none was seen."""
 
     def runs_kraft(self, broker_id: int | None) -> bool:
-        """Whether the latest registration of a broker is for KRaft, not for a migration."""
+        """Return whether the latest registration of a broker is for KRaft, not for a migration."""
         broker = None if broker_id is None else self.brokers.get(broker_id)
         return broker is not None and not broker.migrating
 

@@ -17,7 +17,7 @@ class TransactionState(NamedTuple):
     producer_epoch: int
     """The producer's epoch."""
     is_pending: bool
-    """Whether its transaction is open, or about to be ended."""
+    """True if its transaction is open, or about to be ended."""
     partitions: frozenset[tuple[str, int]]
     """The partitions of that transaction."""
     started: int
@@ -51,7 +51,7 @@ class CoordinatedLog(NamedTuple):
     end: Offset | None
     """Its log end offset; None if it is not known."""
     replicas: tuple[int, ...] | None
-    """The brokers of all replicas by the metadata at hand; None without any."""
+    """The brokers of all replicas by the given metadata; None without any."""
     open: tuple[OpenInLog, ...] = ()
     """The transactions that are open at its end, by offset."""
 
@@ -68,4 +68,4 @@ class Coordinated(NamedTuple):
     transactions: Mapping[int, TransactionState]
     """The transactions at hand, by producer id."""
     knows_all: bool
-    """Whether these are all transactions of the cluster: no coordinator has another one."""
+    """True if these are all transactions of the cluster: no coordinator has another one."""

@@ -19,12 +19,12 @@ class Depth(StrEnum):
 
     @property
     def reads_segments(self) -> bool:
-        """Whether kcheck reads segments from their start."""
+        """True if kcheck reads segments from their start."""
         return self is not Depth.CHECKPOINTS
 
     @property
     def verifies(self) -> bool:
-        """Whether kcheck verifies the CRC of every batch."""
+        """True if kcheck verifies the CRC of every batch."""
         return self in (Depth.CRC, Depth.RECORDS)
 
 

@@ -18,7 +18,7 @@ UNDEFINED_EPOCH_OFFSET = Offset(-1)
 
 
 class EpochEntry(NamedTuple):
-    """A line of leader-epoch-checkpoint (Kafka's EpochEntry, since 0.11)."""
+    """A line of leader-epoch-checkpoint (Kafka's EpochEntry, in 0.11 and later)."""
 
     epoch: Epoch
     """The leader epoch."""
@@ -80,7 +80,7 @@ class Batch(NamedTuple):
     epoch: Epoch | None
     """Its leader epoch; None below magic 2."""
     record_count: int | None
-    """How many records it has: 1 for an uncompressed message; None for a wrapper."""
+    """Number of its records: 1 for an uncompressed message; None for a wrapper."""
     max_timestamp: int | None
     """Its largest timestamp, in milliseconds since 1970; None for magic 0."""
     attributes: int

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 AUTO = "auto"
-"""The value of `--kafka` that stands for the release that the files prove."""
+"""The value of `--kafka` that means the release that the files prove."""
 
 
 def rules_of(kafka: str) -> str:
@@ -52,13 +52,13 @@ class ReleaseEvidence(NamedTuple):
     used: str
     """The release that the answer holds for."""
     given: bool
-    """Whether the user named that release."""
+    """True if the user named that release."""
     reasons: tuple[Reason, ...]
     """What decides the range, broker by broker."""
     agrees: bool = True
     """False if the brokers, or the evidence of one, tell releases that differ: the range then holds those of all."""
     contradicted: bool = False
-    """Whether the user named a release outside the range."""
+    """True if the user named a release outside the range."""
     other: OtherEnd | None = None
     """The other end of the range; None if there is none, or the command does not compare it."""
     refused: tuple[tuple[str, str], ...] = ()

@@ -64,7 +64,7 @@ def java_lines(text: str) -> Iterator[str]:
 def java_fields(line: str, most: int = 0) -> list[str]:
     r"""Return the fields of split("\\s+"): a leading empty field counts, trailing ones do not; an empty line has one.
 
-    A line with more than `most` fields gives `most` + 1, the last with the rest of the line: a damaged line can be
+    A line with more than `most` fields gives `most` + 1, the last with the rest of the line: a corrupt line can be
     long.
     """
     fields = _WHITE_SPACE.split(line, maxsplit=most)
@@ -79,7 +79,7 @@ class Utf8Lines(NamedTuple):
     lines: Iterator[str]
     """The lines, to be read once."""
     malformed: bool = False
-    """Whether it throws MalformedInputException after these lines."""
+    """True if it throws MalformedInputException after these lines."""
 
 
 def utf8_lines(data: bytes) -> Utf8Lines:
@@ -149,7 +149,7 @@ def _sequence_size(lead: int) -> int:
 
 
 def _malformed(held: bytes, room: int) -> bool:
-    """Whether UTF_8.Decoder reports a malformed sequence once it holds the bytes `held` of it.
+    """Return whether UTF_8.Decoder reports a malformed sequence once it holds the bytes `held` of it.
 
     It checks fewer bytes if the sequence is incomplete, or if its units do not fit into `room`.
     """

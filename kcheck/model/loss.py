@@ -20,13 +20,13 @@ class LostRecords(NamedTuple):
     bytes: int
     """How many bytes the start truncates or deletes, without zeros at the end."""
     below_high_watermark: int | None
-    """How many of the records consumers may have read; None if that is not known."""
+    """Number of the records that consumers may have read; None if that is not known."""
     counted: int = 0
     """If `records` is None: how many of them are counted."""
 
     @property
     def at_least(self) -> int:
-        """How many records are lost at least."""
+        """Number of records that are lost at least."""
         return self.counted if self.records is None else self.records
 
     @property
@@ -38,7 +38,7 @@ class LostRecords(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether records are known to be lost; bytes after the last batch that name none may be of none."""
+        """True if records are known to be lost; bytes after the last batch that name none may be of none."""
         return self.start is None or self.end is not None or self.at_least > 0
 
 

@@ -16,7 +16,7 @@ class OnDemand(Sequence[T_co]):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other is a sequence of the same items."""
+        """Return whether the other is a sequence of the same items."""
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
 
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # equal to lists, which have no hash

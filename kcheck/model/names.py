@@ -36,7 +36,7 @@ LOST_FOUND = "lost+found"
 
 
 def ids_differ(one: str | None, other: str | None) -> bool:
-    """Whether two ids of topics or clusters differ; None differs from no id."""
+    """Return whether two ids of topics or clusters differ; None differs from no id."""
     return None not in (one, other) and one != other
 
 
@@ -89,7 +89,7 @@ _STATES = {"delete": DirectoryState.DELETED, "future": DirectoryState.FUTURE, "s
 
 
 def is_legal_topic(topic: str) -> bool:
-    """Whether a client can create a topic of this name (Topic.validate 0.8.2 to 4.3.1)."""
+    """Return whether a client can create a topic of this name (Topic.validate 0.8.2 to 4.3.1)."""
     return _LEGAL_TOPIC.fullmatch(topic) is not None and topic not in (".", "..")
 
 
@@ -119,7 +119,7 @@ def broker_accepts(name: str, release: Release) -> TopicPartition | None:
 
 
 def skipped_by_broker(name: str, release: Release) -> bool:
-    """Whether LogManager.loadLogs skips a directory without parsing its name.
+    """Return whether LogManager.loadLogs skips a directory without parsing its name.
 
     KRaft's preview in 2.8 used another name for the metadata log, so 2.8 loads __cluster_metadata like any topic.
     """
@@ -316,7 +316,7 @@ def metadata_snapshots(names: Iterable[str]) -> list[tuple[Epoch, Offset, str]]:
 
 
 def _has_suffix(kind: FileKind, suffix: str) -> bool:
-    """Whether brokers use the suffix for files of this kind: a producer snapshot is never cleaned or swapped."""
+    """Return whether brokers use the suffix for files of this kind: a producer snapshot is never cleaned or swapped."""
     return kind is not FileKind.PRODUCER_SNAPSHOT or suffix in ("", DELETED)
 
 

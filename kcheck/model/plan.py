@@ -65,7 +65,7 @@ class Write(NamedTuple):
     after: Digest
     """The file after the operation."""
     why: Why
-    """Why the operation is in the plan."""
+    """The reason why the operation is in the plan."""
     content: bytes
     """The new bytes."""
 
@@ -91,7 +91,7 @@ class Patch(NamedTuple):
     after: Digest
     """The file after the operation."""
     why: Why
-    """Why the operation is in the plan."""
+    """The reason why the operation is in the plan."""
     changes: tuple[Change, ...]
     """The changes, by position."""
 
@@ -106,7 +106,7 @@ class Truncate(NamedTuple):
     after: Digest
     """The file after the operation."""
     why: Why
-    """Why the operation is in the plan."""
+    """The reason why the operation is in the plan."""
 
 
 class Rename(NamedTuple):
@@ -119,11 +119,11 @@ class Rename(NamedTuple):
     after: Digest
     """Its content after the operation: the same."""
     why: Why
-    """Why the operation is in the plan."""
+    """The reason why the operation is in the plan."""
     to: str
     """Its new name."""
     directory: bool
-    """Whether it is a directory."""
+    """True if it is a directory."""
 
 
 class SetAside(NamedTuple):
@@ -136,9 +136,9 @@ class SetAside(NamedTuple):
     after: None
     """None: it is gone after the operation."""
     why: Why
-    """Why the operation is in the plan."""
+    """The reason why the operation is in the plan."""
     directory: bool
-    """Whether it is a directory."""
+    """True if it is a directory."""
 
 
 FileOp = Write | Patch | Truncate | Rename | SetAside
@@ -176,7 +176,7 @@ class Plan(NamedTuple):
     log_dirs: tuple[str, ...]
     """The log dirs, as absolute paths without symbolic links."""
     operations: tuple[FileOp, ...]
-    """The operations. Each path lies in one of `log_dirs`. No two touch the same path, so order does not matter."""
+    """The operations. Each path is in one of `log_dirs`. No two touch the same path, so order does not matter."""
     identities: tuple[LogDirIdentity, ...] = ()
     """The identities of `log_dirs`, in their order; none in a plan of an older kcheck, which `apply` refuses."""
 
@@ -200,7 +200,7 @@ def listed(entries: Iterable[tuple[str, int | None]]) -> Digest:
 
 
 def lacks_digest(operation: FileOp) -> bool:
-    """Whether the digest after an operation is still to be computed."""
+    """Return whether the digest after an operation is still to be computed."""
     return operation.after is not None and operation.after.sha256 is None
 
 
@@ -210,7 +210,7 @@ def name_of(operation: FileOp) -> str:
 
 
 def place_of(path: str, log_dirs: Iterable[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Return the log dir of a path, and the one or two names below it; None if it lies in no log dir."""
+    """Return the log dir of a path, and the one or two names below it; None if it is in no log dir."""
     for log_dir in log_dirs:
         names = tuple(path.removeprefix(f"{log_dir}/").split("/"))
         if path.startswith(f"{log_dir}/") and len(names) <= DEPTH_MAX and all(map(is_name, names)):
@@ -241,7 +241,7 @@ def is_name(name: str) -> bool:
 
 
 def is_path(path: str) -> bool:
-    """Whether a text with Python's surrogates encodes bytes, and is the only text that does."""
+    """Return whether a text with Python's surrogates encodes bytes, and is the only text that does."""
     try:
         return path.isascii() or path.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape") == path
     except UnicodeEncodeError:

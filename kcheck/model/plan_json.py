@@ -186,7 +186,7 @@ def _problem(operation: FileOp, names: tuple[str, ...]) -> str | None:
         case Rename() if to == CLEAN_SHUTDOWN:
             return _NO_CLEAN_SHUTDOWN
         case Rename() if operation.directory and len(names) == DEPTH_MAX:
-            return "Kafka has no directories inside of a partition directory: it can only be set aside"
+            return "Kafka has no directories inside a partition directory, so it can only be moved aside"
     return None
 
 
@@ -242,7 +242,7 @@ def _why(fields: dict[str, object], what: str) -> Why:
 
 
 def _depth(value: object) -> int:
-    """Return how many objects and arrays lie within each other."""
+    """Return how many objects and arrays are within each other."""
     level, depth = [value], 0
     while level := [item for item in level if isinstance(item, (dict, list))]:
         level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]

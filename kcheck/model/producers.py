@@ -88,9 +88,9 @@ class Producing(NamedTuple):
     at: Mapping[Offset, Range | None]
     """The producers below some offsets; None if the segment has no batch there."""
     faults: tuple[FaultySequence, ...]
-    """The first batches with faulty sequence numbers, at most FAULT_COUNT_MAX of each fault."""
+    """The first batches with corrupt sequence numbers, at most FAULT_COUNT_MAX of each fault."""
     counts: Mapping[SequenceFault, int]
-    """How many batches have each fault."""
+    """Number of batches that have each fault."""
 
 
 class SnapshotFault(StrEnum):
@@ -133,11 +133,11 @@ class SnapshotView(NamedTuple):
     offset: Offset
     """The offset in its name: it describes the producers below."""
     newest: bool
-    """Whether a start after a clean shutdown loads this snapshot."""
+    """True if a start after a clean shutdown loads this snapshot."""
     faults: tuple[FaultyProducer, ...]
     """The first wrong entries."""
     counts: Mapping[SnapshotFault, int]
-    """How many entries have each fault."""
+    """Number of entries that have each fault."""
 
 
 class ProducersView(NamedTuple):
@@ -146,10 +146,10 @@ class ProducersView(NamedTuple):
     snapshots: tuple[SnapshotView, ...]
     """Its producer snapshots."""
     sequences: tuple[FaultySequence, ...]
-    """The first batches with faulty sequence numbers."""
+    """The first batches with corrupt sequence numbers."""
     counts: Mapping[SequenceFault, int]
-    """How many batches have each fault."""
+    """Number of batches that have each fault."""
     known: int | None
-    """How many producers there are at the log end; None if they are too many, or a segment could not be read."""
+    """Number of producers at the log end; None if they are too many, or a segment could not be read."""
     open: int | None
-    """How many transactions are open at the log end; None like `known`."""
+    """Number of transactions that are open at the log end; None like `known`."""

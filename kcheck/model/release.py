@@ -8,7 +8,7 @@ from kcheck.model.evidence import ReleaseEvidence
 
 
 class CheckpointReader(StrEnum):
-    """How a release line reads the text checkpoints (CheckpointFile, OffsetCheckpoint up to 0.10.2)."""
+    """How a release line reads the text checkpoints (CheckpointFile, OffsetCheckpoint in 0.10.2 and earlier)."""
 
     R1 = "R1"
     """0.8.2 to 0.9.0: any number that does not parse raises NumberFormatException; the count is of distinct keys."""
@@ -107,13 +107,13 @@ class ProfileRules(NamedTuple):
     follower: Follower
     """How the follower finds its truncation offset."""
     reply_carries_epoch: bool = True
-    """Whether the reply of the leader names an epoch beside the offset (KIP-279)."""
+    """True if the reply of the leader names an epoch next to the offset (KIP-279)."""
     assigns_epoch_at_election: bool = False
-    """Whether a new leader adds its epoch at once, not with its first batch (KAFKA-7415)."""
+    """True if a new leader adds its epoch at once, not with its first batch (KAFKA-7415)."""
     noop_truncation_cleans_cache: bool = False
-    """Whether a truncation that cuts no record still drops epochs at the log end (KAFKA-10706)."""
+    """True if a truncation that cuts no record still drops epochs at the log end (KAFKA-10706)."""
     checks_log_start_before_divergence: bool = True
-    """Whether a fetch below the leader's log start is out of range even where the epochs diverge (KAFKA-12996)."""
+    """True if a fetch below the leader's log start is out of range even where the epochs diverge (KAFKA-12996)."""
 
 
 class _Fields(NamedTuple):
@@ -134,7 +134,7 @@ class _Fields(NamedTuple):
     assign: Assign
     """What it does with an entry that contradicts the epoch cache."""
     epoch_cache: bool
-    """Whether a log has an epoch cache: in some releases its message format decides."""
+    """True if a log has an epoch cache: in some releases its message format decides."""
     metadata_version_max: int | None = None
     """The newest metadata.version that it knows, where it refuses newer ones."""
     evidence: ReleaseEvidence | None = None

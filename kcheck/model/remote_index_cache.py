@@ -28,18 +28,18 @@ class RemoteIndexCache(NamedTuple):
     """What the directory holds, by the names and sizes of its files."""
 
     files: int = 0
-    """How many regular files it has."""
+    """Number of its regular files."""
     size: int = 0
     """Their size in bytes."""
     segments: int = 0
-    """How many remote segments have all three files."""
+    """Number of remote segments that have all three files."""
     incomplete: int = 0
     """How many have fewer: a start deletes their files."""
     leftovers: int = 0
-    """How many files end with `.tmp` or `.deleted`: a start deletes them from 4.1 on."""
+    """Number of files that end with `.tmp` or `.deleted`: a start deletes them in 4.1 and later."""
     refused: tuple[str, ...] = ()
     """The first of the names with which a start of a broker with remote storage fails, sorted."""
     refused_count: int = 0
-    """How many such names there are."""
+    """Number of these names."""
     indexed: tuple[CachedIndexes, ...] = ()
     """The first remote segments of which files are here, by offset and id."""

@@ -50,7 +50,7 @@ class RemoteSegment(NamedTuple):
     deletions: int = 0
     """How often a broker has begun to delete it."""
     was_finished: bool = False
-    """Whether it was copied completely at some time."""
+    """True if it was copied completely at some time."""
     custom: bytes | None = None
     """The metadata of the store's plugin."""
     newest_ms: int | None = None
@@ -58,7 +58,7 @@ class RemoteSegment(NamedTuple):
 
     @property
     def is_finished(self) -> bool:
-        """Whether brokers can read it."""
+        """True if brokers can read it."""
         return self.state is SegmentState.COPY_FINISHED and self.start_offset is not None
 
 
@@ -72,7 +72,7 @@ class SegmentRun(NamedTuple):
     epochs: EpochEntries
     """The leader epochs, each with the offset where it starts."""
     segments: int
-    """How many segments they are."""
+    """Number of segments."""
     size: int
     """The size of their `.log` files in bytes."""
 
@@ -113,7 +113,7 @@ class RemoteLog(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether every segment is known."""
+        """True if every segment is known."""
         return self.state is MetadataState.READ
 
     @property
@@ -173,7 +173,7 @@ class Store(NamedTuple):
     named: frozenset[str]
     """The ids of all segments in `__remote_log_metadata`."""
     is_complete: bool
-    """Whether every partition of `__remote_log_metadata` was read, or is lost."""
+    """True if every partition of `__remote_log_metadata` was read, or is lost."""
     topic_ids: frozenset[str]
     """The ids of all topics that the clusters have, as far as their metadata is given."""
     now_ms: int

@@ -28,7 +28,7 @@ class Block(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many rows these are."""
+        """Number of these rows."""
         return len(next(iter(self.columns.values())))
 
     def row(self, number: int) -> Row:
@@ -139,13 +139,13 @@ class Report(NamedTuple):
 
     @property
     def unfinished(self) -> bool:
-        """Whether something could not be looked at (KC000, KC001), but for what was removed meanwhile."""
+        """True if something could not be looked at (KC000, KC001), but for what was removed meanwhile."""
         failed = (item for item in self.collected if item.id.startswith("KC00") and item.severity is not Severity.INFO)
         return self.body.get("finished") is False or any(True for _ in failed)
 
     @property
     def interrupted(self) -> bool:
-        """Whether the user stopped the look: the report holds what was found up to there."""
+        """True if the user stopped the look: the report holds what was found up to there."""
         return bool(self.body.get("interrupted"))
 
 
@@ -156,7 +156,7 @@ class PartitionFilter(NamedTuple):
     partitions: tuple[str, ...] = ()
 
     def has(self, topic: str, partition: int) -> bool:
-        """Whether this partition is meant."""
+        """Return whether this partition is meant."""
         if self.topics and not any(fnmatchcase(topic, pattern) for pattern in self.topics):
             return False
         return not self.partitions or not {str(partition), f"{topic}-{partition}"}.isdisjoint(self.partitions)

@@ -39,17 +39,17 @@ class LogDirRights(NamedTuple):
     refused: tuple[Rights, ...] = ()
     """The first paths that it may not use, those of a directory that is wholly foreign left out."""
     refused_count: int = 0
-    """How many paths it may not use."""
+    """Number of paths that it may not use."""
     item_count: int = 0
-    """How many of them `refused` would name if it named all."""
+    """Number of them that `refused` would name if it named all."""
     whole: frozenset[str] = frozenset()
     """The directories in `refused` that contain no file of the user."""
     is_foreign: bool = False
-    """Whether nothing in the log dir belongs to the user."""
+    """True if nothing in the log dir belongs to the user."""
     doubtful: Rights | None = None
     """The first path that only members of its group may use; None if there is none."""
     segment_count: int = 0
-    """How many segments there are."""
+    """Number of segments."""
 
 
 class Volume(NamedTuple):
@@ -58,12 +58,12 @@ class Volume(NamedTuple):
     mount_point: str
     """Where it is mounted."""
     is_read_only: bool
-    """Whether it is mounted read-only here."""
+    """True if it is mounted read-only here."""
     is_seen_in_container: bool
-    """Whether kcheck runs in a container: its mounts need not be those of the broker."""
+    """True if kcheck runs in a container: its mounts need not be those of the broker."""
     free: int
     """How many bytes a user other than root can still write."""
     free_for_root: int
-    """How many bytes root can still write."""
+    """Number of bytes that root can still write."""
     block_size: int
     """The fewest bytes that a file with content takes."""

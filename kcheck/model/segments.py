@@ -63,7 +63,7 @@ class FaultyBatch(NamedTuple):
     epoch: int
     """Its leader epoch; -1 if it has none."""
     record_count: int
-    """How many records it has."""
+    """Number of its records."""
     magic: int
     """The message format."""
     before: int
@@ -80,7 +80,7 @@ class RecordFault(StrEnum):
     FRAMING = "framing"
     """Its bytes do not split into records by the record count and the record lengths."""
     OFFSET = "offset"
-    """A record's offset is not above the one before it, or lies outside of the batch."""
+    """A record's offset is not above the one before it, or is outside of the batch."""
     TIMESTAMP = "timestamp"
     """The largest timestamp of its records differs from the one in its header."""
     CONTROL = "control"
@@ -126,7 +126,7 @@ class RecordsView(NamedTuple):
     faults: tuple[FaultyRecord, ...]
     """The first faults."""
     counts: Mapping[RecordFault, int]
-    """How many batches have each fault."""
+    """Number of batches that have each fault."""
     keyless: int = 0
     """How many of the records of magic 2 have no key, without control records."""
 
@@ -169,15 +169,15 @@ class IndexView(NamedTuple):
     size: int
     """Its size in bytes."""
     entries: int
-    """How many entries it has before the preallocated zeros."""
+    """Number of its entries before the preallocated zeros."""
     room: int
-    """How many preallocated zeros it has, in bytes."""
+    """Number of its preallocated zeros, in bytes."""
     torn: int
     """How many bytes follow the last complete entry."""
     faults: tuple[FaultyEntry, ...]
-    """The first faulty entries."""
+    """The first corrupt entries."""
     counts: Mapping[EntryFault, int]
-    """How many entries have each fault."""
+    """Number of entries that have each fault."""
     last_timestamp: int | None = None
     """The timestamp of the last entry, in milliseconds since 1970; None in an offset index, or without entries."""
 
@@ -192,7 +192,7 @@ class Beyond(NamedTuple):
     last_offset: Offset
     """The last offset of the last one."""
     batches: int
-    """How many there are."""
+    """Their number."""
 
 
 class EpochRun(NamedTuple):
@@ -256,7 +256,7 @@ class Epochless(NamedTuple):
     """Batches of magic 2 without a leader epoch."""
 
     batches: int
-    """How many there are."""
+    """Their number."""
     position: int
     """The position of the first one in the `.log`, in bytes."""
     base_offset: Offset
@@ -275,11 +275,11 @@ class SegmentView(NamedTuple):
     valid_size: int
     """Where its valid batches end, in bytes."""
     end: End
-    """Why they end there."""
+    """The reason why they end there."""
     zeros: bool
-    """Whether only zeros follow them."""
+    """True if only zeros follow them."""
     batches: int
-    """How many valid batches it has."""
+    """Number of its valid batches."""
     first_offset: Offset | None
     """The first offset of its first batch; None without a batch."""
     end_offset: Offset
@@ -289,9 +289,9 @@ class SegmentView(NamedTuple):
     epochs: tuple[EpochRun, ...]
     """Its leader epochs, in the order of its batches."""
     faults: tuple[FaultyBatch, ...]
-    """The first faulty batches."""
+    """The first corrupt batches."""
     counts: Mapping[BatchFault, int]
-    """How many batches have each fault."""
+    """Number of batches that have each fault."""
     beyond: Beyond | None
     """Intact batches after the end of valid data; None if there are none."""
     offset_index: IndexView | None
@@ -303,25 +303,25 @@ class SegmentView(NamedTuple):
     producers: Producing | None = None
     """Its producers; None if they are too many, or once `ProducersView` has them."""
     unread: Mapping[str, Unreadable] = {}
-    """Why an index could not be read, by file extension."""
+    """The reason why an index could not be read, by file extension."""
     stated: tuple[AbortedEntry, ...] = ()
     """The entries in its `.txnindex` for its aborted transactions."""
     files: frozenset[str] = frozenset()
     """Its `.log` and those of its indexes that exist; empty for a `.log` that the user named alone."""
     active: bool = True
-    """Whether it is the last segment of the partition."""
+    """True if it is the last segment of the partition."""
     scanned: bool | None = None
-    """Whether the next start recovers it: after an unclean shutdown, unless it lies below the recovery point.
+    """True if the next start recovers it: after an unclean shutdown, unless it is below the recovery point.
 
     None if that is not known.
     """
     records: RecordsView | None = None
     """Its records; None if kcheck did not decode them."""
     holes: int = 0
-    """How many of its offsets have no record by the batch headers: before, between and inside of batches."""
+    """Number of its offsets without a record in the batch headers: before, between and inside of batches."""
     gaps: tuple[Gap, ...] = ()
     """The first two gaps between batches."""
     lacks_epochs: bool = False
-    """Whether some batch has no leader epoch; `epochs` are then incomplete."""
+    """True if some batch has no leader epoch; `epochs` are then incomplete."""
     epochless: Epochless | None = None
     """The batches of magic 2 that lack a leader epoch; None if there are none."""

@@ -59,7 +59,7 @@ class SegmentSummary(NamedTuple):
     end_offset: Offset | None = None
     """The offset after its last batch; None if kcheck did not read that far."""
     batches: int | None = None
-    """How many batches it has; None if kcheck did not read them all."""
+    """Number of its batches; None if kcheck did not read them all."""
     max_timestamp: int | None = None
     """Their largest timestamp, in milliseconds since 1970; None if kcheck did not read them all."""
 
@@ -109,13 +109,13 @@ class PartitionView(NamedTuple):
     gaps: tuple[tuple[Offset, Offset], ...] | None = None
     """The offsets `[start, end)` between two segments that neither holds; None if kcheck did not look for them."""
     clean_shutdown: bool | None = None
-    """Whether the last shutdown was clean; None without a log dir."""
+    """True if the last shutdown was clean; None without a log dir."""
     cleaned: bool | None = None
-    """Whether cleaner-offset-checkpoint names it; None if that is not known."""
+    """True if cleaner-offset-checkpoint names it; None if that is not known."""
     files: frozenset[str] = frozenset()
     """The names of its files, and of those `directories` that a broker opens as a file."""
     strangers: int = 0
-    """How many more files it has that no broker knows: of these, `files` names the first only."""
+    """Number of more files that no broker knows: of these, `files` names the first only."""
     directories: frozenset[str] = frozenset()
     """The names of directories in it that have the name of a Kafka file."""
     now: int | None = None
@@ -127,7 +127,7 @@ class PartitionView(NamedTuple):
     swaps: tuple[SegmentView, ...] = ()
     """The `.log.swap` files that kcheck read from their start."""
     in_cluster: ReplicaInCluster | None = None
-    """What the metadata of its cluster say of it; None if none are at hand, or if it is no replica."""
+    """What the metadata of its cluster say of it; None if there is none, or if it is no replica."""
     disk: Files | None = None
     """What opens its files; None if nothing was read."""
     remote: RemoteLog | None = None
@@ -140,23 +140,23 @@ class PartitionView(NamedTuple):
 
     @property
     def is_compacted(self) -> bool:
-        """Whether cleaner-offset-checkpoint names it, or its topic is compacted always or by its configuration."""
+        """True if cleaner-offset-checkpoint names it, or its topic is compacted always or by its configuration."""
         by_configuration = self.in_cluster is not None and self.in_cluster.compacted
         return bool(self.cleaned) or self.topic in COMPACTED or by_configuration
 
     @property
     def is_read(self) -> bool:
-        """Whether kcheck read every segment from its start."""
+        """True if kcheck read every segment from its start."""
         return self.read is not None and len(self.read) == len(self.segments)
 
     @property
     def is_replica(self) -> bool:
-        """Whether it can be compared with replicas on other brokers; no broker leads KRaft's metadata log."""
+        """True if it can be compared with replicas on other brokers; no broker leads KRaft's metadata log."""
         return self.state is DirectoryState.CURRENT and not self.is_metadata_log
 
     @property
     def is_metadata_log(self) -> bool:
-        """Whether this is KRaft's metadata log, which every start reads from its first batch, ignoring checkpoints.
+        """True if this is KRaft's metadata log, which every start reads from its first batch, ignoring checkpoints.
 
         KafkaMetadataLog.apply 2.8 to 4.3.1: recoveryPoint 0, lastShutdownClean false. It has no high watermark.
         """
@@ -173,7 +173,7 @@ class LogDirView(NamedTuple):
     directory_id: str | None = None
     """The directory id in meta.properties; None if there is none."""
     clean_shutdown: bool = False
-    """Whether .kafka_cleanshutdown exists: the last shutdown was clean."""
+    """True if .kafka_cleanshutdown exists: the last shutdown was clean."""
     files: Mapping[str, FileView] = {}
     """The offset checkpoints, meta.properties and .kafka_cleanshutdown that were read, by name."""
     unread: Mapping[str, Unreadable] = {}
@@ -189,9 +189,9 @@ class LogDirView(NamedTuple):
     remote_index_cache: RemoteIndexCache | None = None
     """Its remote-log-index-cache; None if there is none, or it could not be read."""
     is_with_all: bool = False
-    """Whether every log dir of the broker is given: its settings name it, or it is in the broker's folder."""
+    """True if every log dir of the broker is given: its settings name it, or it is in the broker's folder."""
     of_kraft: bool = False
-    """Whether the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
+    """True if the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
 
     @property
     def shutdown_epoch(self) -> int | None:
@@ -223,7 +223,7 @@ class CheckpointOffsets(NamedTuple):
     high_watermark: Offset | None = None
     """That in replication-offset-checkpoint."""
     cleaned: bool | None = None
-    """Whether the log cleaner has processed the partition; None if unknown."""
+    """True if the log cleaner has processed the partition; None if unknown."""
 
 
 class Checkpoints(NamedTuple):
@@ -263,9 +263,9 @@ class LogDir(NamedTuple):
     links: tuple[tuple[str, PartitionDirectory], ...] = ()
     """Links named like partition directories that lead out of it: kcheck does not follow them."""
     unlisted: Unreadable | None = None
-    """Why it could not be listed; None if it was."""
+    """The reason why it could not be listed; None if it was."""
     alone: bool = False
-    """Whether the argument was one of its partition directories."""
+    """True if the argument was one of its partition directories."""
 
 
 class Different(NamedTuple):

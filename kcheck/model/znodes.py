@@ -35,7 +35,7 @@ class ZookeeperSnapshot(NamedTuple):
     last_change: int = 0
     """The last transaction of which it shows a change."""
     limited: bool = False
-    """Whether a limit of kcheck ended the reading: a server may read on."""
+    """True if a limit of kcheck ended the reading: a server may read on."""
 
 
 class CreateNode(NamedTuple):

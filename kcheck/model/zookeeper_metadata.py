@@ -63,6 +63,6 @@ class ZookeeperCopy(NamedTuple):
     metadata: ZookeeperMetadata
     """The metadata."""
     names_all: bool = False
-    """Whether they name every topic: they are a server's files, not what somebody exported."""
+    """True if they name every topic: they are a server's files, not what somebody exported."""
     is_only: bool = False
-    """Whether they are those of a standalone server: no other server of the ensemble can have newer ones."""
+    """True if they are those of a standalone server: no other server of the ensemble can have newer ones."""

@@ -17,7 +17,7 @@ class StartComparison:
     """What the start does before and after some steps, which are judged together."""
 
     def __init__(self, before: Iterable[LogDirPrediction], after: Iterable[LogDirPrediction], *, steps: int) -> None:
-        """Take the starts, and how many steps lie between them."""
+        """Take the starts, and how many steps are between them."""
         self._starts = ({start.path: start for start in before}, {start.path: start for start in after})
         self._found: dict[str, tuple[dict[str, PartitionPrediction], dict[str, PartitionPrediction], list[str]]] = {}
         self._alone = steps == 1
@@ -49,7 +49,7 @@ class StartComparison:
 
 
 def _differ(first: PartitionPrediction | None, second: PartitionPrediction | None) -> bool:
-    """Whether two starts make something else of a directory; batches are read only of logs that are loaded."""
+    """Return whether two starts make something else of a directory; batches are read only of logs that are loaded."""
     if first is None or second is None:
         return first != second
     return first._replace(batches=None) != second._replace(batches=None)

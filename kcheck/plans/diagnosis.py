@@ -81,7 +81,7 @@ def diagnose(
 
 
 def _registered_no_other(log_dirs: Iterable[EditedLogDir], options: StartOptions) -> bool:
-    """Whether the broker of these log dirs registered no other one (3.7 and later)."""
+    """Return whether the broker of these log dirs registered no other one (3.7 and later)."""
     views = [log_dir.view for log_dir in log_dirs]
     newest = newest_copy(options.copies.get(views[0].cluster_id or "", ()))
     broker = None if newest is None else newest.image.brokers.get(views[0].where.broker_id or 0)

@@ -70,7 +70,7 @@ class EditedLogDir:
 
     @property
     def is_listed(self) -> bool:
-        """Whether its directory could be read."""
+        """True if its directory could be read."""
         return self._opened.unlisted is None
 
     @cached_property
@@ -79,7 +79,7 @@ class EditedLogDir:
         return start_context(self._edited(), self._wish)[1]
 
     def registration(self, topic: str, partition: int) -> PartitionRegistration | None:
-        """Return a partition as the metadata at hand have it now, by the name of its topic."""
+        """Return a partition as the given metadata has it now, by the name of its topic."""
         known = None if self.image is None else self.image.topics.get(topic)
         return None if known is None else known.partitions.get(partition)
 
@@ -94,7 +94,7 @@ class EditedLogDir:
             return None
 
     def entry(self, name: str, topic: str, partition: int) -> Offset | None:
-        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if damaged."""
+        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if corrupt."""
         return self._entries_of(name).get((topic, partition))
 
     def _entries_of(self, name: str) -> dict[tuple[str, int], Offset]:
@@ -124,7 +124,7 @@ class EditedLogDir:
         return None, None
 
     def holds(self, topic: str, partition: int) -> bool:
-        """Whether there is a directory of this partition, looked at or not."""
+        """Return whether there is a directory of this partition, looked at or not."""
         looked_at = self._live.get((topic, partition), ())
         return any(not directory.gone for directory in looked_at) or len(looked_at) < self._there[topic, partition]
 
@@ -139,7 +139,7 @@ class EditedLogDir:
 
     @cached_property
     def _there(self) -> Counter[tuple[str, int]]:
-        """How many directories each partition has, looked at or not."""
+        """Number of directories of each partition, looked at or not."""
         return Counter((view.topic, view.partition) for view in self.view.partitions if view.state in LIVE)
 
     @cached_property
@@ -194,7 +194,7 @@ class EditedLogDir:
         self.lines_changed.add(edit.path)
 
     def settled(self, finding: Finding) -> bool:
-        """Whether an edit was planned for a finding."""
+        """Return whether an edit was planned for a finding."""
         owner = self.by_dir.get(finding.where.dir or "")
         return id(finding) in self._planned if owner is None else owner.settled(finding)
 

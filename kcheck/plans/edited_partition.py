@@ -161,15 +161,15 @@ class EditedPartition:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the metadata at hand have no such replica on the broker."""
+        """True if the given metadata has no such replica on the broker."""
         return self.view.in_cluster is not None and self.view.in_cluster.stray is not None
 
     def is_patched(self, name: str) -> bool:
-        """Whether bytes of a file are to be changed in their place."""
+        """Return whether bytes of a file are to be changed in their place."""
         return name in self.files and bool(self.files[name].patches)
 
     def settled(self, finding: Finding) -> bool:
-        """Whether an edit was planned for a finding."""
+        """Return whether an edit was planned for a finding."""
         return id(finding) in self.planned or self.gone
 
     @cached_property
@@ -201,7 +201,7 @@ class EditedPartition:
         return Folder(self.disk, *self._on_disk, self._loops)
 
     def is_directory(self, name: str) -> bool:
-        """Whether a directory has the name of a file, before the first edit."""
+        """Return whether a directory has the name of a file, before the first edit."""
         return name in self._on_disk[1]
 
     def state(self) -> "_FilesState":
@@ -272,7 +272,7 @@ class EditedPartition:
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         """Return what a recovery of every segment makes of it, with no checkpoint and no index believed.
 
-        Behind the cuts `passed`, base offset and position, it goes on, as if each had been made before.
+        Behind the cuts `passed`, base offset and position, it continues, as if each had been made before.
         """
         if passed:
             return self._recovered(passed)
@@ -347,7 +347,7 @@ class EditedPartition:
         return (columns for segment in self._segments() for columns, _ in segment.windows(0))
 
     def contains(self, other: PartitionSite) -> bool:
-        """Whether this copy has every batch of another one, by offsets, epochs and CRCs."""
+        """Return whether this copy has every batch of another one, by offsets, epochs and CRCs."""
         assert isinstance(other, EditedPartition)
         mine, theirs = (
             (row for columns in partition.windows() for row in _rows(columns)) for partition in (self, other)
@@ -355,7 +355,7 @@ class EditedPartition:
         return all(row == own_row for row, own_row in _side_by_side(theirs, mine))
 
     def agrees_with(self, other: PartitionSite) -> bool:
-        """Whether the batches of another replica that are whole are the same here, where offsets and epochs are.
+        """Return whether the batches of another replica that are whole are the same here, where offsets and epochs are.
 
         A batch that this one lacks, but for those above its log end, is another difference: unless compaction, which
         brokers do each for itself, is known to have been at work. Those that a finding about the other names are not

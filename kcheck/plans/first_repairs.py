@@ -171,7 +171,7 @@ def _failed(starts: Iterable[LogDirPrediction]) -> set[str]:
 def _troubled(broker: _Broker) -> tuple[str, ...]:
     """Return the partitions of which a repair may know better, as TOPIC-N.
 
-    The start does not load them, cuts more than a torn end, or finds two directories of one partition.
+    The start does not load them, cuts more than a incomplete end, or finds two directories of one partition.
     """
     rows = [
         (target, row) for target, start in zip(broker.targets, broker.starts, strict=True) for row in start.partitions
@@ -203,7 +203,7 @@ def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
 
 
 def _is_nameless(row: PartitionPrediction) -> bool:
-    """Whether the broker does not serve a replica because partition.metadata does not name its topic id."""
+    """Return whether the broker does not serve a replica because partition.metadata does not name its topic id."""
     return row.outcome is Outcome.STRAY and row.directory.state is DirectoryState.CURRENT and row.topic_id is None
 
 
@@ -214,7 +214,7 @@ def _nameless(starts: Iterable[LogDirPrediction]) -> list[str]:
 def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
     """Whether the bytes that a start cuts begin with a whole batch: a wrong field before its CRC can be put right.
 
-    No repair without loss helps a torn or corrupt batch, and its log may be large.
+    No repair without loss helps a incomplete or corrupt batch, and its log may be large.
     """
     try:
         with target.tree.directory(join(target.log_dir, name)).open(cut.name) as source:
@@ -303,7 +303,7 @@ def _is_of(part: PartitionElection, wanted: PartitionFilter) -> bool:
 
 
 def _is_losing(part: PartitionElection) -> bool:
-    """Whether a partition loses records or its leader by the steps without a repair."""
+    """Return whether a partition loses records or its leader by the steps without a repair."""
     return part.best is None or part.lost_planned is None or part.lost_planned.records != 0
 
 
@@ -313,7 +313,7 @@ def _saved(planned: "RepairPlan") -> int:
 
 
 def _is_no_worse(row: "PartitionLoss") -> bool:
-    """Whether a partition loses no more by a plan than by the start as it is."""
+    """Return whether a partition loses no more by a plan than by the start as it is."""
     start, plan = (0 if lost is None else lost.at_least for lost in (row.start_loses, row.plan_loses))
     return row.plan_loses is None or plan < start
 

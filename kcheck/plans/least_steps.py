@@ -3,7 +3,7 @@
 The broker repairs the rest itself.
 
 The start of a partition is simulated without a step. If the broker then serves the same log, and leaves the same files
-behind, the step is not needed. Of several steps the one that changes most goes first.
+after, the step is not needed. Of several steps the one that changes most goes first.
 """
 
 from collections.abc import Mapping
@@ -57,12 +57,12 @@ class PlannedStep:
 
     @property
     def dirs(self) -> frozenset[str]:
-        """The partition directories that it edits; the empty string for files beside them."""
+        """The partition directories that it edits; the empty string for files next to them."""
         return frozenset(_dir_of(self.edited, edit) for edit in self.step.edits if not isinstance(edit, EntryEdit))
 
     @property
     def is_certain(self) -> bool:
-        """Whether only a rule can say what happens without the step, and says that it is bad."""
+        """True if only a rule can say what happens without the step, and says that it is bad."""
         severity = self.step.finding.severity
         renames = any(isinstance(edit, RenameEdit) for edit in self.step.edits)
         if renames or severity is Severity.FATAL or self.lost is not None or self.step.holder is not None:
@@ -75,7 +75,7 @@ class PlannedStep:
 
     @property
     def _moves_directory(self) -> bool:
-        """Whether it moves a directory that has the name of a file."""
+        """True if it moves a directory that has the name of a file."""
         places = (edit.path.partition("/") for edit in self.step.edits if isinstance(edit, AsideEdit))
         return any(
             owner in self.edited.by_dir and self.edited.by_dir[owner].is_directory(name) for owner, _, name in places
@@ -83,7 +83,7 @@ class PlannedStep:
 
     @property
     def moves_unread(self) -> bool:
-        """Whether it only moves files that no start reads."""
+        """True if it only moves files that no start reads."""
         return all(isinstance(edit, AsideEdit) and _is_unread(edit.path.rpartition("/")[2]) for edit in self.step.edits)
 
 
@@ -194,7 +194,7 @@ class _Chooser:
         return kept
 
     def _bisected(self, others: list[int], group: list[int]) -> list[int]:
-        """Return the steps of a group that are needed beside the others."""
+        """Return the steps of a group that are needed next to the others."""
         why = self._without(others)
         if why is None:
             return []
@@ -246,7 +246,7 @@ class _Chooser:
 
 
 def difference(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> str | None:
-    """Return what the next start serves or leaves behind otherwise without a step; None if nothing."""
+    """Return what the next start serves or leaves after otherwise without a step; None if nothing."""
     files = differing_files(disk, without, final)
     return served_otherwise(without, final) or (_leaves(min(files), without, final) if files else None)
 
@@ -312,7 +312,7 @@ def _differs(disk: Files, name: str, without: PartitionPrediction, final: Partit
 
 
 def _same_bytes(disk: Files, name: str, one: Content, other: Content) -> bool:
-    """Whether two files are equal; those that depend on the clock count as equal to each other."""
+    """Return whether two files are equal; those that depend on the clock count as equal to each other."""
     if one.size != other.size or one.certain != other.certain:
         return False
     if not one.certain:
@@ -327,7 +327,7 @@ def _same_bytes(disk: Files, name: str, one: Content, other: Content) -> bool:
 
 
 def _is_unread(name: str) -> bool:
-    """Whether no start reads a file of this name, unless it removes it first."""
+    """Return whether no start reads a file of this name, unless it removes it first."""
     file = parse_file(name)
     return file.kind is FileKind.OTHER or bool(file.suffix)
 

@@ -85,7 +85,7 @@ class Operations:
         return None
 
     def _sets_aside(self, tree: Tree, path: str) -> bool:
-        """Whether a directory of this path is moved aside."""
+        """Return whether a directory of this path is moved aside."""
         edits = self._found[path][1] if path in self._found else []
         return bool(edits) and isinstance(edits[-1], AsideEdit) and tree.is_directory(path)
 

@@ -19,7 +19,7 @@ class PlanOutcome(Answer):
     changed: tuple[int, ...] | None = None
     """The numbers of the operations that were done just now, or undone; None before anything is."""
     is_undone: bool = False
-    """Whether the plan was undone."""
+    """True if the plan was undone."""
 
     def report(self) -> Report:
         """Return the answer as rows."""

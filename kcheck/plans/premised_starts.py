@@ -61,6 +61,6 @@ def premised_starts(
 
 
 def _is_of_files(judged: JudgedPremise) -> bool:
-    """Whether the files decide after the plan as they do before it."""
+    """Return whether the files decide after the plan as they do before it."""
     premise = BY_ID[judged.id]
     return premise.ends_start or premise.takes_offline or judged.id == READABLE

@@ -55,7 +55,7 @@ class RecoveryProgress(Answer):
     differs: tuple[Differs, ...] = ()
     """The partitions that another broker leads than the plan wants."""
     fails: tuple[str, ...] = ()
-    """Why a broker that the next step starts does not start."""
+    """The reason why a broker that the next step starts does not start."""
     left: tuple[PlanStep, ...] = ()
     """What is not as planned although every step is done; empty as long as steps are left."""
     strays: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from kcheck.views.metadata_paths import METADATA_DIRECTORY
 from kcheck.words import partition_name
 
 _OFFSETS, _EPOCHS = 1000, 100
-"""How far the snapshot lies above all that the disks here have: a disk that is not here may have seen more."""
+"""How far the snapshot is above all that the disks here have: a disk that is not here may have seen more."""
 _KRAFT = 1
 """The version of meta.properties with node.id (MetaPropertiesVersion.V1)."""
 

@@ -178,7 +178,7 @@ class ClusterRecovery(Answer):
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:
-        """The partitions that can lose records or their leader, those first that lose most if nobody acts."""
+        """The partitions that can lose records or their leader, those first that lose most if no operator acts."""
         rows = (row for row in self.election.partitions if self.wanted.has(row.topic, row.partition))
         return tuple(sorted(filter(is_at_stake, rows), key=harm))
 
@@ -282,7 +282,7 @@ def recover(
     release: Release,
     log_dirs: LogDirs | None = None,
 ) -> ClusterRecovery:
-    """Return what to do with a cluster of which these log dirs are at hand; `log_dirs` are those open already.
+    """Return what to do with a cluster of which these log dirs are given; `log_dirs` are those open already.
 
     UsageError: a path is a file, a log dir has no broker id or no wanted partition, or a broker is both here and dead.
     """

@@ -55,9 +55,9 @@ class MetadataQuestion:
     answers_path: str | None = None
     """The file that says it."""
     standalone: bool = False
-    """Whether the cluster is one broker, for reading."""
+    """True if the cluster is one broker, for reading."""
     force: bool = False
-    """Whether refusals that a user can overrule count as warnings."""
+    """True if refusals that a user can overrule count as warnings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,14 +214,14 @@ def _controller(nodes: Iterable[RescueNode], brokers: set[int | None], wanted: N
 
 
 def _is_other(target: Target, nodes: Iterable[RescueNode], controller: RescueNode | None) -> bool:
-    """Whether a log dir is of a controller, the new one or a former one."""
+    """Return whether a log dir is of a controller, the new one or a former one."""
     if controller is not None and target.broker_id == controller.node_id:
         return True
     return any(node.node_id == target.broker_id and node.copy is not None for node in nodes)
 
 
 def _is_new(controller: RescueNode) -> bool:
-    """Whether a controller has no metadata but what kafka-storage.sh writes."""
+    """Return whether a controller has no metadata but what kafka-storage.sh writes."""
     path = join(controller.log_dir, METADATA_DIRECTORY)
     if not LOCAL.is_directory(path):
         return True

@@ -40,7 +40,7 @@ class QuorumQuestion(NamedTuple):
     way: Way | None = None
     """The way that the user wants; None for the gentlest."""
     force: bool = False
-    """Whether refusals that a user can overrule count as warnings."""
+    """True if refusals that a user can overrule count as warnings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class QuorumRecovery(RescueAnswer):
     def sentences(self) -> tuple[str, ...]:
         """What is lost, and what that means."""
         if self.loss is None:
-            return ("All copies of the metadata are lost, or none is here.",)
+            return ("All copies of the metadata are lost, or none is in these paths.",)
         return tuple(verdict(self.loss))
 
     @cached_property

@@ -194,7 +194,7 @@ class TopicQuestion:
     topic_id: str | None = None
     """The former id, where directories of several topics of this name are left."""
     force: bool = False
-    """Whether refusals that a user can overrule count as warnings."""
+    """True if refusals that a user can overrule count as warnings."""
 
 
 def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release: Release) -> TopicRecovery:

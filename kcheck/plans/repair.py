@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 StartJudge = Callable[..., PremisedStarts]
 """Judges the combined starts without the plan and with it, by the premises."""
 HEALED = "the next start makes it good without losing records; --tidy plans it too"
-"""Why nothing is planned though a repair is known."""
+"""The reason why nothing is planned though a repair is known."""
 
 
 class NotPlanned(NamedTuple):
@@ -69,7 +69,7 @@ class NotPlanned(NamedTuple):
     file: str | None
     """The file; None if it concerns several."""
     why: str
-    """Why no repair is planned."""
+    """The reason why no repair is planned."""
 
 
 class ChosenStep(NamedTuple):
@@ -110,7 +110,7 @@ class RepairPlan(BrokerAnswer):
     premises: tuple[JudgedPremise, ...]
     """What the start without the plan rests on."""
     is_of_nothing: bool = False
-    """Whether none of the log dirs could be read."""
+    """True if none of the log dirs could be read."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -204,7 +204,7 @@ def _election(arguments: list[str], options: StartOptions) -> "ClusterElection":
 
 
 def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple[Target, ...], PartitionFilter]:
-    """Return the log dirs that the targets are or lie in, and which partitions of them are meant."""
+    """Return the log dirs that the targets are or are in, and which partitions of them are meant."""
     by_path: dict[str, Target] = {}
     names: list[str] = []
     names_log_dir = False

@@ -28,7 +28,7 @@ class RescueAnswer(Answer):
     arguments: tuple[str, ...]
     """The arguments that name the nodes."""
     refusals: tuple[RescueRefusal, ...]
-    """Why there is no plan."""
+    """The reason why there is no plan."""
     warnings: tuple[RescueRefusal, ...]
     """What the user overruled."""
     checked: tuple[str, ...]

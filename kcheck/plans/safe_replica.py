@@ -50,7 +50,7 @@ def _is_replica_of(partition: EditedPartition, other: EditedPartition) -> bool:
 
 
 def _is_intact(other: EditedPartition) -> bool:
-    """Whether every batch of a replica was read and is valid."""
+    """Return whether every batch of a replica was read and is valid."""
     if other.view.log_end_offset is None:
         return False
     if any(finding.id in (*DAMAGE, *RECORDS) or finding.id.startswith(("KC00", "KC22")) for finding in other.findings):

@@ -124,7 +124,7 @@ def _legacy(header: bytes | memoryview, at: int, position: int, total: int) -> B
 def incomplete_batch(header: bytes, *, remaining: int, low: int, high: int) -> Batch | None:
     """Return the batch of magic 2 whose `header` is complete but which runs past the `remaining` bytes of the file.
 
-    None if there is none, or if the header contradicts itself or the log: its offsets lie from `low` to `high`. No CRC
+    None if there is none, or if the header contradicts itself or the log: its offsets are from `low` to `high`. No CRC
     proves it, because bytes are missing.
     """
     if len(header) < HEADER.size or header[MAGIC_AT] != _CURRENT_MAGIC:
@@ -184,12 +184,12 @@ class BatchHeader(NamedTuple):
 
     @property
     def transactional(self) -> bool:
-        """Whether the batch belongs to a transaction."""
+        """True if the batch belongs to a transaction."""
         return is_modern(self.magic) and bool(self.attributes & TRANSACTIONAL)
 
     @property
     def control(self) -> bool:
-        """Whether the batch holds control records."""
+        """True if the batch holds control records."""
         return is_modern(self.magic) and bool(self.attributes & CONTROL)
 
     @property

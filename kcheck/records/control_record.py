@@ -58,7 +58,7 @@ class ControlRecord(NamedTuple):
     """The fields of its value, named as in Kafka's schemas but in snake_case. Empty for an UNKNOWN type and if there is
     a problem."""
     problem: str | None = None
-    """Why the record is unreadable; None if it is readable."""
+    """The reason why the record is unreadable; None if it is readable."""
 
 
 class _ControlRecordError(Exception):

@@ -21,4 +21,4 @@ class Decompressed(NamedTuple):
     data: Bytes
     """The decompressed bytes, up to the problem if there is one."""
     problem: str | None
-    """Why the rest could not be decompressed; None if Kafka's reader finds the end of the stream."""
+    """The reason why the rest could not be decompressed; None if Kafka's reader finds the end of the stream."""

@@ -67,7 +67,7 @@ def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, str | No
 
 
 def _block(block: memoryview, size_max: int) -> memoryview | None:
-    """Decompress a block; None if it is damaged or larger than allowed."""
+    """Decompress a block; None if it is corrupt or larger than allowed."""
     import cramjam
 
     # A block decompresses to at most 255 times its size.

@@ -12,7 +12,7 @@ from kcheck.records.batch import HEADER, MAGIC_AT, OVERHEAD, body_from, checksum
 from kcheck.records.record import Record, read_records
 
 FEATURE = b"\x11metadata.version"
-"""The name as the records hold it, behind its size plus one."""
+"""The name as the records hold it, after its size plus one."""
 _MAGIC = 2
 _NO_PRODUCER = b"\xff" * 14
 """The producer id, its epoch and its first sequence in the header of every batch of the log: -1."""

@@ -62,7 +62,7 @@ class Record(NamedTuple):
     crc: int | None = None
     """The stated CRC of a message; None in magic 2, where only the batch has one."""
     valid: bool | None = None
-    """Whether that CRC matches; None in magic 2."""
+    """True if that CRC matches; None in magic 2."""
     stated: tuple[int | None, int | None] = (None, None)
     """The stated sizes of the key and the value of a message, negative for null; (None, None) in magic 2."""
 
@@ -75,7 +75,7 @@ class Unread(NamedTuple):
     position: int
     """Its position in the body, in bytes."""
     message: str
-    """Why it is unreadable."""
+    """The reason why it is unreadable."""
     passed: bool = False
     """True if Kafka's readers stop here without an error."""
 

@@ -39,7 +39,7 @@ class _Frame(NamedTuple):
     end: int
     """Where the frame ends, if it is complete."""
     problem: str | None
-    """Why the frame is incomplete or unreadable."""
+    """The reason why the frame is incomplete or unreadable."""
 
 
 def decompress(data: memoryview, size_max: int) -> Decompressed:
@@ -119,7 +119,7 @@ def _header(data: memoryview) -> tuple[int, int, str | None]:
 
 
 def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, str | None]:
-    """Decompress a frame; of a damaged one, as many blocks from its start as possible."""
+    """Decompress a frame; of a corrupt one, as many blocks from its start as possible."""
     out, problem = bytearray(), frame.problem
     if problem is None:
         content, problem = _decode(data, frame.bound, size_max)

@@ -11,7 +11,7 @@ def texts(offset: object, key: Any, value: Any, json: PrintableJson) -> tuple[st
     """Return the texts after `key: ` and `payload: `, None for one that is not written.
 
     `key` and `value` are rows of `Message`, None if the record has none. Metadata records never have a key; coordinator
-    records always have one, even if it is damaged.
+    records always have one, even if it is corrupt.
     """
     if key is None:
         remote = str(value.get("name")).startswith("Remote")

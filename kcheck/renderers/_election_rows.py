@@ -56,8 +56,8 @@ def warnings(election: Election) -> Iterator[str]:
     if isinstance(election, ClusterElection):
         yield from _group_words(election.partitions)
     else:
-        text = "A run has no batches: it does not say which transactions a leader cuts or leaves open, nor which groups"
-        yield f"{text} have read further than its log goes. kcheck elect on the log dirs does."
+        yield "A run has no batches, so transactions that a leader truncates or leaves open are missing."
+        yield "Groups that have read beyond its log are missing too. kcheck elect on the log dirs lists both."
         if election.unread:
             text = f"The log ends of {counted(election.unread, 'replica')} are unknown:"
             yield f"{text} a broker reads these logs when it starts. Scan with --depth crc."
@@ -225,10 +225,10 @@ def _course(partition: PartitionElection, first: Candidate | None) -> str:
 
 
 def course_words(partition: PartitionElection) -> str:
-    """Return who leads if all start and nobody acts, and why."""
+    """Return who leads if all start and no operator acts, and why."""
     now, seat = partition.now, partition.seat_now
     if now is None or seat is None:
-        return "If all start, Kafka elects nobody."
+        return "If all start, Kafka elects no leader."
     words = f"If all start, broker {now.broker_id} leads ({_WHYS[seat]})"
     if now.later is not None:
         words += f", then broker {now.later.broker_id} ({_LATER[now.later.why]})"
@@ -250,7 +250,7 @@ class LogPart(NamedTuple):
     end: int
 
     def covers(self, first: int, last: int) -> bool:
-        """Whether it shows where these offsets are one mark; the smallest loss does."""
+        """Return whether it shows where these offsets are one mark; the smallest loss does."""
         return self.start <= (last if self.kind == "lost" else first) and first < self.end
 
 

@@ -37,7 +37,7 @@ def dump(report: Report, page: Page) -> None:
 
 
 def _entries(entries: Iterator[Row], page: Page) -> None:
-    """Write the entries as tables, and mark damaged ones."""
+    """Write the entries as tables, and mark corrupt ones."""
     first = next(entries, None)
     if first is not None:
         names = [name for name in first if name != "valid"]

@@ -101,9 +101,9 @@ def _line(event: LogEvent, page: Page) -> None:
 def _unknown(candidates: Sequence[Wording], page: Page) -> None:
     """Write what a message without a rule can be."""
     if not candidates:
-        page.wrapped("kcheck does not know this message: no wording of its catalogue matches.", indent="  ")
+        page.wrapped("kcheck does not know this message, because no wording of its catalog matches.", indent="  ")
         return
-    page.wrapped(f"The line was cut too early to say which of these {len(candidates)} messages it is:", indent="  ")
+    page.wrapped(f"The line is too short to say which of these {len(candidates)} messages it is:", indent="  ")
     for one in candidates:
         page.wrapped(f"{one.rule.id} {one.rule.severity} {one.pattern}", indent="    ", hanging="      ")
     page.wrapped(f"kcheck explain {' '.join(one.rule.id for one in candidates)} says what each means.", indent="  ")
@@ -195,7 +195,7 @@ def _step(step: Step, page: Page, explained: set[str]) -> None:
     page.wrapped(event.message, indent="    ")
     if event.candidates:
         names = ", ".join(one.rule.id for one in event.candidates)
-        page.wrapped(f"The line was cut too early: it can be {names}.", indent="    ")
+        page.wrapped(f"The line is too short. It can be {names}.", indent="    ")
     if rule is not None and (rule.id not in explained or page.every):
         explained.add(rule.id)
         for words in (rule.means, rule.next):

@@ -40,7 +40,7 @@ _ADVANTAGES = {
     Advantage.ASSIGNMENT: "first in the assignment",
     Advantage.NONE: "no other leader costs less",
 }
-"""Why a leader is best."""
+"""The reason why a leader is best."""
 _ALONE = (
     "Best is for each partition alone, as the logs are now. kcheck recover also weighs repairs and the order of starts."
 )
@@ -95,7 +95,7 @@ def _cut_count(plan: TruncationPlan) -> int:
 
 
 def _is_quiet(leaders: Sequence[TruncationPlan]) -> bool:
-    """Whether under no leader anything is truncated, lost or unknown."""
+    """Return whether under no leader anything is truncated, lost or unknown."""
     followers = (follower for plan in leaders for follower in plan.followers)
     return not any(plan.problem or plan.lost_at_start or _not_in_log(plan) for plan in leaders) and all(
         follower.status == Status.OK
@@ -105,7 +105,7 @@ def _is_quiet(leaders: Sequence[TruncationPlan]) -> bool:
 
 
 def _not_in_log(plan: TruncationPlan) -> bool:
-    """Whether the leader's log lacks records that followers keep: somebody removed segments of it."""
+    """Return whether the leader's log lacks records that followers keep: somebody removed segments of it."""
     return plan.lost is not None and bool(plan.lost.upper_records) and not any(map(_loses, plan.followers))
 
 

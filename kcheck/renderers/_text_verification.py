@@ -48,7 +48,7 @@ def verify(report: Report, page: Page) -> None:
     worst = next((step for kind in _HEADINGS for step in differs if step.kind == kind and step.topic), None)
     page.line()
     if worst is None:
-        page.wrapped("kcheck check PATH... looks for damage in the same directories.")
+        page.wrapped("kcheck check PATH... checks the same directories.")
     else:
         name = shell_word(partition_name(worst.topic, worst.partition))
         page.wrapped(f"kcheck elect BROKER=PATH... --partition {name} shows that partition in full.")

@@ -129,7 +129,7 @@ class Image(NamedTuple):
 
     @property
     def fault(self) -> str | None:
-        """Why the log is not valid to its end; None if such a recovery is done and cuts nothing."""
+        """The reason why the log is not valid to its end; None if such a recovery is done and cuts nothing."""
         return self.cuts[0].why if self.error is None and self.cuts else self.error
 
 
@@ -168,12 +168,12 @@ class PartitionSite(Protocol):
         """Return some bytes of a file, fewer at its end."""
 
     def is_patched(self, name: str) -> bool:
-        """Whether a planned edit patches the file."""
+        """Return whether a planned edit patches the file."""
 
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
         """Return what a recovery of every segment makes of it.
 
-        It goes on after the cuts `passed` (base offset, position), as if each had been made before.
+        It continues after the cuts `passed` (base offset, position), as if each had been made before.
         """
 
     def image_of_cut(self, base: Offset, position: int) -> Image:
@@ -183,13 +183,13 @@ class PartitionSite(Protocol):
         """Return the epochs of its batches, in log order."""
 
     def settled(self, finding: Finding) -> bool:
-        """Whether an edit is planned for a finding."""
+        """Return whether an edit is planned for a finding."""
 
     def contains(self, other: "PartitionSite") -> bool:
-        """Whether every batch of another copy is here too, by offsets, epochs and CRCs."""
+        """Return whether every batch of another copy is here too, by offsets, epochs and CRCs."""
 
     def agrees_with(self, other: "PartitionSite") -> bool:
-        """Whether the valid batches of another replica equal those here with the same offsets and epochs."""
+        """Return whether the valid batches of another replica equal those here with the same offsets and epochs."""
 
     def holders(self) -> tuple["PartitionSite", ...]:
         """Return the other replicas that the user named as intact (`--against`)."""
@@ -248,19 +248,19 @@ class LogDirSite(Protocol):
     def topic_id_histories(self) -> Mapping[str, TopicIdHistory]: ...
 
     def registration(self, topic: str, partition: int) -> PartitionRegistration | None:
-        """Return a partition as the metadata at hand have it now, by the name of its topic."""
+        """Return a partition as the given metadata has it now, by the name of its topic."""
 
     def read(self, name: str) -> bytes | None:
         """Return a small file of the log dir itself; None if it is missing or unreadable."""
 
     def entry(self, name: str, topic: str, partition: int) -> Offset | None:
-        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if damaged."""
+        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if corrupt."""
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, "PartitionSite | None"]:
         """Return the log end of a partition of this log dir, and the partition; None: not known, not looked at."""
 
     def holds(self, topic: str, partition: int) -> bool:
-        """Whether the log dir has a directory of this partition, read or not."""
+        """Return whether the log dir has a directory of this partition, read or not."""
 
 
 class Impact(IntEnum):

@@ -19,7 +19,7 @@ def serialized(entries: list[OffsetEntry]) -> bytes:
 
 
 def with_entries(partition: PartitionSite, change: EntryChange) -> Iterator[EntryEdit]:
-    """Yield the lines of a partition that change; damaged checkpoints stay unchanged."""
+    """Yield the lines of a partition that change; corrupt checkpoints stay unchanged."""
     topic, number = partition.view.topic, partition.view.partition
     for name in OFFSET_CHECKPOINTS:
         offset = partition.log_dir.entry(name, topic, number)

@@ -47,6 +47,6 @@ def whole_log(partition: PartitionSite) -> Evidence:
 
 
 def stands_in(one: PartitionSite, other: PartitionSite) -> bool:
-    """Whether the other directory holds every batch of one, both being of one topic and valid to their ends."""
+    """Return whether the other directory holds every batch of one, both being of one topic and valid to their ends."""
     are_whole = one.image().fault is None and other.image().fault is None
     return are_whole and not ids_differ(one.view.topic_id, other.view.topic_id) and other.contains(one)

@@ -2,7 +2,7 @@
 
 WITHOUT = {
     "KC001": "kcheck could not read it: the finding says why and what to do",
-    "KC131": "the broker removes the marker at its next start, whatever its content",
+    "KC131": "the broker removes the marker when it starts, whatever its content",
     "KC150": "the file became shorter while it was read: a broker is running",
     "KC167": "kcheck did not decode the batch: it need not be wrong",
     "KC186": "possibly nothing is wrong, and lost records cannot be restored",
@@ -24,8 +24,8 @@ WITHOUT = {
     "KC247": "the objects are in the store, not on the disk",
     "KC248": "kcheck deletes nothing in a store",
     "KC249": "kcheck deletes nothing in a store",
-    "KC251": "the files do not show whether somebody still needs the records",
-    "KC252": "nothing is damaged: the finding names the commands for the running cluster",
+    "KC251": "the files do not show whether the records are still needed",
+    "KC252": "nothing is corrupt; the finding names the commands for the running cluster",
     "KC253": "the records are intact: the configuration of the topic must change",
     "KC254": "what the leader lacked is on no disk that follows it",
     "KC303": "only the cluster knows the id of the topic",
@@ -45,7 +45,7 @@ WITHOUT = {
     "KC502": "only the configuration of the nodes, or a running quorum, changes the voters",
     "KC503": "only newer software, or a downgrade of the running cluster, helps",
     "KC504": "only the running quorum changes its voters",
-    "KC505": "no file has what is gone: mount the disk, or see the page about a dead disk",
+    "KC505": "no file has the missing data; mount the disk, or see the page about a dead disk",
     "KC601": "only the running cluster can reset the offset of a group",
     "KC602": "only the running cluster can end a transaction",
 }

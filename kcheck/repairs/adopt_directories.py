@@ -90,7 +90,7 @@ def _adopted(partition: PartitionSite, finding: Finding, replica: ReplicaInClust
     reason = f"name the id that the cluster gave {partition.view.topic}, {topic_id}"
     what = f"topic id {topic_id}"
     if replica.of_zookeeper:
-        edit, reason = AsideEdit(path), f"{reason}: the broker writes the file anew"
+        edit, reason = AsideEdit(path), f"{reason}: the broker writes the file again"
     if not partition.log_dir.adopts:
         what = f"{what}, and no deletion of the topic"
     return RepairStep(finding, (edit,), reason, (Evidence(replica.source, None, crc_verified=None, what=what),))
@@ -102,7 +102,7 @@ def why_another_topic(history: TopicIdHistory | None, topic_id: str) -> str | No
     It is if nobody deleted it: ZooKeeper was lost and the topic created again, or somebody edited its znode.
     """
     if history is None:
-        return "the metadata at hand do not show whether the topic was deleted"
+        return "the given metadata does not show whether the topic was deleted"
     if history.deleted_at is not None:
         return f"the topic was deleted in ZooKeeper's transaction {history.deleted_at:#x}"
     if history.begins_empty or topic_id in history.ids:

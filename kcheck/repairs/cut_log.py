@@ -85,7 +85,7 @@ def _place(partition: PartitionSite, finding: Finding) -> tuple[int, int] | None
 
 
 def _is_tail(finding: Finding) -> bool:
-    """Whether no batch follows this position in its segment."""
+    """Return whether no batch follows this position in its segment."""
     return finding.id in _TAILS and finding.data.get("beyond") is None
 
 
@@ -186,7 +186,7 @@ def _edits(partition: PartitionSite, image: Image, cut: RecoveryCut, later: list
 
 
 def _left(image: Image, stated: EpochEntries) -> EpochEntries:
-    """Return the epochs of a log that was cut: those of its batches, and what the file says beside them.
+    """Return the epochs of a log that was cut: those of its batches, and what the file says next to them.
 
     An epoch that starts at the log end comes from an election without records. A log start above the new end had
     raised the first.

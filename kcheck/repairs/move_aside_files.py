@@ -2,7 +2,7 @@
 
 These are copies, notes, directories with the name of a file, and files left over from an interrupted deletion,
 compaction or write. A `.swap` waits to replace segments, and the broker does that itself. The repair moves it aside
-only if its batches are damaged and the segments that it would replace are intact.
+only if its batches are corrupt and the segments that it would replace are intact.
 """
 
 from collections.abc import Iterator
@@ -83,7 +83,7 @@ def _directory(partition: PartitionSite, finding: Finding) -> RepairOutcome:
         finding,
         [name],
         "move aside a directory with the name of a file",
-        "no broker creates such a directory",
+        "no broker creates a directory like this",
     )
 
 
@@ -122,9 +122,9 @@ def _swap(partition: PartitionSite, finding: Finding) -> RepairOutcome:
     image = partition.image()
     names = sorted(name for name in partition.names if name.endswith(SWAP))
     if any(name.endswith(CLEANED) for name in partition.names):
-        return Refused(finding, "a .cleaned file exists beside the .swap: a split was in progress")
+        return Refused(finding, "a .cleaned file exists too, so a split was in progress")
     if image.fault is not None:
-        return Refused(finding, f"the segments to be replaced are damaged: {image.fault}")
+        return Refused(finding, f"the segments to be replaced are corrupt: {image.fault}")
     ends = [(swap.base_offset, swap.end_offset) for swap in partition.view.swaps]
     logs = [(log.base_offset, log.end_offset) for log in partition.view.read or ()]
     for base, end in ends:
@@ -134,7 +134,7 @@ def _swap(partition: PartitionSite, finding: Finding) -> RepairOutcome:
         if not any(first <= base < max(last, first + 1) for first, last in logs) or covered < end:
             return Refused(finding, f"the segments to be replaced no longer hold offsets {base} to {end - 1}")
     step = _aside(
-        partition, finding, names, "keep the segments as they were before the compaction", "the .swap is damaged"
+        partition, finding, names, "keep the segments as they were before the compaction", "the .swap is corrupt"
     )
     return step._replace(evidence=(*step.evidence, whole_log(partition)))
 

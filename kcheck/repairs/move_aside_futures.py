@@ -32,7 +32,7 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairO
         if future is None or stays is None:
             yield Refused(finding, "kcheck did not read both directories")
         elif not stands_in(future, stays):
-            yield Refused(finding, f"{stays.dir} does not hold every batch of it, or is damaged: compare the two")
+            yield Refused(finding, f"{stays.dir} does not hold every batch of it, or is corrupt; compare the two")
         else:
             reason = f"move the -future directory out: {stays.dir} in the same log dir stays"
             holder = f"{stays.dir} holds every batch of it"

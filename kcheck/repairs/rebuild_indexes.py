@@ -34,7 +34,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         if f"{prefix}.log" not in partition.names:
             continue  # It went with its segment.
         if damaged is not None:
-            yield Refused(finding, f"{damaged.where.file} is damaged: {damaged.message}")
+            yield Refused(finding, f"{damaged.where.file} is corrupt: {damaged.message}")
         elif image.fault is not None:
             yield Refused(finding, f"the log is not valid to its end: {image.fault}")
         else:

@@ -1,7 +1,7 @@
 """Give the only directory of a replica its name back.
 
 A -future directory whose current one is gone is renamed to TOPIC-PARTITION, in its log dir: the start would empty it. A
--stray directory is renamed so if the metadata at hand assign the broker this partition of the topic with the id on
+-stray directory is renamed so if the given metadata assign the broker this partition of the topic with the id on
 disk. An empty directory of that name moves out first; plan again after that plan.
 
 The repair requires that every batch of the directory is valid, and that all log dirs of the broker are named: another
@@ -60,7 +60,7 @@ def _renamed(partition: PartitionSite, finding: Finding) -> RepairOutcome:
 
 
 def _is_twin(partition: PartitionSite, other: PartitionSite) -> bool:
-    """Whether the broker loads another directory of the partition, or another one was set aside."""
+    """Return whether the broker loads another directory of the partition, or another one was set aside."""
     one, two = partition.view, other.view
     is_same = other is not partition and (one.topic, one.partition) == (two.topic, two.partition)
     return is_same and (two.state in LIVE or two.state is one.state)

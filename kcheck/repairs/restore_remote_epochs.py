@@ -60,7 +60,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
 
 
 def _agree(partition: PartitionSite, own: EpochEntries, theirs: EpochEntries) -> bool:
-    """Whether the local batches, and the file as far as it goes, have the epochs of the other replica."""
+    """Return whether the local batches, and the file as far as it goes, have the epochs of the other replica."""
     starts = ((run.epoch, run.first_offset) for run in partition.epoch_runs())
     return all(epoch_for_offset(theirs, start) == epoch for epoch, start in (*own, *starts))
 

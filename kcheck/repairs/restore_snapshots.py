@@ -63,9 +63,7 @@ def _replayed(partition: PartitionSite, finding: Finding, names: list[str]) -> R
         return Refused(finding, "no right snapshot remains, and the log is not complete from offset 0")
     edits: list[Edit] = [AsideEdit(path_of(partition, name)) for name in names if name not in written]
     edits += [WriteEdit(path_of(partition, name), data) for name, data in sorted(written.items())]
-    return RepairStep(
-        finding, tuple(edits), "rebuild the snapshot from a replay of the whole log", (whole_log(partition),)
-    )
+    return RepairStep(finding, tuple(edits), "rebuild the snapshot from a replay of the log", (whole_log(partition),))
 
 
 def _snapshots(partition: PartitionSite) -> list[str]:
@@ -80,7 +78,7 @@ def _above(partition: PartitionSite, end: object) -> list[str]:
 
 
 def _is_sound(partition: PartitionSite, name: str) -> bool:
-    """Whether the broker takes a snapshot: it can be read, and lies in the log."""
+    """Return whether the broker takes a snapshot: it can be read, and is in the log."""
     offset, start, end = parse_file(name).offset, partition.view.log_start_offset, partition.image().log_end_offset
     data = partition.read(name)
     inside = offset is not None and start is not None and start < offset <= end

@@ -29,7 +29,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
     if any(candidate.id == "KC240" for candidate in findings):
         yield Refused(finding, "batches on disk lack the epochs of remote segments")
     elif damaged is not None:
-        yield Refused(finding, f"a damaged batch makes the epochs of the log unreliable: {damaged.message}")
+        yield Refused(finding, f"a corrupt batch makes the epochs of the log unreliable: {damaged.message}")
     elif image.fault is not None or not bases(partition):
         why = image.fault or "it has no segment"
         yield Refused(finding, f"the log is not valid to its end: {why}")

@@ -1,12 +1,12 @@
 """Rewrite an offset checkpoint with provable values only: the repair lowers or drops values, and never raises one.
 
-- recovery-point-offset-checkpoint: it drops a value above the log end, and every value of a damaged file. After an
+- recovery-point-offset-checkpoint: it drops a value above the log end, and every value of a corrupt file. After an
   unclean shutdown the broker then scans these logs.
 - replication-offset-checkpoint: it lowers a value above the log end to the log end. It drops a value only if the
   leader-epoch-checkpoint of the partition has entries: otherwise a follower would lose its whole log.
 - log-start-offset-checkpoint: it drops a value above the log end, which stops the broker from deleting the whole
   partition. It also drops an unreadable line; records that DeleteRecords removed there may become readable again.
-- cleaner-offset-checkpoint: as for the recovery point; the broker cleans the log from its start once more.
+- cleaner-offset-checkpoint: as for the recovery point; the broker cleans the log from the beginning once more.
 """
 
 from collections.abc import Iterator
@@ -131,7 +131,7 @@ def _kept(log_dir: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rule
                 return _Kept(
                     (),
                     (),
-                    f"{where} is damaged: its high watermark shows what was lost ({damaged.id})",
+                    f"{where} is corrupt, and its high watermark shows the loss ({damaged.id})",
                 )
             changes.append(f"lower {where} from {low} to its log end {end}")
             low = end
@@ -153,7 +153,7 @@ def _without_mark(
         if key in left or not (refused or key in gone) or not _has_records(partition):
             continue
         if not entries_of(partition):
-            return f"{partition.dir} would have neither a high watermark nor leader epochs: a follower drops its log"
+            return f"without high watermark and leader epochs {partition.dir} would lose all records as a follower"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Move a damaged replica aside, so that the broker re-replicates it from a healthy one.
+"""Move a corrupt replica aside, so that the broker re-replicates it from a healthy one.
 
 The repair comes after every repair of the files themselves but a cut. It is planned only if the next start is not clean
 with those.

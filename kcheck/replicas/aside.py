@@ -1,4 +1,4 @@
-"""Partition directories that somebody has moved aside: no broker loads them, but they may hold the best log.
+"""Partition directories that were moved aside: no broker loads them, but they may hold the best log.
 
 A directory counts if its partition.metadata has the id of a topic of the cluster. That file has no partition number:
 the number is in the directory's name after the topic's, in the plan of a backup of kcheck, or the topic has one

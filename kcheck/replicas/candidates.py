@@ -37,7 +37,7 @@ from kcheck.replicas.remote_losses import remote_amounts, remote_lost
 from kcheck.replicas.replica import ReplicaState, after_start
 
 GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
-"""Takes a partition; returns what consumer groups have committed in it, None if no offsets are at hand."""
+"""Takes a partition; returns what consumer groups have committed in it, None if there are no offsets."""
 CheckpointedMarks = Callable[[str, int], Mapping[int, Offset]]
 """Takes a partition; returns the high watermarks in checkpoints, by broker."""
 _ROLES = {
@@ -61,9 +61,9 @@ class ReplicaCopy(NamedTuple):
     high_watermark: Offset | None = None
     """The high watermark that is checkpointed for it."""
     unstable: bool = True
-    """Whether transactions can be open at its log end."""
+    """True if transactions can be open at its log end."""
     may_lead: bool = False
-    """Whether it is a race if the controller takes it out of the ISR before it can lead."""
+    """True if it is a race if the controller takes it out of the ISR before it can lead."""
 
 
 class BrokerHere(NamedTuple):
@@ -72,15 +72,15 @@ class BrokerHere(NamedTuple):
     start: BrokerStart
     """How it registers."""
     problem: str | None
-    """Why it does not start; None if it does."""
+    """The reason why it does not start; None if it does."""
     log_dirs: frozenset[str]
     """The ids of its log dirs that come online."""
     is_complete: bool
-    """Whether all of its log dirs are here and come online, as far as its files tell."""
+    """True if all of its log dirs are here and come online, as far as its files tell."""
     has_new_log_dir: bool = False
-    """Whether the cluster does not know a log dir that is here, or log.dirs lost one: its replicas are made again."""
+    """True if the cluster does not know a log dir that is here, or log.dirs lost one: its replicas are made again."""
     offline: Mapping[str, str] = {}
-    """Why log dirs go offline, by path."""
+    """The reason why log dirs go offline, by path."""
 
 
 class ClusterHere(NamedTuple):
@@ -93,17 +93,17 @@ class ClusterHere(NamedTuple):
     dead: frozenset[int]
     """The brokers that are given up."""
     kraft: bool
-    """Whether KRaft controllers elect."""
+    """True if KRaft controllers elect."""
     release: Release
     """The release that is modelled."""
     incomplete_ok: bool
-    """Whether to recommend a leader although replicas are not known."""
+    """True if to recommend a leader although replicas are not known."""
     offsets: GroupOffsets
     """What consumer groups have committed."""
     counted: Callable[[TruncationPlan], TruncationPlan] | None = None
-    """Where the logs themselves are not at hand: fills in how many records a plan loses and fetches, as is known."""
+    """Where the logs themselves are missing: fills in how many records a plan loses and fetches, as is known."""
     marks: CheckpointedMarks | None = None
-    """What checkpoints say of partitions, whether their logs are there or not; None if they are not at hand."""
+    """What checkpoints say of partitions, whether their logs are there or not; None if they are missing."""
     fenced: tuple[int, ...] = ()
     """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
 
@@ -127,7 +127,7 @@ def copy_of(
 
 
 def salvaged(files: ReplicaFiles, role: CopyState, release: Release) -> ReplicaCopy:
-    """Return a directory that no broker serves, as if somebody brought it back."""
+    """Return a directory that no broker serves, as if it was brought back."""
     return ReplicaCopy(brought_back(files, release), role, files.view.where.dir, files.view.high_watermark)
 
 
@@ -147,7 +147,7 @@ def with_problem(copy: ReplicaCopy, broker: BrokerHere, log_dir: str) -> Replica
 
 
 def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], cluster: ClusterHere) -> PartitionElection:
-    """Return the candidates of one partition, what each costs, and whom Kafka elects."""
+    """Return the candidates of one partition, what each costs, and the leader that Kafka elects."""
     known = None if cluster.image is None else cluster.image.topics.get(topic)
     registration = None if known is None else known.partitions.get(partition)
     own = _own_copies(topic, partition, tuple(copies), cluster)
@@ -224,7 +224,7 @@ def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, 
     """Return a candidate whose election also loses the records that only copies have that no broker serves.
 
     Without any log of the partition (`with_log`) and any such copy nobody knows how many records there were, nor where
-    the logs of such a copy are not at hand.
+    the logs of such a copy are missing.
     """
     if candidate.lost is None:
         return candidate
@@ -270,7 +270,7 @@ def _missing(
 def _groups(
     election: PartitionElection, states: Iterable[ReplicaState], cluster: ClusterHere
 ) -> tuple[tuple[str, Offset], ...] | None:
-    """Return the consumer groups whose offset lies beyond the log end of a replica; None if that is not known.
+    """Return the consumer groups whose offset is beyond the log end of a replica; None if that is not known.
 
     Replicas that end alike count too: after a power loss all of them can lack what a group has read.
     """
@@ -302,7 +302,7 @@ def _in_cluster(plan: TruncationPlan, registration: PartitionRegistration | None
 def _salvage(
     copy: ReplicaCopy, copies: tuple[ReplicaCopy, ...], election: PartitionElection, cluster: ClusterHere
 ) -> Candidate:
-    """Return a directory that no broker serves, as if somebody brought it back and it led the others."""
+    """Return a directory that no broker serves, as if it was brought back and it led the others."""
     others = (other.state for other in copies if other.state.broker_id != copy.state.broker_id)
     states = (copy.state, *others)
     leader = Election(leader=str(copy.state.broker_id))
@@ -317,7 +317,7 @@ def _only_here(
 ) -> Amounts | None:
     """Return what a copy has that no replica has; None if that is not known.
 
-    What lies below the log start of every replica is no loss: retention deleted it. `mark` is the high watermark of a
+    What is below the log start of every replica is no loss: retention deleted it. `mark` is the high watermark of a
     copy that no checkpoint names.
     """
     others = [copy.state for copy in copies if copy.state.problem is None and copy.state.log_end_offset is not None]

@@ -39,7 +39,7 @@ def committed_marks(states: Sequence[ReplicaState], registration: PartitionRegis
 def _lost_with(state: ReplicaState, other: ReplicaState) -> Offset:
     """Return up to where another replica has committed records that a start takes from this one; 0 if it has none.
 
-    A batch that is incomplete or damaged here is the same record there, if the logs are the same up to it.
+    A batch that is incomplete or corrupt here is the same record there, if the logs are the same up to it.
     """
     mark, lost, end = state.known_high_watermark, state.lost, state.log_end_offset
     if lost is None or lost.end is None or mark is None or end is None or state.problem is not None:
@@ -52,7 +52,7 @@ def _lost_with(state: ReplicaState, other: ReplicaState) -> Offset:
 
 
 def _shared_by_isr(states: Sequence[ReplicaState], registration: PartitionRegistration) -> Offset | None:
-    """Return up to where the logs of all members of the ISR are the same; None if one of them is not at hand."""
+    """Return up to where the logs of all members of the ISR are the same; None if one of them is missing."""
     members = [_at_hand(state) for state in states if state.broker_id in registration.isr]
     if not members or len(members) < len(registration.isr):
         return None

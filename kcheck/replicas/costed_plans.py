@@ -27,7 +27,7 @@ def plans_of(
     """Yield the plan of one partition under the chosen or the best leader, or one for each candidate.
 
     `in_cluster` fills in what the metadata of the cluster say; `counted`, what followers lose and fetch where the logs
-    themselves are not at hand.
+    themselves are missing.
     """
     plans = plans_under(states, election, release)
     if in_cluster is not None:
@@ -42,7 +42,7 @@ def plans_of(
 
 
 def _costed(plan: TruncationPlan, states: Sequence[ReplicaState]) -> TruncationPlan:
-    """Return a plan with what nobody has once its leader leads."""
+    """Return a plan with what no replica has once its leader leads."""
     if plan.problem is not None or plan.leader_log_end_offset is None:
         return plan
     marks = committed_marks(states, plan.registration)

@@ -47,7 +47,7 @@ class Distinct(NamedTuple):
     """The records in some ranges, each of them once."""
 
     records: int | None
-    """How many there are; None if a batch cannot be decoded or read."""
+    """Their number; None if a batch cannot be decoded or read."""
     bytes: int | None
     """The bytes of their batches, each distinct batch once and whole; None if a log cannot be read."""
     committed: int | None
@@ -94,14 +94,14 @@ class _Head:
         self._records: list[_Key] | None = None
         self.is_readable = True
         self.is_begun = False
-        """Whether some of its records are counted already."""
+        """True if some of its records are counted already."""
         self.first = batch.base_offset if batch.record_count is not None else self._first_of_wrapper()
 
     def _first_of_wrapper(self) -> Offset:
         return min((offset for offset, _ in self.records()), default=self.batch.base_offset)
 
     def records(self) -> list[_Key]:
-        """Return the records; a damaged batch counts as a record of its own. UnreadableError if the file fails."""
+        """Return the records; a corrupt batch counts as a record of its own. UnreadableError if the file fails."""
         if self._records is None:
             try:
                 records = _records(self._source, self.batch)
@@ -113,7 +113,7 @@ class _Head:
 
     @cached_property
     def is_corrupt(self) -> bool:
-        """Whether the CRC of the batch does not match."""
+        """True if the CRC of the batch does not match."""
         batch = self.batch
         return batch_crc(self._source, batch.position, batch.size, batch.magic) not in (None, batch.crc)
 
@@ -124,7 +124,7 @@ class _Head:
 
     @property
     def is_dense(self) -> bool:
-        """Whether every offset has a record, by the header."""
+        """True if every offset has a record, by the header."""
         return self.batch.record_count == self.batch.last_offset - self.batch.base_offset + 1
 
 
@@ -262,7 +262,7 @@ class _Sweep:
 
 
 def _within(stream: _Stream, head: _Head, until: Offset, *, is_alone: bool) -> list[_Key]:
-    """Return the records of a batch that lie in the range of its replica, and between what is counted and `until`.
+    """Return the records of a batch that are in the range of its replica, and between what is counted and `until`.
 
     A batch of an epoch that no other replica has there `is_alone`: if every offset of it has a record, none is decoded.
     """

@@ -63,11 +63,11 @@ class ElectionQuestion:
     dead: tuple[int, ...] = ()
     """The brokers that are given up."""
     incomplete_ok: bool = False
-    """Whether to recommend a leader although replicas are not known."""
+    """True if to recommend a leader although replicas are not known."""
     metadata: tuple[str, ...] = ()
     """Copies of the cluster's metadata outside of the log dirs."""
     aside: tuple[str, ...] = ()
-    """`BROKER=PATH`: directories that somebody moved aside, or that hold such ones."""
+    """`BROKER=PATH`: directories that were moved aside, or that hold such ones."""
     config: str | None = None
     """The server.properties of a controller; None for the first among the paths."""
     without: tuple[BrokerLogDir, ...] = ()
@@ -102,7 +102,7 @@ class ClusterElection(BrokerAnswer):
     """What `kcheck elect` answers."""
 
     kraft: bool
-    """Whether KRaft controllers elect."""
+    """True if KRaft controllers elect."""
     image: ClusterImage | None
     """The metadata of the cluster; None without any."""
     brokers: tuple[int, ...]
@@ -163,7 +163,7 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_safe(self) -> bool:
-        """Whether every partition has a recommended leader, and no record is lost by the recommended steps.
+        """True if every partition has a recommended leader, and no record is lost by the recommended steps.
 
         A cluster that is to be repaired first is not safe yet, nor is one with a broker here that does not start.
         """

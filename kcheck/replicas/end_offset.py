@@ -53,7 +53,7 @@ class EndOffset(NamedTuple):
     log_end_offset: Offset | None
     """The replica's log end offset; None if unknown."""
     problem: str | None
-    """Why the replica cannot answer; None if it can."""
+    """The reason why the replica cannot answer; None if it can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

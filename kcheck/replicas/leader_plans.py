@@ -104,7 +104,7 @@ def _plan_under(
 
 
 def is_foreign(state: ReplicaState, leading: ReplicaState, release: Release) -> bool:
-    """Whether a replica belongs to another topic than its leader; one without a topic id may belong to any."""
+    """Return whether a replica belongs to another topic than its leader; one without a topic id may belong to any."""
     return release.compares_topic_ids and ids_differ(state.topic_id, leading.topic_id)
 
 

@@ -62,7 +62,7 @@ def replicas_of(
     targets: tuple[Target, ...], *, wanted: PartitionFilter, log_dirs: LogDirs, running: bool = False,
     image: ClusterImage | None = None,
 ) -> LoadedReplicas:  # fmt: skip
-    """Return every current replica, with the findings in its files; `image` is the metadata at hand.
+    """Return every current replica, with the findings in its files; `image` is the given metadata.
 
     UsageError: two replicas of one partition with one broker id, where the message names both files, or, of brokers
     that are `running`, a broker id that contradicts meta.properties.

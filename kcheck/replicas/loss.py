@@ -19,7 +19,7 @@ _FETCH_SIZE = 1_048_576
 
 
 class Amount(NamedTuple):
-    """Records and bytes; records are None if a wrapper is damaged, or if there are too many wrappers."""
+    """Records and bytes; records are None if a wrapper is corrupt, or if there are too many wrappers."""
 
     records: int | None
     bytes: int | None
@@ -107,13 +107,13 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
 
 
 def wrapped_offsets(source: Source, batch: Batch) -> list[Offset]:
-    """Return the offsets of the messages in a compressed wrapper; none if it is damaged, or cut off meanwhile."""
+    """Return the offsets of the messages in a compressed wrapper; none if it is corrupt, or cut off meanwhile."""
     offsets = [Offset(message.offset) for message in wrapped_messages(source, batch)]
     return offsets if offsets[-1:] == [batch.last_offset] else []
 
 
 def wrapped_messages(source: Source, batch: Batch) -> list[Record]:
-    """Return the messages in a compressed wrapper; none if it is damaged, or cut off meanwhile."""
+    """Return the messages in a compressed wrapper; none if it is corrupt, or cut off meanwhile."""
     data = source.pread(batch.size, batch.position)
     read = [*read_records(data, BODY_SIZE_MAX)] if len(data) == batch.size else []
     messages = [message for message in read if isinstance(message, Record)]

@@ -1,4 +1,4 @@
-"""What nobody has any more once a replica leads: by the truncations of the others, and by the starts before."""
+"""What no replica has any more once a replica leads: by the truncations of the others, and by the starts before."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -21,7 +21,7 @@ ReplicasByBroker = Mapping[int | None, ReplicaState]
 def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *, later: int | None = None) -> Amounts:
     """Return the distinct records that a replica here holds and that the leader's log lacks in the end.
 
-    What a follower keeps beside its leader is lost too: no consumer sees it. So are the records of segments that
+    What a follower keeps next to its leader is lost too: no consumer sees it. So are the records of segments that
     somebody removed from the leader's log; at its start its followers delete theirs
     (UnifiedLog.maybeIncrementLogStartOffset). Offsets below a known high watermark that no replica holds are committed
     records. `later` is a follower that gets the lead once it is in sync: its log decides, as following leaves it.
@@ -41,7 +41,7 @@ def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *
 
 
 def _nowhere(last: ReplicaState, states: Sequence[ReplicaState]) -> Amounts:
-    """Return the records of segments that somebody removed from the log of the last leader, and that no replica has."""
+    """Return the records of segments that were removed from the log of the last leader, and that no replica has."""
     others = [
         (part.start, part.end)
         for state in states
@@ -74,7 +74,7 @@ def lacks(plan: TruncationPlan, follower: FollowerPlan, states: ReplicasByBroker
 
 
 def removed(state: ReplicaState) -> tuple[OffsetRange, ...]:
-    """Return the offsets of segments and batches that somebody removed from a log, and those of corrupt batches."""
+    """Return the offsets of segments and batches that were removed from a log, and those of corrupt batches."""
     head = () if state.lost_head is None else (OffsetRange(*state.lost_head),)
     if state.batches is not None:
         head = (*head, *(OffsetRange(one.start, one.end) for one in state.batches.unreadable))
@@ -136,7 +136,7 @@ class _LostOffsets(NamedTuple):
     start: Offset
     end: Offset
     records: int | None
-    """How many records it has there; None if that is not known."""
+    """Number of its records there; None if that is not known."""
     bytes: int | None
     """The bytes of their batches, likewise."""
 
@@ -183,7 +183,7 @@ def _by_batches(
 def _by_offsets(ranges: Sequence[_LostOffsets], states: ReplicasByBroker, marks: Marks) -> Amounts:
     """Return the distinct records that followers lose, as far as offsets and epochs alone show them.
 
-    A range that lies within that of another replica, and of the same history, is a copy of it.
+    A range that is within that of another replica, and of the same history, is a copy of it.
     """
     outer: list[_LostOffsets] = []
     copies: dict[_LostOffsets, list[_LostOffsets]] = {}
@@ -212,7 +212,7 @@ def _of_offsets(lost: _LostOffsets, marks: Sequence[Offset | None]) -> Amounts:
 
 
 def _is_within(one: _LostOffsets, other: _LostOffsets, states: ReplicasByBroker) -> bool:
-    """Whether a replica loses only records that another one loses too."""
+    """Return whether a replica loses only records that another one loses too."""
     shared = fork_of(states[one.broker_id], states[other.broker_id]).common_prefix
     return other.start <= one.start and one.end <= other.end and shared is not None and shared >= one.end
 
@@ -256,7 +256,7 @@ def _parts(loss: StartLoss, logs: tuple[LogFile, ...]) -> _Parts:
 
 
 def _beyond(parts: Sequence[_Parts], states: ReplicasByBroker, marks: Marks) -> Amounts:
-    """Return what lies beyond the last batch that a replica holds.
+    """Return what is beyond the last batch that a replica holds.
 
     An incomplete batch names records of which no disk has all bytes, and a high watermark names offsets that no disk
     has. What two starts take there are the same records: the larger loss counts.

@@ -64,7 +64,7 @@ def _replayed(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Transact
 
 
 def _take(columns: HeaderColumns, replay: TransactionReplay, begin: Offset, end: Offset) -> None:
-    """Add the transactional batches of a window that lie in `[begin, end)`."""
+    """Add the transactional batches of a window that are in `[begin, end)`."""
     rows = np.flatnonzero((columns.attributes & TRANSACTIONAL != 0) & (columns.magic >= 2))
     if not rows.size:
         return

@@ -155,7 +155,7 @@ class PartitionDirectories:
         return committed_offsets(logs) if replicas else None
 
     def _is_aside(self, target: Target, targets: Iterable[Target]) -> bool:
-        """Whether a partition directory is in no log dir, although log dirs of its broker are named too."""
+        """Return whether a partition directory is in no log dir, although log dirs of its broker are named too."""
         if target.kind is not TargetKind.PARTITION or self._log_dirs.open(target._replace(broker_id=None)).view.files:
             return False
         others = (other for other in targets if other.kind is TargetKind.LOG_DIR)
@@ -256,5 +256,5 @@ def _left_out(premises: Iterable[JudgedPremise]) -> Iterator[BrokerLogDir]:
 
 
 def _is_new(log_dir: LogDirView | None, known: set[str]) -> bool:
-    """Whether the cluster does not know a log dir; a copy without meta.properties may be of any."""
+    """Return whether the cluster does not know a log dir; a copy without meta.properties may be of any."""
     return log_dir is not None and META_PROPERTIES in log_dir.files and log_dir.directory_id not in known

@@ -13,8 +13,8 @@ from kcheck.model.names import ids_differ
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.replicas.served_now import ServedNow, remote_steps
 
-_UNKNOWN_PARTITION = "? (the partition is not in the metadata at hand)"
-_NOT_SAVED = "? (the plan's saved records are not at hand: elect --save-lost keeps them)"
+_UNKNOWN_PARTITION = "? (the partition is not in the given metadata)"
+_NOT_SAVED = "? (the plan's saved records are missing; elect --save-lost keeps them)"
 
 
 class SavedEvidence(NamedTuple):
@@ -27,9 +27,9 @@ class SavedEvidence(NamedTuple):
     others: int | None
     """Those that neither the plan gives up nor a replica has that cannot follow, and the leader's log lacks."""
     others_committed: int | None
-    """How many of these were acknowledged: they lie below the high watermark."""
+    """Number of these that were acknowledged, below the high watermark."""
     start: Offset = Offset(0)
-    """What the leader has deleted or compacted lies below and is not compared."""
+    """What the leader has deleted or compacted is below and is not compared."""
 
 
 class PartitionNow(NamedTuple):
@@ -40,7 +40,7 @@ class PartitionNow(NamedTuple):
     topic_id: str | None = None
     """The id of its topic by the metadata, or by the leader's directory."""
     is_deleted: bool = False
-    """Whether metadata is given that does not have the topic."""
+    """True if metadata is given that does not have the topic."""
     ends: Mapping[int, Offset | None] = {}
     """The log end offset of each replica here, by broker."""
     latest_epoch: Epoch | None = None
@@ -48,7 +48,7 @@ class PartitionNow(NamedTuple):
     followers: Mapping[int, FollowerPlan] = {}
     """What each replica here would do if it met the leader now, by broker."""
     evidence: SavedEvidence | None = None
-    """What the saved records say; None if they are not at hand."""
+    """What the saved records say; None if they are missing."""
     strays: tuple[tuple[int, str], ...] = ()
     """The brokers and paths of stray directories."""
     allows_unclean: bool | None = None
@@ -67,7 +67,7 @@ class PartitionNow(NamedTuple):
         return self.registration.last_leader if led == NO_LEADER else led
 
     def has_replica(self, number: int) -> bool:
-        """Whether a broker has a replica, or may have one: a later reassignment can remove it."""
+        """Return whether a broker has a replica, or may have one: a later reassignment can remove it."""
         return self.registration is None or number in self.registration.replicas
 
 

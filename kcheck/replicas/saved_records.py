@@ -39,7 +39,7 @@ class SavedRecords(NamedTuple):
     batches: int
     """The number of batches."""
     records: int | None
-    """The number of their records; None if a wrapper of messages is damaged."""
+    """The number of their records; None if a wrapper of messages is corrupt."""
     bytes: int
     """Their size in bytes."""
     sha256: str

@@ -15,8 +15,8 @@ from kcheck.replicas.replica import LogFile
 def shared_end(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) -> Offset | None:
     """Return the first offset at which two logs differ, `end` if none does; None if unknown.
 
-    It is not known behind an offset that one of them lacks, since compaction may have removed its record there, and
-    behind a wrapper that cannot be read.
+    It is not known after an offset that one of them lacks, since compaction may have removed its record there, and
+    after a wrapper that cannot be read.
     """
     if not (one and other):
         return None

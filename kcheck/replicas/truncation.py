@@ -175,7 +175,7 @@ class _AfterStarts:
         return self._premises.get(files.view.where.log_dir or "") or self._stray(files)
 
     def _stray(self, files: ReplicaFiles) -> str | None:
-        """Return why the broker will not serve a replica; None if it will, or if the metadata do not say."""
+        """Return why the broker will not serve a replica; None if it will, or if the metadata does not say."""
         where = files.view.where
         if files.log_dir is None or where.log_dir is None or files.view.topic_id is None:
             return None

@@ -58,7 +58,7 @@ class Verification(BrokerAnswer):
 
     @property
     def is_as_planned(self) -> bool:
-        """Whether no step differs from the plan, as far as is known."""
+        """True if no step differs from the plan, as far as is known."""
         return all(step.ok is not False for step in self.steps)
 
     def outcomes(self) -> tuple["Verification", Outcomes | None]:
@@ -222,7 +222,7 @@ def _evidence(
     saved: str | None,
     cleaned: Mapping[tuple[str, int, int], Offset],
 ) -> SavedEvidence | None:
-    """Return which of the saved records the leader's log has; None if what the plan gives up is not at hand."""
+    """Return which of the saved records the leader's log has; None if what the plan gives up is missing."""
     place = None if saved is None else join(saved, partition_name(planned.topic, planned.partition))
     logs = {} if place is None else _saved_logs(place)
     given_up = [follower for follower in planned.followers if follower.lost is not None]

@@ -21,18 +21,16 @@ CHECKPOINT_KINDS = (OFFSET_CHECKPOINT_KIND, LEADER_EPOCH_KIND)
 
 OUT_OF_MEMORY = "OutOfMemoryError"
 
-LOG_DIR_OFFLINE = (
-    "takes this log dir offline, and halts if it has no other; the partitions in it are unavailable until a restart"
-)
+LOG_DIR_OFFLINE = "takes this log dir offline, with its partitions, until a restart, and halts if it has no other"
 _EMPTY_RECOVERY_POINT = (
-    "treats the file as empty: after an unclean shutdown it scans every segment of every partition in this log dir, "
-    "which can take hours; no data is lost"
+    "treats the file as empty. After an unclean shutdown it scans every segment of this log dir, which can take "
+    "hours. No data is lost"
 )
 _EMPTY_LOG_START = (
-    "treats the file as empty: the log start of each partition falls back to its first segment, so records that "
-    "DeleteRecords removed become readable again"
+    "treats the file as empty. Each log starts at its first segment, and records that DeleteRecords removed become "
+    "readable again"
 )
-OPEN_TRANSACTION = "; an open transaction in a partition aborts the start instead"
+OPEN_TRANSACTION = "; with an open transaction in a partition it does not start"
 
 
 class CheckpointOutcome(NamedTuple):
@@ -65,7 +63,7 @@ def _recovery_point(error: str, release: Release) -> tuple[Severity, str]:
     if release.aborts_on_bad_recovery_point:
         return Severity.FATAL, "does not start"
     if error == OUT_OF_MEMORY:
-        return Severity.FATAL, "does not start: the count in the file needs more memory than is available"
+        return Severity.FATAL, "does not start, because the count in the file needs more memory than is available"
     if not release.has_offline_log_dirs or error not in IO_ERRORS:
         return Severity.WARNING, _EMPTY_RECOVERY_POINT
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
@@ -73,7 +71,7 @@ def _recovery_point(error: str, release: Release) -> tuple[Severity, str]:
 
 def _log_start(error: str, release: Release) -> tuple[Severity, str]:
     if error == OUT_OF_MEMORY:
-        return Severity.FATAL, "does not start: the count in the file needs more memory than is available"
+        return Severity.FATAL, "does not start, because the count in the file needs more memory than is available"
     if not release.has_offline_log_dirs or error not in IO_ERRORS:
         return Severity.ERROR, _EMPTY_LOG_START
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
@@ -83,17 +81,14 @@ def _high_watermark(error: str, release: Release) -> tuple[Severity, str]:
     if release.has_offline_log_dirs and error in IO_ERRORS:
         return Severity.FATAL, f"{LOG_DIR_OFFLINE}. This happens when the first partition becomes leader or follower"
     if not release.is_kraft_only:
-        request = "cannot make the partitions of this log dir leaders or followers: each LeaderAndIsr request fails"
+        request = "cannot start the partitions of this log dir, because each LeaderAndIsr request fails"
         if not release.runs_on_without_high_watermarks:
             return Severity.ERROR, request
         return (
             Severity.ERROR,
             f"{request}. In KRaft mode the broker keeps running with only some replicas started",
         )
-    words = (
-        "keeps running half initialised: it does not start the leaders among its partitions, and each follower in "
-        "this log dir fails separately"
-    )
+    words = "keeps running. It does not start the leaders among its partitions, and each follower in this log dir fails"
     return Severity.ERROR, words
 
 
@@ -101,17 +96,17 @@ def _cleaner(error: str, release: Release) -> tuple[Severity, str]:
     if release.has_offline_log_dirs and error in IO_ERRORS:
         return Severity.FATAL, f"treats the file as empty and {LOG_DIR_OFFLINE}"
     words = (
-        "loses every cleaner thread at the first cleaning pass: compaction stops on all log dirs of the broker, with "
-        "no other sign, and compacted topics (__consumer_offsets first) grow for ever"
+        "loses every cleaner thread at the first cleaning pass. Compaction stops on all log dirs, with no other sign. "
+        "Compacted topics (__consumer_offsets first) grow for ever"
     )
     return Severity.ERROR, words
 
 
 def _leader_epoch(error: str, release: Release) -> tuple[Severity, str]:
     if error == OUT_OF_MEMORY:
-        return Severity.FATAL, "does not start: the count in the file needs more memory than is available"
+        return Severity.FATAL, "does not start, because the count in the file needs more memory than is available"
     if error not in IO_ERRORS or not release.outlives_bad_partition_files:
-        return Severity.FATAL, "does not start: one such file, in one partition, aborts the start of the whole broker"
+        return Severity.FATAL, "does not start, because of this one file in one partition"
     return Severity.FATAL, f"{LOG_DIR_OFFLINE}{_open_transaction(release)}"
 
 
@@ -122,17 +117,18 @@ def _open_transaction(release: Release) -> str:
 _STOP = "Stop the broker and keep a copy of the file outside every log dir."
 
 ADVICE = {
-    RECOVERY_POINT: "Then replace it with an empty file: two lines, 0 and 0. That is always safe; after an unclean "
+    RECOVERY_POINT: "Then replace it with an empty file (two lines, 0 and 0). That is always safe. After an unclean "
     "shutdown the broker then scans all segments. Never raise a value in it.",
     LOG_START: "Then rewrite it with the readable lines and the right count. Without its entry, a partition makes "
     "deleted records readable again; a topic in remote storage needs its entry. Never write a value above the log end.",
-    REPLICATION_OFFSET: "Then rewrite it with the readable lines and the right count. Remove an entry only if the "
-    "leader-epoch-checkpoint of that partition has entries, or if this broker leads it: otherwise the follower "
-    "truncates to its log start. Never raise a value.",
-    CLEANER_OFFSET: "Then replace it with an empty file: two lines, 0 and 0. That is always safe; the broker cleans "
-    "every compacted log once from its start.",
-    LEADER_EPOCHS: "If another replica is in sync, move this partition directory out of the log dir and let the broker "
-    "re-replicate it. Otherwise rebuild the file from the batch headers of all segments. With an empty file the broker "
+    REPLICATION_OFFSET: "Then rewrite it with the readable lines and the right count. Remove an entry only if that "
+    "partition has leader epochs, or if this broker leads it. Otherwise the follower truncates to its log start. "
+    "Never raise a value.",
+    CLEANER_OFFSET: "Then replace it with an empty file (two lines, 0 and 0). That is always safe. The broker cleans "
+    "every compacted log once from the beginning.",
+    LEADER_EPOCHS: "If another replica is in sync, move this partition directory outside every log dir. The broker "
+    "then re-replicates it. Otherwise rebuild the file from the batch headers of all segments. With an empty file the "
+    "broker "
     "starts, but this replica truncates to its high watermark. Never invent epochs.",
 }
 ADVICE_OTHER = "Find out which checkpoint it was; each one is repaired differently."

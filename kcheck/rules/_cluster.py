@@ -10,12 +10,12 @@ MAY_BE_OLDER = "; this copy of the metadata may be older than the directory"
 
 
 def has_metadata(view: PartitionView) -> bool:
-    """Whether the metadata of the cluster say anything of a replica: the precondition of these rules."""
+    """Return whether the metadata of the cluster say anything of a replica: the precondition of these rules."""
     return view.in_cluster is not None and view.is_replica
 
 
 def has_other_topic_id(view: PartitionView, replica: ReplicaInCluster) -> bool:
-    """Whether the cluster gave the topic of this name another id than partition.metadata has."""
+    """Return whether the cluster gave the topic of this name another id than partition.metadata has."""
     return None not in (view.topic_id, replica.topic_id) and view.topic_id != replica.topic_id
 
 

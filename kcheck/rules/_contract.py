@@ -77,9 +77,9 @@ class Rule(NamedTuple):
     shared_page: str = ""
     """The end of a page that several rules share."""
     depends_on_others: bool = False
-    """Whether its advice names a leader, an order of starts or another replica: `kcheck recover` sees more."""
+    """True if its advice names a leader, an order of starts or another replica: `kcheck recover` sees more."""
     cites_metadata: bool = False
-    """Whether its findings name the copy of the metadata and its end, and so change with every record of these."""
+    """True if its findings name the copy of the metadata and its end, and so change with every record of these."""
 
     @property
     def id(self) -> str:

@@ -27,7 +27,7 @@ def on_line(view: FileView, index: int) -> Location:
 
 
 def readable(view: FileView) -> bool:
-    """Whether the broker's reader accepts the file; False if this release has no reader for it."""
+    """Return whether the broker's reader accepts the file; False if this release has no reader for it."""
     return view.reads is not None and view.reads.error is None
 
 
@@ -41,7 +41,7 @@ def offset_entries(view: FileView | None) -> OffsetCheckpoint:
 
 
 def holds_nothing(view: FileView) -> bool:
-    """Whether a readable checkpoint has no count: it has 0 bytes or only a version line."""
+    """Return whether a readable checkpoint has no count: it has 0 bytes or only a version line."""
     return view.size < len(b"0\n0\n") and all(defect.line != HEADER_LINES for defect in view.parsed.defects)
 
 

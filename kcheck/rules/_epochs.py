@@ -12,15 +12,15 @@ from kcheck.rules._partition import served
 from kcheck.rules._words import DATA_MAX
 
 REFETCH_OR_REBUILD = (
-    "If another replica is in sync, stop the broker, move this partition directory out of the log dir, and let "
-    "the broker re-replicate it. Otherwise rebuild the file from the batch headers of all segments."
+    "If another replica is in sync, stop the broker and move this partition directory outside every log dir. The "
+    "broker then re-replicates it. Otherwise rebuild the file from the batch headers of all segments."
 )
 
 
 RESTORE = (
-    "If another replica is in sync, stop the broker, move this partition directory out of the log dir, and let "
-    "the broker re-replicate it. Otherwise restore the file from a backup, or from the leader-epoch index that remote "
-    "storage keeps with the newest segment. Local batches lack the epochs of remote segments."
+    "If another replica is in sync, stop the broker and move this partition directory outside every log dir. The "
+    "broker then re-replicates it. Otherwise restore the file from a backup, or from the leader-epoch index of the "
+    "newest segment in remote storage. Local batches lack the epochs of remote segments."
 )
 """What to do instead if the log has a part in remote storage."""
 
@@ -33,7 +33,7 @@ def lines_of_file(view: FileView | None, release: Release) -> EpochEntries:
 
 
 def has_negative(entries: EpochEntries) -> bool:
-    """Whether an entry is one that no broker writes, and that ends the load from 2.7 on."""
+    """Return whether an entry is one that no broker writes, and that ends the load in 2.7 and later."""
     return not rise(entries) and any(entry.epoch < 0 or entry.start_offset < 0 for entry in entries)
 
 
@@ -46,7 +46,7 @@ def loaded_lines(view: PartitionView, release: Release) -> EpochEntries:
 
 
 def lacks_epochs(view: PartitionView, release: Release) -> bool:
-    """Whether a replica has batches with an epoch, and the broker's reader finds no epoch at all.
+    """Return whether a replica has batches with an epoch, and the broker's reader finds no epoch at all.
 
     A metadata log gets them back from its batches.
     """
@@ -59,13 +59,13 @@ def lacks_epochs(view: PartitionView, release: Release) -> bool:
 
 
 def truncates_to_log_start(view: PartitionView, release: Release) -> bool:
-    """Whether a follower would drop its whole log; unknown, so False, where the directory stands alone."""
+    """Return whether a follower would drop its whole log; unknown, so False, where the directory is alone."""
     stands_alone = view.clean_shutdown is None
     return not stands_alone and view.high_watermark is None and lacks_epochs(view, release)
 
 
 def lacks_remote_epochs(view: PartitionView, release: Release) -> bool:
-    """Whether the epochs of a tiered log begin above its log start, which lies below its first local segment.
+    """Return whether the epochs of a tiered log begin above its log start, which is below its first local segment.
 
     Only an orderly stop proves a late first epoch: a killed broker may not have written a higher log start yet. Up to
     3.7 every tiered log has a snapshot of its remote segments.

@@ -12,7 +12,7 @@ def served(view: PartitionView) -> bool:
 
 
 def has_data(view: PartitionView) -> bool:
-    """Whether the log holds anything, as far as is known."""
+    """Return whether the log holds anything, as far as is known."""
     return view.size > 0 or any(segment.size > 0 for segment in view.segments)
 
 

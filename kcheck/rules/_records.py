@@ -11,22 +11,22 @@ from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 ADVICE = (
     f"{KEEP_A_COPY} Compare the batch with the other replicas. {REFETCH} If all replicas have the same batch, it came "
-    "from its producer: consumers must seek past it."
+    f"from its producer, and consumers must seek past it."
 )
 
 UNDECODED_PAGE = """
 What the broker does:
 
-- A start, a follower and a fetch of a consumer use the batch as it is: none of them decodes records.
+- The broker and its followers do not decode records. They store and serve the batch as it is.
 - A consumer fails at the first offset of the batch that it cannot decode (InvalidRecordException, KafkaException),
   again and again. It can only seek past it.
-- Compaction fails when it decodes the batch. From 2.1 on the cleaner then skips this partition. Before 2.1 its thread
-  ends, and the broker compacts no partition until it restarts.
+- Compaction fails when it decodes the batch. In 2.1 and later the cleaner then skips this partition. In 2.0 and earlier
+  its thread ends, and the broker compacts nothing until it restarts.
 - Coordinators that load `__consumer_offsets` or `__transaction_state` fail to load the partition.
 
-What to do: Compare the batch with the other replicas. If another replica has it right, stop the broker, move this
-partition directory out of the log dir, and let the broker re-replicate it. If all replicas have the same batch, it
-came from its producer: consumers must seek past it.
+What to do: Compare the batch with the other replicas. If another replica has it right, stop the broker and move this
+partition directory outside every log dir. The broker then re-replicates it. If all replicas have the same batch, it
+came from its producer, and consumers must seek past it.
 """
 """The end of the page of every rule about a batch that cannot be decoded."""
 

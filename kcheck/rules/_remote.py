@@ -17,7 +17,7 @@ _MOST = 5
 
 
 def is_tiered(view: PartitionView) -> bool:
-    """Whether kcheck knows that a part of the log is in remote storage."""
+    """Return whether kcheck knows that a part of the log is in remote storage."""
     return view.remote is not None and served(view)
 
 
@@ -48,7 +48,7 @@ class LackedHistory(NamedTuple):
     deleted: Spans
     """The offsets of the segments that are deleted at most."""
     segments: int
-    """How many they are."""
+    """Their number."""
 
 
 def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHistory]:
@@ -71,7 +71,7 @@ def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHis
 
 
 def has_epochs_from_log_start(replica: RemoteReplica) -> bool:
-    """Whether the leader epochs begin at the log start: KC240 has those that begin above it, and empty ones."""
+    """Return whether the leader epochs begin at the log start: KC240 has those that begin above it, and empty ones."""
     return bool(replica.epochs) and replica.epochs[0].start_offset <= replica.log_start
 
 

@@ -1,4 +1,4 @@
-"""Shared by the rules on segments: findings about faulty batches and index entries, and what the next start does."""
+"""Shared by the rules on segments: findings about corrupt batches and index entries, and what the next start does."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ from kcheck.words import capital, counted, offset_span
 COMPARE = "Compare the log end offset with the other replicas."
 KEEP_A_COPY = "Stop the broker and copy the partition directory to a place outside every log dir."
 REFETCH = (
-    "If another replica is in sync, move this directory out of the log dir with the broker stopped, and let the broker "
-    "re-replicate it."
+    "If another replica is in sync, stop the broker and move this directory outside every log dir. The broker then "
+    "re-replicates it."
 )
 
 _AFTER_CLEAN = "after a clean one it does not check the segment"
@@ -32,34 +32,34 @@ def oversized_log(size: int, release: Release) -> tuple[Severity, str] | None:
 
 
 def has_faulty_batches(view: SegmentView) -> bool:
-    """Whether a batch has a fault."""
+    """Return whether a batch has a fault."""
     return bool(view.counts)
 
 
 def ends_early(view: SegmentView) -> bool:
-    """Whether the batches end before the file does."""
+    """Return whether the batches end before the file does."""
     return view.end is not End.WHOLE
 
 
 def has_faulty_entries(view: SegmentView) -> bool:
-    """Whether an index has an entry with a fault, or ends inside an entry."""
+    """Return whether an index has an entry with a fault, or ends inside an entry."""
     offsets, times = view.offset_index, view.time_index
     faulty_offsets = offsets is not None and bool(offsets.counts or offsets.torn)
     return faulty_offsets or (times is not None and bool(times.counts or times.torn))
 
 
 def has_faulty_records(view: SegmentView) -> bool:
-    """Whether a batch has a fault inside; False where no records were read."""
+    """Return whether a batch has a fault inside; False where no records were read."""
     return view.records is not None and bool(view.records.counts)
 
 
 def is_undamaged(view: SegmentView) -> bool:
-    """Whether no batch, record or index entry has a fault and the batches end at the end of the file."""
+    """Return whether no batch, record or index entry has a fault and the batches end at the end of the file."""
     return not (has_faulty_batches(view) or ends_early(view) or has_faulty_entries(view) or has_faulty_records(view))
 
 
 def lacks_index(view: SegmentView) -> bool:
-    """Whether the offset index or the time index was not read."""
+    """Return whether the offset index or the time index was not read."""
     return view.offset_index is None or view.time_index is None
 
 
@@ -110,7 +110,7 @@ def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: O
     if view.scanned is None:
         return f"After an unclean shutdown {kafka(release)} {cut}; {_AFTER_CLEAN}. {capital(unnoticed)}."
     if view.scanned:
-        words = f"{kafka(release)} recovers this segment at its next start, because the shutdown was unclean: it {cut}."
+        words = f"{kafka(release)} recovers this segment when it starts, because the shutdown was unclean. It {cut}."
         return cuts(words, end)
     return keeps(f"{kafka(release)} does not check this segment when it starts. {capital(unnoticed)}.", view)
 
@@ -183,7 +183,7 @@ def entries_finding(
 
 
 def _left_by_truncation(view: SegmentView, index: IndexView) -> bool:
-    """Whether a truncation of the log can have left the faulty entries: all up to the last, in the active segment.
+    """Whether a truncation of the log can have left the corrupt entries: all up to the last, in the active segment.
 
     AbstractIndex.truncateToEntries (0.10.2 to 4.3.1) drops entries but keeps their bytes; later ones overwrite some.
     """
@@ -197,17 +197,17 @@ def _left_by_truncation(view: SegmentView, index: IndexView) -> bool:
 
 
 REBUILD = (
-    "Let the broker rebuild it: stop the broker, check that every batch of the .log is intact (kcheck check --depth "
-    "crc), move both indexes of the segment out of the log dir, and start it. While the .log has a batch that is not "
-    "intact, never remove an index: the broker would cut the log there."
+    "Stop the broker, and check that every batch of the .log is intact (kcheck check --depth crc). Then move both "
+    "indexes of the segment outside every log dir. The broker rebuilds them. With a batch that is not intact, never "
+    "remove an index, because the broker would truncate the log there."
 )
 
 
 def rebuilt(view: SegmentView, release: Release) -> bool:
-    """Whether the next start is known to rebuild the indexes of a segment, because it recovers the segment.
+    """Return whether the next start is known to rebuild the indexes of a segment, because it recovers the segment.
 
     Up to 2.2 it also does so if one of them fails OffsetIndex.sanityCheck or TimeIndex.sanityCheck: it has bytes
-    after its last slot, or that slot holds zeros. In an `.index` zeros are not a valid offset up to 1.1.
+    after its last slot, or that slot holds zeros. In an `.index` zeros are not a valid offset in 1.1 and earlier.
     """
     offsets, times = view.offset_index, view.time_index
     torn = any(index is not None and index.torn for index in (offsets, times))
@@ -220,20 +220,18 @@ def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, al
     """Return what happens to a wrong index; `also` follows what the start does."""
     rebuilds = (Claim(Claimed.REBUILDS, view.base_offset),)
     if not view.scanned and rebuilt(view, release):
-        words = (
-            f"{kafka(release)} finds a wrong index of this segment at its next start, and rebuilds all of its indexes."
-        )
+        words = f"{kafka(release)} finds a wrong index of this segment when it starts, and rebuilds all of its indexes."
         return Effect(words + also, rebuilds)
     if view.scanned is None:
         return f"After an unclean shutdown {kafka(release)} rebuilds it; {_AFTER_CLEAN}. {capital(unnoticed)}."
     if view.scanned:
-        words = f"{kafka(release)} rebuilds it at its next start, because the shutdown was unclean."
+        words = f"{kafka(release)} rebuilds it when it starts, because the shutdown was unclean."
         return Effect(words + also, rebuilds)
-    return keeps(f"{kafka(release)} does not check it at its next start: {unnoticed}.", view)
+    return keeps(f"{kafka(release)} does not check it when it starts, and {unnoticed}.", view)
 
 
 def closed(view: SegmentView) -> bool:
-    """Whether a broker has closed the segment and trimmed its indexes: it rolled, or the shutdown was clean."""
+    """Return whether a broker has closed the segment and trimmed its indexes: it rolled, or the shutdown was clean."""
     return not view.active or view.scanned is False
 
 

@@ -33,7 +33,7 @@ def check(view: object, release: Release) -> Iterator[Finding]:
 GONE = Unreadable(UnreadableCause.MISSING, "No such file or directory")
 """The directory listed it, so it existed."""
 
-LINK = Unreadable(UnreadableCause.LINK, "a symbolic link out of the log dir: not followed")
+LINK = Unreadable(UnreadableCause.LINK, "not followed, because the symbolic link leaves the log dir")
 """The link leads to a directory."""
 
 
@@ -43,7 +43,7 @@ def finding(where: Location, why: Unreadable) -> Finding:
         return RULE.finding(
             where,
             "removed while kcheck was running",
-            effect="None: a running broker removes segments and partitions.",
+            effect="None, because a running broker removes segments and partitions.",
             advice="Nothing to do.",
             severity=Severity.INFO,
         )
@@ -56,8 +56,8 @@ def finding(where: Location, why: Unreadable) -> Finding:
         effect = "The broker finds no file here, and fails if it opens or creates one."
         advice = "Stop the broker and replace the link with the file; if there is no copy, remove the link."
     elif why.cause is UnreadableCause.TOO_LARGE:
-        effect = "Only kcheck refuses it: a broker reads the file if its contents fit in the heap."
-        advice = "Find out what wrote it: no broker writes a file this large."
+        effect = "Only kcheck refuses it. A broker reads the file if its contents fit in the heap."
+        advice = "Find out which program wrote it. No broker writes a file this large."
     return RULE.finding(where, f"cannot be read: {why.words}", effect=effect, advice=advice)
 
 

@@ -35,7 +35,7 @@ EFFECTS = {
     RECOVERY_POINT: "after an unclean shutdown it scans every segment of every partition",
     LOG_START: "each log starts at its first segment, so consumers can read records again that DeleteRecords removed",
     REPLICATION_OFFSET: "each partition starts with its high watermark at the log start",
-    CLEANER_OFFSET: "the cleaner cleans each compacted log once more from its start",
+    CLEANER_OFFSET: "the cleaner cleans each compacted log once more from the beginning",
     LEADER_EPOCHS: "the replica knows no leader epoch",
 }
 
@@ -55,7 +55,8 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         view.where,
         f"{view.name} has {counted(view.size, 'byte')}{cut}",
         effect=f"{kafka(release)} reads it as no entries, without a warning" + (f": {then}." if then else "."),
-        advice="No broker writes only a version line: the file was truncated. Compare with a backup before the start."
+        advice="No broker writes only a version line, so the file was truncated. Compare with a backup before the "
+        "broker starts."
         if never_written
         else "Nothing, if the log dir is new or the file was always empty. Otherwise find a backup before the broker "
         "starts and rewrites the file.",

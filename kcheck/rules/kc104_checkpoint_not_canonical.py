@@ -48,7 +48,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         + (" If the file was truncated there, the last number is too small." if cut else ""),
         advice="Compare the file with the log and with a backup before the broker starts."
         if refused or cut
-        else "Nothing: the broker rewrites the file.",
+        else "Nothing, because the broker rewrites the file.",
         severity=Severity.WARNING if refused or cut else Severity.INFO,
         data={"defect_count": 1 + len(others), "defects": defect_rows([first, *others])},
     )

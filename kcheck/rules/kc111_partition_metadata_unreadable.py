@@ -39,7 +39,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     what = (
         f"{LOG_DIR_OFFLINE}{OPEN_TRANSACTION}"
         if offline
-        else "does not start: one such file in one partition aborts the start of the whole broker"
+        else "does not start, because of this one file in one partition"
     )
     yield RULE.finding(
         at(view, refused[0] if refused else None),

@@ -40,8 +40,8 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         at(view, defects[0] if defects else None),
         message(view, fault),
         effect=f"{kafka(release)} {_effect(fault, release)}.",
-        advice="Stop the broker, copy the file to a place outside every log dir, and copy version, node.id (or "
-        "broker.id) and cluster.id from another log dir of this broker. Never copy directory.id: omit it.",
+        advice="Stop the broker, and copy the file to a place outside every log dir. Then copy version, node.id (or "
+        "broker.id) and cluster.id from another log dir of this broker. Never copy directory.id.",
         severity=Severity.WARNING if warns else Severity.FATAL,
         data={"error": view.reads.error, "defects": defect_rows(defects)},
     )
@@ -68,7 +68,7 @@ def message(view: FileView, fault: MetaPropertiesFault) -> str:
 
 def _effect(fault: MetaPropertiesFault, release: Release) -> str:
     if fault is MetaPropertiesFault.NO_NODE_ID:
-        return "does not start: the file has no node id"
+        return "does not start, because the file has no node id"
     if fault is MetaPropertiesFault.EMPTY:
         return "does not start in KRaft mode; with ZooKeeper it accepts the file and rewrites it"
     if fault is MetaPropertiesFault.UNREADABLE and release.outlives_bad_meta_properties:

@@ -38,7 +38,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         view.where._replace(position=view.valid_size),
         f"position {view.valid_size}: no valid batch, {left} cannot be read{batches_after_damage(view)}",
         effect=says(
-            f"{kafka(release)} stops at its next start with an error; the start after that cuts the log there.",
+            f"{kafka(release)} does not start. Its second attempt truncates the log there.",
             Claimed.FAILS,
         )
         if fatal
@@ -50,7 +50,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 def _is_passed(view: SegmentView) -> bool:
-    """Whether the last index entry points past the damage: the broker then searches the log end from there."""
+    """Return whether the last index entry points past the damage: the broker then searches the log end from there."""
     return view.offset_index is not None and EntryFault.BEYOND in view.offset_index.counts
 
 

@@ -56,16 +56,16 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect
     if view.scanned is None:
         return Severity.WARNING, f"After an unclean shutdown {who} cuts them off; after a clean one it fails on them."
     if view.scanned and view.active:
-        return Severity.INFO, cuts(f"{who} cuts them off at its next start: the log then ends at offset {end}.", end)
+        return Severity.INFO, cuts(f"{who} truncates them when it starts. The log then ends at offset {end}.", end)
     if view.scanned:
-        words = f"{who} truncates the log to offset {end} at its next start and deletes every later segment."
+        words = f"{who} truncates the log to offset {end} when it starts, and deletes every later segment."
         return Severity.ERROR, cuts(words, end)
     if not view.active:
-        return Severity.ERROR, keeps(f"{who} does not check: readers that reach offset {end} fail.", view)
+        return Severity.ERROR, keeps(f"{who} does not check. Readers that reach offset {end} fail.", view)
     if view.size - view.valid_size > _READABLE_SIZE_MAX:
-        words = f"{who} stops at its next start with an error; the start after that cuts them off."
+        words = f"{who} does not start. Its second attempt truncates them."
         return Severity.FATAL, says(words, Claimed.FAILS)
-    return Severity.ERROR, keeps(f"{who} keeps them and appends after them: new records cannot be read.", view)
+    return Severity.ERROR, keeps(f"{who} keeps them and appends after them. New records cannot be read.", view)
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.FAULTY_SEGMENT, check=check, when=ends_early, depends_on_others=True)

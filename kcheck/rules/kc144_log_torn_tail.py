@@ -59,14 +59,14 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect
         return Severity.WARNING, f"After an unclean shutdown {who} cuts it off; after a clean one it appends after it."
     if view.scanned and view.active:
         severity = Severity.INFO if view.beyond is None else Severity.ERROR
-        return severity, cuts(f"{who} cuts it off at its next start: the log then ends at offset {end}.", end)
+        return severity, cuts(f"{who} truncates it when it starts. The log then ends at offset {end}.", end)
     if view.scanned:
-        words = f"{who} truncates the log to offset {end} at its next start and deletes every later segment."
+        words = f"{who} truncates the log to offset {end} when it starts, and deletes every later segment."
         return Severity.ERROR, cuts(words, end)
     if view.active:
-        words = f"{who} does not check and appends after it: new records cannot be read."
+        words = f"{who} does not check and appends after it. New records cannot be read."
     else:
-        words = f"{who} does not check: readers continue in the next segment, without the records from offset {end} on."
+        words = f"{who} does not check. Readers continue in the next segment, without the records from offset {end} on."
     return Severity.ERROR, keeps(words, view)
 
 

@@ -27,7 +27,8 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         view,
         (BatchFault.ORDER, BatchFault.DELTA),
         _message,
-        effect=f"{kafka(release)} does not notice it: readers get records twice or not at all; followers fail there.",
+        effect=f"{kafka(release)} does not notice it. Readers get records twice or not at all, and followers fail "
+        f"there.",
         advice=f"{KEEP_A_COPY} {REFETCH}",
     )
 

@@ -24,8 +24,8 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         return
     yield RULE.finding(
         view.where._replace(position=view.valid_size),
-        f"became shorter than {view.size} bytes while kcheck read it: a process is writing here",
-        effect="None: kcheck read a changing file.",
+        f"became shorter than {view.size} bytes while kcheck read it, because a process is writing to it",
+        effect="None, because kcheck read a changing file.",
         advice="Stop the broker, or check a snapshot of the disk.",
         data={"size": view.size, "valid_size": view.valid_size},
     )

@@ -31,7 +31,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     if f"{prefix}.index" not in view.files:
         yield _finding(view, f"{prefix}.index", f"{kafka(release)} reads the whole segment and rebuilds it")
     elif f"{prefix}.timeindex" not in view.files and release.has_time_indexes:
-        effect = f"{kafka(release)} creates an empty one: retention uses the modification time of the file"
+        effect = f"{kafka(release)} creates an empty one, and retention uses the modification time of the file"
         yield _finding(view, f"{prefix}.timeindex", effect)
 
 
@@ -40,7 +40,7 @@ def _finding(view: SegmentView, name: str, effect: str) -> Finding:
         view.where._replace(file=name),
         "missing beside the .log",
         effect=f"{effect}.",
-        advice="Before the broker starts, check that every batch of the .log is intact: kcheck check --depth crc.",
+        advice="Before the broker starts, check that every batch of the .log is intact (kcheck check --depth crc).",
         data={"batches": view.batches},
     )
 

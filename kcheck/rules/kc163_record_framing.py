@@ -23,7 +23,7 @@ from kcheck.rules._words import kafka
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     """Find the batches whose records do not fill them exactly."""
     yield from records_finding(RULE, view, (RecordFault.FRAMING,), undecoded(release))
-    skipped = f"{kafka(release)} skips these bytes: no consumer gets them."
+    skipped = f"{kafka(release)} skips these bytes, and no consumer gets them."
     yield from records_finding(RULE, view, (RecordFault.PASSED,), lambda _: skipped)
 
 

@@ -56,7 +56,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     failing = f"A controller or broker of {who} that reads it fails."
     yield from records_finding(RULE, view, (RecordFault.RAFT,), lambda _: failing, advice=_ADVICE)
     accepted = f"{who} accepts it as it is."
-    advice = "Find out what wrote it: no broker does."
+    advice = "Find out which program wrote it. No broker does."
     yield from records_finding(
         RULE, view, (RecordFault.UNUSUAL,), lambda _: accepted, advice=advice, severity=Severity.INFO
     )
@@ -69,7 +69,7 @@ def _at_start(view: SegmentView, release: Release, failing: str) -> str | Effect
         skipped = "after a clean one it does not check. Followers cannot append it."
         return f"After an unclean shutdown {who} {failing}; {skipped}"
     if view.scanned:
-        words = f"{who} recovers this segment at its next start, because the shutdown was unclean: it {failing}."
+        words = f"{who} recovers this segment when it starts, because the shutdown was unclean. It {failing}."
         return says(words, Claimed.ABORTS)
     return keeps(f"{who} does not check this segment when it starts. Followers cannot append it.", view)
 

@@ -28,14 +28,14 @@ from kcheck.rules._words import kafka
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     """Find the wrappers whose first offset is not above the offsets before them."""
-    unnoticed = f"{kafka(release)} does not notice it: consumers get each offset once."
+    unnoticed = f"{kafka(release)} does not notice it, and consumers get each offset once."
     return records_finding(
         RULE,
         view,
         (RecordFault.OVERLAP,),
         lambda _: unnoticed if release.splits_segments else _refused(release),
-        advice=f"{KEEP_A_COPY} {REFETCH} Otherwise cut the log before the wrapper: kcheck repair. Do not remove or "
-        "rebuild the indexes: the broker fails on such a wrapper while it builds them.",
+        advice=f"{KEEP_A_COPY} {REFETCH} Otherwise truncate the log before the wrapper (kcheck repair). Do not remove "
+        f"or rebuild the indexes, because the broker fails on the wrapper while it builds them.",
         severity=Severity.INFO if release.splits_segments else Severity.ERROR,
     )
 

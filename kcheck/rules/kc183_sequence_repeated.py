@@ -27,7 +27,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         RULE,
         view,
         SequenceFault.REPEATED,
-        "does not notice it: consumers get records twice",
+        "does not notice it, and consumers get records twice",
         "Compare with the other replicas; if they do not have it, re-replicate this one.",
         release,
     )

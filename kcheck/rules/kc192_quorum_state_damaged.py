@@ -32,7 +32,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         why,
         severity=Severity.WARNING if forgotten else Severity.FATAL,
         effect=f"{kafka(release)} {'deletes the file and forgets its content' if forgotten else 'does not start'}.",
-        advice="Keep a copy of the file. Remove it only if the node is not a controller: a controller must not forget "
+        advice="Keep a copy of the file. Remove it only if the node is not a controller. A controller must not forget "
         "its vote. If the other controllers are healthy, let this one fetch everything again.",
         data={"error": why},
     )

@@ -35,7 +35,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         view.where,
         "the snapshot of a formatted directory holds records of metadata",
         effect=f"{kafka(release)} ignores them. If the metadata log is empty and bootstrap.checkpoint is missing, a "
-        "new cluster begins with the newest metadata.version of the release, and without SCRAM credentials.",
+        f"new cluster has no SCRAM credentials. It begins with the newest metadata.version of the release.",
         advice="If the cluster has not started yet, format the directory with the kafka-storage of the release that "
         "will run.",
     )

@@ -51,7 +51,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         effect=_effect(entries, loaded, release),
         advice=f"Do not let this replica lead. {REFETCH_OR_REBUILD}"
         if falls
-        else "Nothing: an old broker wrote this, and the later epoch has the data.",
+        else "Nothing. An old broker wrote this, and the later epoch has the data.",
         severity=Severity.ERROR if falls else Severity.INFO,
         data={"entries": entry_rows(entries), "loaded": entry_rows(loaded)},
     )

@@ -46,9 +46,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             Claimed.ENDS,
             end,
         ),
-        advice="Search the broker's log for a truncation of this partition. If there is none, and nobody edited the "
-        "file, records are lost here: keep a copy of the directory, and do not let this replica lead while another one "
-        "is in sync.",
+        advice="Search the broker's log for a truncation of this partition. If there is none, and the file was not "
+        "edited, records are lost here. Then keep a copy of the directory, and do not let this replica lead while "
+        "another one is in sync.",
         severity=Severity.INFO if killed else Severity.WARNING,
         data={"log_end_offset": end, "entries": entry_rows(above)},
     )

@@ -36,7 +36,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         f"line {line_of(negative[0])}: {entry_words(entries[negative[0]])}{and_further(len(negative), 'line')}",
         effect=f"{kafka(release)} uses the line unchanged, and may give followers a wrong end offset of an epoch."
         if kept
-        else f"{kafka(release)} does not start: this line in one partition aborts the start of the whole broker.",
+        else f"{kafka(release)} does not start, because of this line in one partition.",
         advice=f"Keep a copy of the file outside every log dir. {REFETCH_OR_REBUILD}",
         severity=Severity.ERROR if kept else Severity.FATAL,
         data={"entries": entry_rows(tuple(entries[i] for i in negative[:DATA_MAX]))},

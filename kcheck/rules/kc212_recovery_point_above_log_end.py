@@ -37,8 +37,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.where,
         f"the recovery point {point} in {RECOVERY_POINT} is above the log end {end}",
         effect=says(f"{kafka(release)} {_effect(view, point)}. {_gone(point, end)}", Claimed.ENDS, end),
-        advice="Keep a copy of the partition directory, and do not let this replica lead while another one is in sync. "
-        f"To have the broker scan every segment, remove the line of this partition from {RECOVERY_POINT} and lower "
+        advice="Keep a copy of the partition directory. Do not let this replica lead while another one is in sync. To "
+        f"make the broker scan every segment, remove the line of this partition from {RECOVERY_POINT} and lower "
         "its count by one.",
         data={"recovery_point": point, "log_end_offset": end, "file": RECOVERY_POINT},
     )

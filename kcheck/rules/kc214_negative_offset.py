@@ -31,7 +31,7 @@ EFFECTS = {
     RECOVERY_POINT: "scans every segment of the partition after an unclean shutdown",
     LOG_START: "starts the log at its first segment; records that DeleteRecords removed become readable again",
     REPLICATION_OFFSET: "starts with the high watermark at the log start",
-    CLEANER_OFFSET: "cleans the log from its start",
+    CLEANER_OFFSET: "cleans the log from the beginning",
 }
 
 
@@ -49,8 +49,8 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         on_line(view, negative[0]),
         f"line {line_of(negative[0])}: {name} has the offset {first.offset}{and_further(len(negative), 'entry')}",
         effect=f"{kafka(release)} {does or 'uses it unchanged'}.",
-        advice="Stop the broker, keep a copy of the file outside every log dir, remove the line, and lower the count "
-        f"in line 2 by one.{_only_if(view.name)}",
+        advice="Stop the broker, and keep a copy of the file outside every log dir. Then remove the line, and lower "
+        f"the count in line 2 by one.{_only_if(view.name)}",
         data={
             "entries": tuple(
                 {"topic": entries[i].topic, "partition": entries[i].partition, "offset": entries[i].offset}

@@ -30,7 +30,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             yield RULE.finding(
                 other.where,
                 f"the previous segment {one.base_offset} overlaps this one: {shared}",
-                effect=f"{kafka(release)} does not notice: consumers get some of these records twice, some never.",
+                effect=f"{kafka(release)} does not notice. Consumers get some of these records twice, some never.",
                 advice=f"{KEEP_A_COPY} {REFETCH}",
                 data={"base_offset": other.base_offset, "before": one.base_offset, "end_offset": one.end_offset},
             )

@@ -40,7 +40,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         other.where,
         f"no segment holds {offset_span(one.end_offset, other.base_offset)}: the previous segment {one.base_offset} "
         f"ends at {one.end_offset}{and_further(len(gaps), 'gap')}",
-        effect=f"{kafka(release)} does not notice: consumers skip the gap. The records are lost on this disk{maybe}.",
+        effect=f"{kafka(release)} does not notice. Consumers skip the gap. The records are lost on this disk{maybe}.",
         advice=f"{KEEP_A_COPY} Look for the missing segment in another replica or a backup. {REFETCH}",
         severity=Severity.ERROR if dense else Severity.INFO,
         data={

@@ -44,7 +44,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.epochs.where,
         f"the file gives offset {offset} epoch {stated}, but the batch has epoch {run.epoch}"
         f"{and_further(len(wrong), 'run of batches', 'runs of batches')}",
-        effect=f"{kafka(release)} trusts the file: replicas truncate at wrong offsets.",
+        effect=f"{kafka(release)} trusts the file, so replicas truncate at wrong offsets.",
         advice=f"Do not let this replica lead while another one is in sync. {REFETCH_OR_REBUILD}",
         data={
             "count": len(wrong),
@@ -56,7 +56,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 def _contradictions(view: PartitionView, cache: EpochEntries) -> Iterator[tuple[EpochRun, Offset]]:
     """Yield each run with the first of its two ends about which the file says another epoch.
 
-    What lies above the last epoch of the file is KC206.
+    What is above the last epoch of the file is KC206.
     """
     latest, start = latest_epoch(cache), max(cache[0].start_offset, view.log_start_offset or Offset(0))
     for segment in view.read or ():

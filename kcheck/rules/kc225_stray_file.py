@@ -72,7 +72,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             view.where._replace(file=name),
             f"{escaped(name)} is not a Kafka file",
             effect=f"{kafka(release)} {effect}.",
-            advice="Stop the broker and move the file out of the log dir.",
+            advice="Stop the broker and move the file outside every log dir.",
             severity=severity,
             data={"kind": str(file.kind), "offset": file.offset},
         )
@@ -84,7 +84,7 @@ def _of_many(view: PartitionView, names: list[str], count: int, release: Release
         view.where,
         f"{count} files are not Kafka files: {listed(names, count)}",
         effect=f"{kafka(release)} ignores them.",
-        advice="Stop the broker and move the files out of the log dir.",
+        advice="Stop the broker and move the files outside every log dir.",
         data={"kind": str(FileKind.OTHER), "offset": None, "count": count, "files": tuple(names[:DATA_MAX])},
     )
 

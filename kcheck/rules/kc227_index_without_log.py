@@ -41,7 +41,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             view.where,
             f"no .log for {listed(alone)}",
             effect=says(
-                f"{kafka(release)} deletes them at its next start and carries on without the segment.", Claimed.LOADS
+                f"{kafka(release)} deletes them when it starts, and continues without the segment.", Claimed.LOADS
             ),
             advice=f"Find the .log. {REFETCH}",
             data={"count": len(alone), "files": tuple(alone[:DATA_MAX])},

@@ -40,7 +40,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             swap.where._replace(position=position),
             f"position {position}: {'no valid batch' if crc is None else 'a batch with a wrong CRC'}",
             effect=says(f"{kafka(release)} {does}, and removes the segments that it replaces.", Claimed.LOADS),
-            advice=f"{KEEP_A_COPY} If the segments are intact, move all .swap files out of the log dir.",
+            advice=f"{KEEP_A_COPY} If the segments are intact, move all .swap files outside every log dir.",
             data={"valid_size": swap.valid_size, "size": swap.size, "end_offset": swap.end_offset},
         )
 

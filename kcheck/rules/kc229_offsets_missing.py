@@ -37,9 +37,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         is_alone = sum(candidate.holes for candidate in read) == gap.end - gap.start
         if view.is_compacted or not is_alone:
             return
-    effect = "does not notice: consumers skip the gap. The records are lost on this disk, unless the log was compacted"
+    effect = "does not notice. Consumers skip the gap. The records are lost on this disk, unless the log was compacted"
     if view.is_metadata_log:
-        effect = "replays the rest: the node stops with a fatal fault, or its metadata differs from that of the others"
+        effect = "replays the rest. Then the node stops with a fatal fault, or its metadata differs from the others"
     yield RULE.finding(
         segment.where,
         f"no batch holds {offset_span(gap.start, gap.end)}, between two valid batches",

@@ -34,7 +34,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         where._replace(position=first.position),
         f"position {first.position}: the batch at offset {first.base_offset} has no leader epoch"
         + and_further(count, "batch"),
-        effect=f"{kafka(release)} serves it, but a follower that fetches it fails: no new replica catches up.",
+        effect=f"{kafka(release)} serves it, but a follower that fetches it fails, so no new replica catches up.",
         advice="Keep the replicas that are in sync, and rewrite these keys before you reassign the partition.",
         data={"count": count, "position": first.position, "base_offset": first.base_offset},
     )

@@ -35,7 +35,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
                 segment.where,
                 f"the batch at offset {offset} has magic 2; {kafka(release)} reads only 0 and 1",
                 effect=cut_or_unnoticed(segment, release, "consumers and followers fail there", offset),
-                advice=f"{KEEP_A_COPY} Start a broker of 0.11 or later on this log dir.",
+                advice=f"{KEEP_A_COPY} Start a broker of 0.11 and later on this log dir.",
                 data={"base_offset": offset},
             )
             return

@@ -58,7 +58,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             view.where._replace(file=name),
             f"{escaped(name)} is a directory",
             effect=f"{kafka(release)} {effect}.",
-            advice="Stop the broker, move the directory out of the log dir, and check again.",
+            advice="Stop the broker, move the directory outside every log dir, and check again.",
             severity=severity,
             data={"kind": str(parse_file(name).kind)},
         )
@@ -68,8 +68,8 @@ def _effect(view: PartitionView, name: str, release: Release) -> tuple[Severity,
     """Return how bad a directory is, and what the broker does."""
     if view.is_metadata_log and (name.endswith(SNAPSHOT_ENDINGS) or name == _OF_ELECTION):
         if name.endswith(SNAPSHOT_ENDINGS) and parse_metadata_snapshot(name) is None:
-            return Severity.FATAL, "does not start: the name has no offset and epoch"
-        return Severity.ERROR, "removes this name at its start, and does not start if the directory is not empty"
+            return Severity.FATAL, "does not start, because the name has no offset and epoch"
+        return Severity.ERROR, "removes this name, and does not start if the directory is not empty"
     if name in (LEADER_EPOCHS, LEADER_EPOCHS + TEMPORARY):
         return _of_epochs(name, release)
     if name == PARTITION_METADATA:
@@ -130,7 +130,7 @@ def _io_failure(release: Release) -> str:
 
 
 def has_directories(view: PartitionView) -> bool:
-    """Whether a directory has the name of one of Kafka's files."""
+    """Return whether a directory has the name of one of Kafka's files."""
     return bool(view.directories)
 
 

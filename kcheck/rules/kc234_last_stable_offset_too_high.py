@@ -99,7 +99,7 @@ def _finding(segment: SegmentView, wrong: list[tuple[AbortedEntry, int]], releas
         effect=rebuilt_or_unnoticed(
             segment, release, "consumers that read committed records alone get aborted ones of later transactions"
         ),
-        advice=f"{KEEP_A_COPY} Rebuild the file: kcheck repair.",
+        advice=f"{KEEP_A_COPY} Rebuild the file with kcheck repair.",
         severity=Severity.WARNING if rebuilt(segment, release) else Severity.ERROR,
         data={
             "count": len(wrong),

@@ -73,7 +73,7 @@ def becomes_stray(view: PartitionView, replica: ReplicaInCluster, release: Relea
 def _refused(replica: ReplicaInCluster, release: Release) -> str:
     whose = "" if replica.of_zookeeper else "The id belongs to another topic: "
     if not release.compares_topic_ids:
-        return f"{kafka(release)} takes the records for those of the new topic, and truncates them as its leader says."
+        return f"{kafka(release)} treats the records as the new topic's, and truncates them as its leader says."
     words = f"{whose}{kafka(release)} keeps the directory and refuses the partition (InconsistentTopicIdException)"
     if replica.of_zookeeper:
         return f"{words}."

@@ -43,7 +43,7 @@ from kcheck.words import shell_word
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Find the replica that the metadata do not place here; one of a topic that was created again is KC235."""
+    """Find the replica that the metadata does not place here; one of a topic that was created again is KC235."""
     replica = view.in_cluster
     if replica is None or replica.stray is None or has_other_topic_id(view, replica):
         return
@@ -66,7 +66,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 def _create(view: PartitionView, release: Release) -> str:
     """Return how to get the records of a topic back that ZooKeeper has lost."""
-    remove = " Then stop the broker and remove partition.metadata from the directory: the new topic has another id."
+    remove = " Then stop the broker and remove partition.metadata from the directory. The new topic has another id."
     return (
         "If ZooKeeper lost its data, create the topic again with as many partitions as before, at least"
         f" {view.partition + 1}: kafka-topics.sh --create --topic {shell_word(view.topic)} --partitions COUNT"
@@ -82,7 +82,7 @@ def _severity(replica: ReplicaInCluster, doubt: str | None) -> Severity:
 
 def _advice(replica: ReplicaInCluster) -> str:
     if replica.of_zookeeper:
-        return "Ask the cluster (kafka-topics.sh --describe). If it has no replica here, nobody needs the directory."
+        return "Ask the cluster (kafka-topics.sh --describe). If it has no replica here, the directory is not needed."
     return (
         "If the topic was not deleted or moved on purpose, copy the directory out of the log dir before you start the "
         "broker. To have its records back in a topic of this name: kcheck recover topic."

@@ -42,7 +42,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             f"the latest leader epoch is {latest}, but the controller has given only {given}, according to "
             f"{source_of(replica)}",
             effect=_effect(replica, release),
-            advice="Find out which of the two is wrong before you start the broker: compare with the other replicas, "
+            advice="Find out which of the two is wrong before you start the broker. Compare with the other replicas, "
             "and with a controller's copy of the metadata.",
             severity=Severity.ERROR if replica.is_certain else Severity.INFO,
             data={"latest_epoch": latest, "epoch_of_controller": given},
@@ -53,8 +53,8 @@ def _effect(replica: ReplicaInCluster, release: Release) -> str:
     if replica.of_zookeeper:
         return f"{kafka(release)} starts, and does not compare them."
     return (
-        f"{kafka(release)} starts. A follower stays out of sync: its leader refuses every fetch as out of range. "
-        "A leader drops the higher epochs."
+        f"{kafka(release)} starts. A follower stays out of sync, because its leader refuses every fetch as out of "
+        f"range. A leader removes the higher epochs."
     )
 
 

@@ -22,8 +22,8 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 from kcheck.words import counted
 
-_KEEP = "Keep those of topics that exist: they may be the only copy of records whose metadata is lost."
-_DELETE = "Delete them if no other cluster uses this store: kcheck tiered --orphans FILE writes their keys."
+_KEEP = "Keep the objects of topics that exist. They may be the only copy of records whose metadata is lost."
+_DELETE = "Delete them if no other cluster uses this store (kcheck tiered --orphans FILE writes their keys)."
 
 
 def check(view: Store, release: Release) -> Iterable[Finding]:

@@ -33,7 +33,7 @@ _STATES = (DirectoryState.DELETED, DirectoryState.STRAY)
 
 
 def holds_records(view: PartitionView) -> bool:
-    """Whether the broker does not serve the directory, and it holds data."""
+    """Return whether the broker does not serve the directory, and it holds data."""
     return view.state in _STATES and has_data(view)
 
 
@@ -43,9 +43,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if not holds_records(view) or not (is_deleted or release.has_stray_directories):
         return  # Without -stray directories the name is no valid one: KC301.
     if is_deleted:
-        why, does = "the topic was deleted, or the replica was moved", "removes the directory 60 s after its start"
+        why, does = "the topic was deleted, or the replica was moved", "removes the directory after 60 s"
         does += ", or log.segment.delete.delay.ms after it"
-        advice = "If somebody needs the records, copy the directory out of the log dir before you start the broker."
+        advice = "If you may need the records, copy the directory outside every log dir before you start the broker."
     else:
         why, does = "an earlier start set the replica aside", "does not serve the directory, and never removes it"
         advice = (

@@ -54,7 +54,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.where,
         f"a record of {date_words(latest)} in the segment of offset {first.base_offset} holds back {which},"
         f" {counted(size, 'byte')}",
-        effect=f"{kafka(release)} deletes none of them by retention.ms until then.",
+        effect=f"{kafka(release)} does not delete them by retention.ms until then.",
         advice=f"Delete the records below offset {below} of {partition_name(view.topic, view.partition)}"
         " (kafka-delete-records.sh), or set retention.bytes. From 3.6 on message.timestamp.after.max.ms makes brokers"
         " refuse the next such record.",
@@ -66,7 +66,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _expires(view: PartitionView) -> bool:
-    """Whether retention by time deletes segments of the topic, as far as is known."""
+    """Return whether retention by time deletes segments of the topic, as far as is known."""
     return not view.is_compacted if view.in_cluster is None else view.in_cluster.expires
 
 

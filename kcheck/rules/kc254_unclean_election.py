@@ -47,7 +47,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         effect=f"What broker {leader} lacked is lost, if it lacked anything." if starts else does,
         advice="Send the missing records again."
         if starts
-        else "Before you start this broker, run kcheck recover: it says which records are lost, and saves them.",
+        else "Before you start this broker, run kcheck recover. It names the records that are lost, and saves them.",
         severity=Severity.INFO if starts else Severity.ERROR if view.where.broker_id in before else Severity.WARNING,
         data={"leader": leader, "epoch": epoch, "metadata_offset": offset, "cut_at": starts[0] if starts else None},
     )

@@ -56,7 +56,8 @@ def _marker(view: LogDirView, release: Release) -> Finding:
     if view.clean_shutdown:
         effect, advice = "treats it as the clean shutdown marker, and removes it", "Nothing."
     else:
-        effect, advice = "takes the log dir offline: it cannot remove it", "Move the directory out of the log dir."
+        effect = "takes the log dir offline, because it cannot remove the directory"
+        advice = "Move the directory outside every log dir."
     return RULE.finding(
         view.where._replace(dir=CLEAN_SHUTDOWN),
         f"{CLEAN_SHUTDOWN} is a directory" + (", an empty one" if view.clean_shutdown else " that is not empty"),
@@ -72,8 +73,8 @@ def _finding(view: LogDirView, name: str, release: Release, why: str) -> Finding
         f"{name} is a directory"
         if name in _FILES
         else f"the directory {quoted(name.encode('utf-8', 'surrogateescape'))} {why}",
-        effect=f"{kafka(release)} does not start: the name aborts the start of the whole broker, for all its log dirs.",
-        advice="Move the directory out of the log dir. If the log dir is the root of a file system, use a directory "
+        effect=f"{kafka(release)} does not start, for all its log dirs, because of this name.",
+        advice="Move the directory outside every log dir. If the log dir is the root of a file system, use a directory "
         "below it as log dir.",
     )
 

@@ -61,10 +61,10 @@ def _finding(file: FileView, absent: Sequence[int], release: Release) -> Finding
 
 def _effect(name: str, release: Release) -> str:
     if name != CLEANER_OFFSET:
-        return "ignores them, and drops them when it next writes the file"
+        return "ignores them, and omits them when it next writes the file"
     if not release.cleaner_dies_of_duplicates:
         return "may use them instead of the right value, if the partition is in another log dir of this broker"
-    return "loses every cleaner thread if another log dir of this broker has such a partition and lists it"
+    return "loses every cleaner thread if another log dir of this broker has one of these partitions and lists it"
 
 
 RULE = Rule(severity=Severity.INFO, scope=Scope.LOG_DIR, check=check)

@@ -52,7 +52,7 @@ def _finding(twins: list[PartitionView], release: Release) -> Finding:
         second.where,
         f"{escaped_name(first.topic, first.partition)} has {counted(len(twins), kind, kind)}: {where}",
         effect=f"{kafka(release)} does not start, with any of its log dirs: {rule}.",
-        advice="Find the right directory (higher log end, later leader epochs), and move the other out of the log dir. "
+        advice="Find the right directory (higher log end, later leader epochs). Move the other outside every log dir. "
         "Keep it until you are sure.",
         data={
             "dirs": tuple(

@@ -94,8 +94,8 @@ def _finding(where: Location, message: str, release: Release) -> Finding:
         where,
         message,
         effect=f"{kafka(release)} does not start.",
-        advice="Find out whose disk it is before you change anything. If only the file is wrong, copy version, node.id "
-        "(or broker.id) and cluster.id from another log dir of this broker, without directory.id.",
+        advice="Find out whose disk it is before you change anything. If only the file is wrong, copy version, "
+        "node.id (or broker.id) and cluster.id from another log dir of this broker. Do not copy directory.id.",
     )
 
 

@@ -59,8 +59,8 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
         on_line(left_over[0].files[CLEANER_OFFSET], left_over[1]),
         f"{escaped_name(*key)} is in the {CLEANER_OFFSET} of {len(listed_in)} log dirs: {places}"
         + and_further(len(twice), "partition"),
-        effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass: compaction stops on the whole "
-        "broker, with no other sign."
+        effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass. Compaction stops on all log "
+        f"dirs, with no other sign."
         if dies
         else f"{kafka(release)} uses the value that it reads last"
         + (", which may be the wrong one." if differs else "; the values are equal."),

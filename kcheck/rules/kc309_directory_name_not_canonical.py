@@ -42,8 +42,8 @@ def _finding(partition: PartitionView, name: str, release: Release) -> Finding:
     return RULE.finding(
         partition.where,
         f"the directory {written} is loaded as {loaded}, but no broker writes that name",
-        effect=f"{kafka(release)} loads it, and writes checkpoints that its second start from now cannot read: the "
-        "log dir then goes offline."
+        effect=f"{kafka(release)} loads it, and writes checkpoints that its second start from now cannot read. The "
+        f"log dir then goes offline."
         if spaced
         else f"{kafka(release)} loads it as {loaded}; with another directory of that partition it does not start.",
         advice="Find out where the directory comes from. A copy or a backup belongs outside every log dir.",

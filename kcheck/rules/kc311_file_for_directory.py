@@ -23,7 +23,7 @@ from kcheck.rules._words import DATA_MAX, escaped, kafka, quoted
 from kcheck.words import listed
 
 _TAKES_OFFLINE = "takes the log dir offline when it creates the directory"
-_ADVICE = "Stop the broker and move the file out of the log dir."
+_ADVICE = "Stop the broker and move the file outside every log dir."
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:

@@ -37,7 +37,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
                 partition.where._replace(file=PARTITION_METADATA),
                 f"the file names topic id {partition.topic_id}; the KRaft metadata log has {METADATA_TOPIC_ID}",
                 effect=f"{kafka(release)} does not start.",
-                advice="If this is the KRaft metadata log, remove partition.metadata: the next start writes it again.",
+                advice="If this is the KRaft metadata log, remove partition.metadata. The broker writes it again.",
                 data={"topic_id": partition.topic_id},
             )
 

@@ -48,7 +48,7 @@ def message(cache: RemoteIndexCache) -> str:
 
 
 def has_refused(view: LogDirView) -> bool:
-    """Whether something in the cache is refused."""
+    """Return whether something in the cache is refused."""
     return view.remote_index_cache is not None and bool(view.remote_index_cache.refused)
 
 

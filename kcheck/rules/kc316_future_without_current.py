@@ -46,7 +46,7 @@ def _finding(future: PartitionView, release: Release, *, is_sure: bool) -> Findi
     return RULE.finding(
         future.where,
         f"{name} has no current directory in {where}: only this -future copy is left ({counted(future.size, 'byte')})",
-        effect=f"{unless}{kafka(release)} makes an empty {name}, and truncates this copy to it: its records are lost.",
+        effect=f"{unless}{kafka(release)} makes an empty {name}, and truncates this copy to it. Its records are lost.",
         advice=f"Rename the directory to {name} before you start the broker.",
         severity=Severity.ERROR if is_sure else Severity.WARNING,
         data={"log_end_offset": future.log_end_offset, "size": future.size},

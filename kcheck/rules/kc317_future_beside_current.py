@@ -26,7 +26,7 @@ from kcheck.words import partition_name
 
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
-    """Find the -future directories beside their current ones."""
+    """Find the -future directories next to their current ones."""
     return (finding for view in views for finding in _in_log_dir(view, release))
 
 
@@ -37,7 +37,7 @@ def _in_log_dir(view: LogDirView, release: Release) -> Iterable[Finding]:
         known = future.state is DirectoryState.FUTURE and broker_accepts(future.where.dir or "", release)
         if not known or twin is None:
             continue
-        ends, fails = "does not start", "takes the log dir offline soon after its start"
+        ends, fails = "does not start", "takes the log dir offline soon after it starts"
         effect = fails if not release.promotes_future_logs else ends
         if release.promotes_future_logs and not release.is_kraft_only:
             effect = f"{ends} with KRaft, and {fails} with ZooKeeper"
@@ -46,7 +46,7 @@ def _in_log_dir(view: LogDirView, release: Release) -> Iterable[Finding]:
             f"the current directory of {partition_name(future.topic, future.partition)} is in the same log dir",
             # What fails is the log dir, not the start of this log.
             effect=Effect(f"{kafka(release)} {effect}: it cannot rename one directory onto the other.", ()),
-            advice="Move the -future directory out of the log dir.",
+            advice="Move the -future directory outside every log dir.",
             data={"log_end_offset": future.log_end_offset, "log_end_offset_of_current": twin.log_end_offset},
         )
 

@@ -39,7 +39,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
 
 
 def is_assigned(view: PartitionView) -> bool:
-    """Whether the metadata assign the broker a replica of the topic with the id on disk."""
+    """Return whether the metadata assign the broker a replica of the topic with the id on disk."""
     registration = None if view.in_cluster is None else view.in_cluster.registration
     return registration is not None and view.topic_id is not None and view.where.broker_id in registration.replicas
 
@@ -50,7 +50,7 @@ def _finding(stray: PartitionView, twin: PartitionView | None, release: Release)
     assert replica.registration is not None
     alone = len(replica.registration.replicas) == 1
     there = f"there is no {name} here" if twin is None else f"{name} is empty"
-    leads = f"{kafka(release)} leads {name} without any of these records: no other broker has a replica"
+    leads = f"{kafka(release)} leads {name} without any of these records, and no other broker has a replica"
     follows = f"{kafka(release)} begins with an empty {name}. Elected before it has caught up, it loses records"
     return RULE.finding(
         stray.where,

@@ -27,7 +27,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
             difference.other,
             f"{offset_span(difference.base_offset, difference.last_offset + 1)} of epoch {difference.epoch} differ"
             f" from broker {difference.one.broker_id}{and_further(difference.batches, 'batch')}",
-            effect=f"{kafka(release)} does not notice: consumers get different records depending on the leader.",
+            effect=f"{kafka(release)} does not notice. Consumers get different records depending on the leader.",
             advice="Find out which replica is right, and let the broker re-replicate the other one.",
             data={
                 "base_offset": difference.base_offset,

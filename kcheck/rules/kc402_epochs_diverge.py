@@ -35,7 +35,8 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 other.where,
                 f"from offset {parted} on, the epochs differ from those of broker {one.where.broker_id}",
                 effect=f"{kafka(release)} truncates the follower there, and its own records from there on are lost.",
-                advice="Start and elect nothing yet: kcheck recover, with the log dirs of all brokers, says who leads.",
+                advice="Start and elect nothing yet. kcheck recover, with the log dirs of all brokers, names the best "
+                "leader.",
                 data={"offset": parted, "other_broker_id": one.where.broker_id},
             )
 

@@ -1,7 +1,7 @@
 """The logs of two replicas begin at different offsets.
 
 What is wrong: Usually nothing. Each broker removes old segments at its own time, and a follower learns of deleted
-records later. But if one replica begins above the end of another, they have no offset in common. The other one was
+records later. But if one replica begins above the end of another, the two have no offset in common. The other one was
 offline for longer than the retention time.
 
 What the broker does: A follower that ends below its leader's log start deletes all of its records. It begins again
@@ -39,7 +39,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         drops = f"As a follower of broker {broker_id} {kafka(release)} drops this log and begins again at {start}. As "
         yield RULE.finding(
             replica.where,
-            f"{said}, above the log end {end} here: they have no offset in common" if apart else said,
+            f"{said}, above the log end {end} here: the two have no offset in common" if apart else said,
             effect=f"{drops}its leader it makes broker {broker_id} drop its whole log."
             if apart
             else f"{kafka(release)} removes old records of each replica at its own time.",

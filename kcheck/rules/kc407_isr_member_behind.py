@@ -32,7 +32,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 f"{lag.words}, and the cluster takes this replica for in sync",
                 effect=f"{kafka(release)} may elect this replica, and then loses "
                 f"{offset_span(lag.end, lag.high_watermark)}.",
-                advice="Start no broker yet: kcheck recover, with the log dirs of all brokers, says in which order.",
+                advice="Start no broker yet. kcheck recover, with the log dirs of all brokers, gives the order.",
                 data=lag.data,
             )
 

@@ -72,7 +72,7 @@ def _alone(view: ReplicasView, release: Release) -> Iterable[Finding]:
         f"leader-epoch-checkpoint begins with {entry_words(replica.epochs[0])}; remote segments have older epochs",
         effect=f"If this replica leads, {kafka(release)} deletes at most the remote segments of "
         f"{spans_words(report.deleted_offsets)} with older epochs. Another replica may serve them.",
-        advice="Name the log dirs of all brokers: kcheck tiered 1=PATH 2=PATH.",
+        advice="Name the log dirs of all brokers, as in kcheck tiered 1=PATH 2=PATH.",
         data={"deleted_at_most": span_rows(report.deleted_offsets), "segments": report.deleted_count},
     )
 

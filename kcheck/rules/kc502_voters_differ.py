@@ -46,7 +46,7 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
         place_of(view.newest),
         f"the newest metadata lists the voters {listed(sorted(voters))}, as {len(agreeing)} of {len(by_node)} "
         f"controllers do; they name {listed(others)}",
-        effect=f"Controllers of {kafka(release)} count votes by their own list: two leaders can be elected."
+        effect=f"Controllers of {kafka(release)} count votes by their own list, so two leaders can be elected."
         if configured
         else f"The next leader of {kafka(release)} may undo this change of the voters.",
         advice="Give all nodes the same controller.quorum.voters before you start them."

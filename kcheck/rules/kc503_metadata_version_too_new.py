@@ -59,7 +59,7 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             where,
             f"{feature_words(version)}; the software of broker {listed(below)} does not support it",
-            effect="The controller refuses to register these brokers: they do not start.",
+            effect="The controller refuses to register these brokers, so they do not start.",
             advice=_advice(version),
             data={"metadata_version": version.level, "broker_ids": tuple(below)},
         )

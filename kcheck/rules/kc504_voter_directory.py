@@ -25,7 +25,7 @@ from kcheck.rules._words import kafka
 
 
 def check(view: Quorum, release: Release) -> Iterable[Finding]:
-    """Compare the directory ids of the nodes at hand with the voter set."""
+    """Compare the directory ids of the given nodes with the voter set."""
     for voter in sorted(view.newest.voter_set):
         own = [node for node in view.nodes if node.node_id == voter.voter_id]
         holders = [node for node in own if node.has_metadata_log] or (own if all(node.is_empty for node in own) else [])

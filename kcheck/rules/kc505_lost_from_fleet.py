@@ -52,7 +52,7 @@ def _words(view: Lost, release: Release) -> tuple[str, str, str]:
     """Return the message, the effect and the advice."""
     unmounted = f"{kafka(release)} can start on an empty mount point and fetch every replica again."
     if view.kind is LostKind.EMPTY:
-        message = "the log dir is empty: it has neither meta.properties nor a partition directory"
+        message = "the log dir is empty, without meta.properties and partition directories"
         return message, unmounted, "Mount its disk before you start the broker."
     if view.kind is LostKind.BROKER:
         replicas = counted(view.counted, "replica")

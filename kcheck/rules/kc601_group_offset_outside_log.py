@@ -43,9 +43,9 @@ class _Outside(NamedTuple):
     groups: tuple[tuple[str, Offset], ...]
     """The groups and their offsets."""
     begins: bool
-    """Whether these are below the log start."""
+    """True if these are below the log start."""
     is_certain: bool
-    """Whether no other replica can have the offsets."""
+    """True if no other replica can have the offsets."""
 
 
 def check(view: Coordinated, release: Release) -> Iterable[Finding]:

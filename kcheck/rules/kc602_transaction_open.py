@@ -51,7 +51,7 @@ def _finding(
     started = known.started if known is not None and known.started >= 0 else first.timestamp
     since = "" if started is None else f", {time_words(started)}"
     who = "" if known is None else f', transactional id "{escaped(known.transactional_id)}"'
-    lost = "; its coordinator does not know it: it hangs" if hangs else ""
+    lost = "; it hangs, because its coordinator does not have it" if hangs else ""
     abort = (
         f"kafka-transactions.sh --bootstrap-server HOST:9092 abort --topic {shell_word(log.topic)}"
         f" --partition {log.partition} --start-offset {first.first_offset}"

@@ -53,7 +53,7 @@ class Decoded(NamedTuple):
     size: int
     """The number of bytes read."""
     problem: Problem | None = None
-    """Why the message is unreadable; None if it is readable."""
+    """The reason why the message is unreadable; None if it is readable."""
     unknown: tuple[UnknownTag, ...] = ()
     """The tagged fields that the schema does not have."""
 

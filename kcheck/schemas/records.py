@@ -22,7 +22,7 @@ MESSAGE_SIZE_MAX = 2 << 20
 """Larger messages are not decoded, because decoded structures can take 100 times their size in memory."""
 
 _KEPT_COUNT, _KEPT_SIZE_MAX = 4096, 256
-"""How many decoded keys are kept, and the size of the largest: a group commits for the same partitions again."""
+"""Number of decoded keys that are kept, and the size of the largest: a group commits for the same partitions again."""
 
 _MEMBER_FIELDS = {"subscription": "ConsumerProtocolSubscription", "assignment": "ConsumerProtocolAssignment"}
 
@@ -39,7 +39,7 @@ class Message(NamedTuple):
     data: dict[str, Value] | None = None
     """The decoded fields; None if the message is unreadable."""
     problem: str | None = None
-    """Why the message is unreadable; None if it is readable."""
+    """The reason why the message is unreadable; None if it is readable."""
     damaged: bool = False
     """True if the bytes contradict their stated version. False with a `problem` means that kcheck does not know the
     type or version."""

@@ -101,7 +101,7 @@ def _dated(files: Files, segment: LoadedSegment) -> tuple[int, Offset]:
 
 
 def _contradicts(batch: Batch, timestamp: int, offset: Offset) -> bool:
-    """Whether an entry of a time index names a batch that is older (TimeIndex.maybeAppend 0.10.1 to 4.3.1).
+    """Return whether an entry of a time index names a batch that is older (TimeIndex.maybeAppend 0.10.1 to 4.3.1).
 
     Where the batch is newer, retention takes the segment for old (`older_date`). Up to 0.10.2 a leader indexed
     timestamps that it removed from messages of magic 0.

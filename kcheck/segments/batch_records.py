@@ -61,7 +61,7 @@ class _DecodedBatches:
         self.broken = np.full(rows.size, _NEVER, np.int64)
         """The number of the first record that cannot be decoded."""
         self.is_reported = np.zeros(rows.size, np.bool_)
-        """Whether a wrong offset in it has been reported."""
+        """True if a wrong offset in it has been reported."""
 
 
 Describe = Callable[[int], tuple[int | None, str]]

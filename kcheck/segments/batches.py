@@ -29,7 +29,7 @@ _DELTA = Layout((("last_offset_delta", "i32"),))
 _DELTA_AT = sum(HEADER.sizes[: HEADER.names.index("last_offset_delta")])
 _ENTRY_SIZE_MIN = OVERHEAD.size + MIN_ENTRY_SIZE
 _INDEX_TRIES = 8
-"""How many entries from the end of an index are tried before the `.log` is read from its start."""
+"""Number of entries from the that end of an index are tried before the `.log` is read from its start."""
 _SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
 
 
@@ -37,7 +37,7 @@ class Walk:
     """The batches from a position, as FileLogInputStream finds them; iterate once.
 
     Afterwards `position` is where valid data ends. `corrupt` says why: None if the file ends there, or if the last
-    batch is torn. With `verify` a wrong CRC ends the walk too, as in LogSegment.recover.
+    batch is incomplete. With `verify` a wrong CRC ends the walk too, as in LogSegment.recover.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Walk:
             yield batch
 
     def _matches(self, batch: Batch, window: bytes, at: int) -> bool:
-        """Whether the CRC of the batch matches; a batch larger than the window is read piece by piece."""
+        """Return whether the CRC of the batch matches; a batch larger than the window is read piece by piece."""
         if at + batch.size <= len(window):
             body = memoryview(window)[at + body_from(batch.magic) : at + batch.size]
             return checksum(body, batch.magic) == batch.crc

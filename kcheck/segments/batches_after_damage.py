@@ -1,4 +1,4 @@
-"""Intact batches after damaged bytes: kcheck accepts a batch there only if its CRC matches."""
+"""Intact batches after corrupt bytes: kcheck accepts a batch there only if its CRC matches."""
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def _total(piece: bytes, at: int) -> int:
 
 
 def only_zeros(source: Source, position: int, size: int) -> bool:
-    """Whether only zeros follow, from `position` to the end of the file."""
+    """Return whether only zeros follow, from `position` to the end of the file."""
     while position < size:
         begin = source.next_data(position)
         if begin is None:

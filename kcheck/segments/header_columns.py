@@ -76,7 +76,7 @@ class HeaderColumns(NamedTuple):
     epoch: Array
     """Its leader epoch; -1 below magic 2."""
     record_count: Array
-    """How many records it has; -1 for a compressed message below magic 2."""
+    """Number of its records; -1 for a compressed message below magic 2."""
     base_timestamp: Array
     """The timestamp from which those of its records count; meaningless below magic 2."""
     max_timestamp: Array
@@ -94,7 +94,7 @@ class HeaderColumns(NamedTuple):
     crc: Array
     """The CRC in the header."""
     valid: Mask | None
-    """Whether the CRC matches; None if it was not computed."""
+    """True if the CRC matches; None if it was not computed."""
 
 
 class HeaderReader:
@@ -269,7 +269,7 @@ def _valid(buffer: bytearray, columns: HeaderColumns, start: int) -> Mask:
 
 
 def _chained(buffer: bytearray, at: Array, end: int, crc: Array) -> bool:
-    """Whether every batch of a window has a matching CRC, by one CRC call over all of them.
+    """Return whether every batch of a window has a matching CRC, by one CRC call over all of them.
 
     No CRC covers the first bytes of a batch. There, in each batch but the first, bytes are written that turn the CRC of
     the batch before, if it matches its header, into the initial value of a CRC. A single wrong batch always shows.

@@ -34,7 +34,7 @@ def older_date(files: Files, base: Offset, rebuilt: Container[str] = ()) -> int 
 
 
 def is_closed(files: Files, base: Offset, end: Offset) -> bool:
-    """Whether the time index of a segment, which ends at `end`, ends in an entry of its newest record.
+    """Return whether the time index of a segment, which ends at `end`, ends in an entry of its newest record.
 
     A broker cuts the indexes of a segment to their entries when it begins a newer one (LogSegment
     .onBecomeInactiveSegment); those of the last one have room until it stops.

@@ -106,7 +106,7 @@ class _IndexEntries:
 
     @property
     def sound(self) -> bool:
-        """Whether the entries ascend; otherwise they cannot be searched."""
+        """True if the entries ascend; otherwise they cannot be searched."""
         return not self._counts[EntryFault.ORDER]
 
     def values(self, name: str) -> Array:
@@ -129,7 +129,7 @@ class _IndexEntries:
         return reached, batch
 
     def report(self, fault: EntryFault, mask: Mask, values: Array, begin: int = 0) -> None:
-        """Keep the first faulty entries and count all; the mask starts at entry number `begin`."""
+        """Keep the first corrupt entries and count all; the mask starts at entry number `begin`."""
         count = int(np.count_nonzero(mask))
         if not count:
             return

@@ -47,7 +47,7 @@ class _PlainBatches(NamedTuple):
     solid_from: Offset
     """From this offset to the end no offset is missing."""
     records: int
-    """How many records there are, by the headers."""
+    """Number of records, by the headers."""
 
     def epochs(self) -> tuple[EpochRun, ...]:
         """Return the runs of batches of one leader epoch."""
@@ -174,7 +174,7 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _PlainBatches | None
 
 
 def _offset_entries(rows: list[tuple[int, int]], base: Offset, batches: _PlainBatches) -> bool:
-    """Whether entries ascend, and each points to a batch at or before the one that has its offset."""
+    """Return whether entries ascend, and each points to a batch at or before the one that has its offset."""
     position_before, offset_before = -1, base - 1
     for relative, position in rows:
         offset = base + relative
@@ -192,7 +192,7 @@ def _offset_entries(rows: list[tuple[int, int]], base: Offset, batches: _PlainBa
 
 
 def _time_entries(rows: list[tuple[int, int]], base: Offset, batches: _PlainBatches) -> bool:
-    """Whether entries ascend, and each has the timestamp of the batch at its offset, larger than any before."""
+    """Return whether entries ascend, and each has the timestamp of the batch at its offset, larger than any before."""
     timestamp_before, offset_before = -1, int(base)
     for timestamp, relative in rows:
         offset = base + relative

@@ -19,7 +19,7 @@ RECORD_SIZE_MIN = 7
 _SIDE_BY_SIDE_MIN = 96
 """Fewer batches are stepped one after the other: a numpy step costs about as much as this many in Python."""
 _PIECE_COUNT = 1 << 15
-"""How many records are decoded at a time: their columns stay in the CPU cache."""
+"""Number of records that are decoded at a time: their columns stay in the CPU cache."""
 _UNKNOWN = 1 << 40
 """Leads past the end of every batch."""
 VARINT_SIZE_MAX, VARLONG_SIZE_MAX = 5, 10
@@ -62,7 +62,7 @@ class RecordFields(NamedTuple):
     at: Array
     """Its index in the buffer."""
     sound: Mask
-    """Whether its fields end where its length says."""
+    """True if its fields end where its length says."""
     timestamp_delta: Array
     """Its timestamp, relative to the batch."""
     offset_delta: Array
@@ -76,7 +76,7 @@ class RecordFields(NamedTuple):
     value_end: Array
     """The index after its value."""
     header_count: Array
-    """How many headers it has."""
+    """Number of its headers."""
 
 
 def record_positions(buffer: Buffer, bodies: BatchBodies) -> RecordPositions:

@@ -24,7 +24,7 @@ class TimeSpan(NamedTuple):
     """Its end; None if it has none."""
 
     def excludes(self, files: Files, base: Offset, *, active: bool) -> bool:
-        """Whether the segment of this base offset is outside the span; `active` is the last segment of its log.
+        """Return whether the segment of this base offset is outside the span; `active` is the last segment of its log.
 
         False if in doubt. The time index names the largest timestamp, if it is complete and in order. The first record
         counts as the oldest: that holds if brokers set the timestamps; if producers do, older records may follow.

@@ -77,9 +77,9 @@ class Event(NamedTuple):
     acks: Acks = Acks.ALL
     """What the producer waits for."""
     unclean: bool = False
-    """Whether an election may take a replica that is not in sync."""
+    """True if an election may take a replica that is not in sync."""
     torn: bool = False
-    """Whether a power loss takes the bytes of a leader-epoch-checkpoint that was not synced."""
+    """True if a power loss takes the bytes of a leader-epoch-checkpoint that was not synced."""
     offset: int | None = None
     """Where a loss, a read or a deletion begins."""
     end: int = 0

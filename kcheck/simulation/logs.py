@@ -67,7 +67,7 @@ def with_epochs(node: Node, epochs: EpochEntries) -> Node:
 
 
 def _below(batches: tuple[LogBatch, ...], end: int) -> tuple[LogBatch, ...]:
-    """Return the batches below an offset; of old messages, each of which stands alone, also the first of an append."""
+    """Return the batches below an offset; of old messages, each of which is alone, also the first of an append."""
     kept = tuple(batch for batch in batches if batch.end_offset <= end)
     cut = batches[len(kept)] if len(kept) < len(batches) else None
     if cut is None or cut.epoch != NO_EPOCH or cut.base_offset >= end:

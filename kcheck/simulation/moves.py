@@ -46,7 +46,7 @@ def packed(budget: Budget) -> int:
 
 
 def covers(one: int, other: int) -> bool:
-    """Whether a packed budget allows everything that another allows: no field of it is smaller."""
+    """Return whether a packed budget allows everything that another allows: no field of it is smaller."""
     return ((one | _GUARDS) - other) & _GUARDS == _GUARDS
 
 
@@ -118,7 +118,7 @@ def _network(state: ClusterState, budget: Budget, choices: SearchChoices) -> Ite
 
 
 def _may_ask(state: ClusterState, number: int, choices: SearchChoices) -> bool:
-    """Whether a follower has no request under way; the mutant that mixes up answers may have two."""
+    """Return whether a follower has no request under way; the mutant that mixes up answers may have two."""
     ends = {number, state.nodes[number].leader}
     under_way = sum({held.source, held.target} == ends for held in state.held)
     return under_way <= (not choices.rules.conditions.compares_fetch_offsets)

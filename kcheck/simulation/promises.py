@@ -65,7 +65,7 @@ def _acked_by_old_leader(before: ClusterState, state: ClusterState) -> bool:
 
 
 def _is_suspicious(state: ClusterState) -> bool:
-    """Whether it is worth while to let the cluster settle and look."""
+    """Return whether it is worth while to let the cluster settle and look."""
     leader = state.controller.seats.leader
     if leader != NO_LEADER and state.nodes[leader].running and state.nodes[leader].mode is not ReplicaMode.LEADER:
         return True

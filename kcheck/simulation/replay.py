@@ -85,9 +85,9 @@ def rules_of(script: Script, kafka: str, ibp: str | None = None, mutant: str | N
 
 
 def _writes_epochs(release: Release, message_format: str | None) -> bool:
-    """Whether batches carry leader epochs: magic 2, from 0.11 on.
+    """Return whether batches carry leader epochs: magic 2, in 0.11 and later.
 
-    From 3.0 on brokers ignore an older format, unless their inter.broker.protocol.version is older too (KIP-724).
+    In 3.0 and later brokers ignore an older format, unless their inter.broker.protocol.version is older too (KIP-724).
     """
     if not release.has_leader_epochs:
         return False

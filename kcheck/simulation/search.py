@@ -37,7 +37,7 @@ STATES_MAX = 2_000_000
 SHARE = 100
 """A level is divided among the parts when it has so many states for each of them."""
 BLOCK = 4096
-"""How many states are looked at before the parts agree on which successors are new: this bounds memory."""
+"""Number of states that are looked at before the parts agree on which successors are new: this bounds memory."""
 
 
 class Violation(NamedTuple):
@@ -55,11 +55,11 @@ class SearchEnd(NamedTuple):
     violation: Violation | None
     """The first one; None: none up to `depth`."""
     states: int
-    """How many different states were visited."""
+    """Number of different states that were visited."""
     depth: int
-    """How many events the longest history has whose state was visited."""
+    """Number of events of the longest history whose state was visited."""
     complete: bool
-    """Whether there are no other states within the budget."""
+    """True if there are no other states within the budget."""
 
 
 class Search(NamedTuple):
@@ -76,11 +76,11 @@ class Search(NamedTuple):
     promises: tuple[str, ...] = WATCHED
     """What must not break."""
     depth_max: int = DEPTH_MAX
-    """How many events a history has at most."""
+    """Number of events of a history at most."""
     states_max: int = STATES_MAX
-    """How many states are visited at most."""
+    """Number of states that are visited at most."""
     symmetry: bool = True
-    """Whether followers that can change places are one."""
+    """True if followers that can change places are one."""
 
     @property
     def choices(self) -> SearchChoices:

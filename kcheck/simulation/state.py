@@ -100,9 +100,9 @@ class Node(NamedTuple):
     flushed: int = 0
     """The offset up to which its log is on disk, whatever happens to the machine."""
     running: bool = True
-    """Whether its process runs."""
+    """True if its process runs."""
     clean: bool = False
-    """Whether its last stop was a controlled shutdown."""
+    """True if its last stop was a controlled shutdown."""
     incarnation: int = 0
     """How often its process has started."""
     mode: ReplicaMode = ReplicaMode.NONE
@@ -116,14 +116,14 @@ class Node(NamedTuple):
     controller_epoch: int = 0
     """The controller that it obeys."""
     unheard: int = -1
-    """The high watermark beside a diverging epoch, which it has not taken over; -1 if none. Its leader does not say it
+    """The high watermark next to a diverging epoch, which it has not taken over; -1 if none. Its leader does not say it
     again: in a fetch session it leaves out what is not new (KIP-227)."""
     in_session: bool = False
-    """Whether its leader has answered in its fetch session, and does not keep the leader epoch (KAFKA-9338)."""
+    """True if its leader has answered in its fetch session, and does not keep the leader epoch (KAFKA-9338)."""
     lead: LeaderState | None = None
     """What it remembers as the leader; None if it does not lead."""
     fetcher_epoch: FetcherEpoch = FetcherEpoch.FIRST
-    """Whether its fetches name an epoch."""
+    """True if its fetches name an epoch."""
     epochs_file: EpochsFile = EpochsFile.SYNCED
     """What a power loss does to leader-epoch-checkpoint."""
 
@@ -192,9 +192,9 @@ class Append(NamedTuple):
     leader_epoch: int
     """The epoch in which it did."""
     acked: bool | None = None
-    """Whether the producer was told that they are safe; None while it waits."""
+    """True if the producer was told that they are safe; None while it waits."""
     replaced: bool = False
-    """Whether another broker led in a later epoch when it took them, and still when it told the producer."""
+    """True if another broker led in a later epoch when it took them, and still when it told the producer."""
 
 
 class PartitionState(NamedTuple):
@@ -229,7 +229,7 @@ class Registration(NamedTuple):
     incarnation: int
     """Which start of its process registers."""
     clean: bool
-    """Whether it registers as after a controlled shutdown."""
+    """True if it registers as after a controlled shutdown."""
 
 
 class Registered(NamedTuple):
@@ -269,7 +269,7 @@ class ReplicaFetch(NamedTuple):
     broker_epoch: int
     """Its broker epoch."""
     epoch_forgotten: bool = False
-    """Whether its leader does not see the leader epoch: the fetch session does not keep it."""
+    """True if its leader does not see the leader epoch: the fetch session does not keep it."""
 
 
 class Fetched(NamedTuple):
@@ -335,7 +335,7 @@ class Rules(NamedTuple):
     checkpoint_interval: int | None = None
     """replica.high.watermark.checkpoint.interval.ms; None: no time writes a checkpoint."""
     batch_epochs: bool = True
-    """Whether batches carry leader epochs: the message format decides."""
+    """True if batches carry leader epochs: the message format decides."""
     conditions: Conditions = Conditions()
     """The conditions that Kafka keeps."""
     mutant: str | None = None

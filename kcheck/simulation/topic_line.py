@@ -23,13 +23,13 @@ class TopicSettings(NamedTuple):
     """What a producer waits for unless its line says otherwise."""
     message_format: str | None = None
     elr: bool | None = None
-    """Whether the cluster keeps eligible leader replicas."""
+    """True if the cluster keeps eligible leader replicas."""
     lag_time_max: int | None = None
     """replica.lag.time.max.ms."""
     checkpoint_interval: int | None = None
     """replica.high.watermark.checkpoint.interval.ms; None: high watermarks are written where a line says so."""
     kraft: bool | None = None
-    """Whether a KRaft controller leads the cluster."""
+    """True if a KRaft controller leads the cluster."""
 
 
 def _count(value: str) -> int:

@@ -17,7 +17,7 @@ class Divergence(NamedTuple):
     at: int
     """The first offset where they differ."""
     detected: bool
-    """Whether their next requests find it; otherwise nothing ever does."""
+    """True if their next requests find it; otherwise nothing ever does."""
 
 
 class Verdict(NamedTuple):
@@ -32,7 +32,7 @@ class Verdict(NamedTuple):
     stuck: tuple[int, ...] = ()
     """Followers that run and never reach their leader."""
     offline: bool = False
-    """Whether the partition has no leader that runs."""
+    """True if the partition has no leader that runs."""
 
 
 def judge(state: ClusterState, rules: Rules) -> Verdict:
@@ -64,13 +64,13 @@ def settle(state: ClusterState, rules: Rules) -> ClusterState:
 
 
 def is_offline(state: ClusterState) -> bool:
-    """Whether the partition has no leader that runs."""
+    """Return whether the partition has no leader that runs."""
     leader = state.controller.seats.leader
     return leader == NO_LEADER or not _serves(state.nodes[leader])
 
 
 def _serves(node: Node) -> bool:
-    """Whether a broker runs, and not only begins to."""
+    """Return whether a broker runs, and not only begins to."""
     return node.running and node.mode is not ReplicaMode.STARTING
 
 

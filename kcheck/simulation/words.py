@@ -33,7 +33,7 @@ class Words:
         raise UsageError(f"{self._place}, column {column}: expected {expected}; {actual}")
 
     def more(self) -> bool:
-        """Whether words are left."""
+        """Return whether words are left."""
         return self._at < len(self._words)
 
     def peek(self) -> str:

@@ -76,7 +76,7 @@ class World:
         self.appends[number] = append._replace(acked=acked, replaced=replaced)
 
     def is_replaced(self, leader: int) -> bool:
-        """Whether another broker leads in a later epoch than this leader knows."""
+        """Return whether another broker leads in a later epoch than this leader knows."""
         epoch = self.nodes[leader].leader_epoch
         return any(self.leads(number) and node.leader_epoch > epoch for number, node in enumerate(self.nodes))
 
@@ -89,7 +89,7 @@ class World:
         ]
 
     def leads(self, number: int) -> bool:
-        """Whether a broker runs and takes itself for the leader."""
+        """Return whether a broker runs and takes itself for the leader."""
         return self.nodes[number].running and self.nodes[number].mode is ReplicaMode.LEADER
 
     def member(self, number: int, leader: Node) -> Member:

@@ -54,7 +54,7 @@ class Index:
 
     @property
     def room(self) -> int:
-        """How many entries fit into the file."""
+        """Number of entries that fit into the file."""
         return self.length // self._layout.size
 
     def slot(self, number: int) -> tuple[int, int]:
@@ -214,7 +214,7 @@ def with_interval(folder: Folder, settings: Settings) -> Settings:
 def _entries_apart(folder: Folder) -> int | None:
     """Return how many bytes of the `.log` two entries are apart at least; None if no index shows it.
 
-    The newest index with entries counts, if its entries increase and lie in the `.log`.
+    The newest index with entries counts, if its entries increase and are in the `.log`.
     """
     for base in reversed(segment_bases(folder.files)):
         name = segment_prefix(base) + ".index"

@@ -23,7 +23,7 @@ class Context(NamedTuple):
     stray_detector: StrayDetector | None = None
     """Finds replicas that the cluster does not place on this broker; None without a copy of the metadata."""
     zookeeper: ZookeeperReplicas | None = None
-    """Finds replicas that nobody serves, where ZooKeeper has the metadata; None without them."""
+    """Finds replicas that no broker serves, where ZooKeeper has the metadata; None without them."""
 
     @property
     def image(self) -> ClusterImage | None:
@@ -35,7 +35,7 @@ class LoadInputs(NamedTuple):
     """What the broker knows of a partition before it opens its directory."""
 
     clean: bool
-    """Whether the last shutdown was clean."""
+    """True if the last shutdown was clean."""
     log_start: Offset | None = None
     """The entry of log-start-offset-checkpoint, None without one."""
     recovery_point: int = 0

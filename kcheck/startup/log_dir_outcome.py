@@ -34,7 +34,7 @@ class LogDirOutcome(NamedTuple):
     outcome: Outcome
     """ABORT, OFFLINE, or OK where the log dir is loaded."""
     reasons: tuple[str, ...]
-    """Why it is not loaded; the first reason decides. Empty where it is loaded."""
+    """The reason why it is not loaded; the first reason decides. Empty where it is loaded."""
     uncertain: str | None
     """What else may happen, where the files do not show it; None where they do."""
 
@@ -149,10 +149,10 @@ def future_beside_current(start: LogDirPrediction) -> str | None:
         if _is(partition, DirectoryState.FUTURE) and partition.directory[:2] in current
     )
     name = next(beside, None)
-    return None if name is None else f"{name} is in the log dir of its current log: the broker cannot rename it"
+    return None if name is None else f"{name} is in the log dir of its current log, and the broker cannot rename it"
 
 
-NO_CURRENT_LOG = "no log dir of the broker has its current log: the broker makes an empty one and cuts this one to it"
+NO_CURRENT_LOG = "no log dir has its current log, so the broker makes an empty one and truncates this one to it"
 
 
 def current_logs(starts: Iterable[LogDirPrediction]) -> frozenset[TopicPartition]:

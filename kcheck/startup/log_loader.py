@@ -27,7 +27,7 @@ from kcheck.startup.virtual_files import DirectoryError, Folder, StartError
 
 _SPLIT_COUNT_MAX = 1000
 ENDLESS = "the broker splits segments for ever: offsets still do not fit into them"
-"""Why a load does not end."""
+"""The reason why a load does not end."""
 
 Result = TypeVar("Result")
 

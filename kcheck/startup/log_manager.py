@@ -67,14 +67,14 @@ from kcheck.startup.log_dir_outcome import (
 Load = Callable[[str, PartitionDirectory, LoadInputs, Context], PartitionPrediction]
 """Predicts one partition directory of a log dir: its name, parsed name, inputs and context."""
 HasLeft = Callable[[LogDirView | None, str], bool]
-"""Whether a directory is no longer in a log dir: a running broker moves partitions between its log dirs."""
+"""True if a directory is no longer in a log dir: a running broker moves partitions between its log dirs."""
 
 
 class StartOptions(NamedTuple):
     """What the user says of the start."""
 
     clean: bool | None
-    """Whether the last shutdown was clean; None: the marker of each log dir decides."""
+    """True if the last shutdown was clean; None: the marker of each log dir decides."""
     settings: Settings
     """The settings of the broker."""
     release: Release
@@ -92,7 +92,7 @@ class StartOptions(NamedTuple):
     lost_copies: tuple[LostCopy, ...] = ()
     """The log dirs that the user names for their metadata, and that have none."""
     config: str | None = None
-    """The server.properties that the user names beside the log dirs."""
+    """The server.properties that the user names next to the log dirs."""
     controller_config: str | None = None
     """The server.properties of a controller that the user names."""
     without: frozenset[str] = frozenset()
@@ -100,7 +100,7 @@ class StartOptions(NamedTuple):
     added: frozenset[str] = frozenset()
     """The log dirs that log.dirs will name."""
     has_log_without_id: bool = False
-    """Whether a log has no topic id and the release looks for no strays then (up to 3.6)."""
+    """True if a log has no topic id and the release looks for no strays then (in 3.6 and earlier)."""
 
 
 def start_log_dir(
@@ -215,7 +215,7 @@ def placed(view: PartitionView, log_dir: LogDirView, context: Context) -> Partit
 
 
 def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) -> bool:
-    """Whether a directory holds the KRaft log."""
+    """Return whether a directory holds the KRaft log."""
     return directory.topic == CLUSTER_METADATA and skipped_by_broker(name, release)
 
 

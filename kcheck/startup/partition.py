@@ -129,7 +129,7 @@ _EMPTIED = (DirectoryState.FUTURE, DirectoryState.DELETED)
 
 
 def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
-    """Whether a future log replaces the current one: in the cluster metadata it already has."""
+    """Return whether a future log replaces the current one: in the cluster metadata it already has."""
     detector, promotes = context.stray_detector, context.release.promotes_future_logs
     if detector is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not promotes:
         return False
@@ -327,7 +327,7 @@ class _BatchCount:
             self.uncounted(end, bound if bound > end else None, below=committed)
 
     def uncounted(self, start: int, end: int | None, *, below: int | None = None) -> None:
-        """Add records of unknown number; `below` of them lie below the high watermark."""
+        """Add records of unknown number; `below` of them are below the high watermark."""
         self._extend(start, start if end is None else end)
         if end is None:
             self.end = None

@@ -91,7 +91,7 @@ class Producers:
 
     @property
     def latest_snapshot(self) -> int | None:
-        """The offset of the newest snapshot; up to 2.7 the broker lists the directory each time."""
+        """The offset of the newest snapshot; in 2.7 and earlier the broker lists the directory each time."""
         if not self.release.keeps_snapshot_per_segment:
             self._list()
         return next((offset for offset in reversed(self._snapshots.offsets) if offset not in self._gone), None)

@@ -41,7 +41,7 @@ class Recovered(NamedTuple):
     cut: int
     """How many bytes it removed from the end of the file."""
     why: str | None
-    """Why the batches end there; None where nothing was removed."""
+    """The reason why the batches end there; None where nothing was removed."""
 
 
 class _Indexes:
@@ -149,7 +149,7 @@ class _Indexes:
         self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
 
     def _keys(self, columns: HeaderColumns, rows: Array) -> Array:
-        """Return the offsets for the index: those of the last records, up to 1.1 those of the first."""
+        """Return the offsets for the index: those of the last records, in 1.1 and earlier those of the first."""
         by_last = self._segment.context.release.splits_segments
         return columns.last_offset[rows] if by_last else self._segment.first_offsets(columns, rows)
 

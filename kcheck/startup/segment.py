@@ -24,7 +24,7 @@ ENDINGS = (".log", *INDEX_ENDINGS)
 
 
 def endings(release: Release) -> tuple[str, ...]:
-    """Return the suffixes of the files of a segment; a transaction index only from 0.11 on."""
+    """Return the suffixes of the files of a segment; a transaction index only in 0.11 and later."""
     return ENDINGS if release.has_producer_state else ENDINGS[:-1]
 
 
@@ -118,7 +118,7 @@ class Segment:
         _ = self.offset_index, self.time_index
 
     def in_range(self, offset: int) -> bool:
-        """Whether the offset fits into the segment (AbstractIndex.toRelative)."""
+        """Return whether the offset fits into the segment (AbstractIndex.toRelative)."""
         return 0 <= offset - self.base <= RELATIVE_OFFSET_MAX
 
     def windows(

@@ -34,7 +34,7 @@ class SortedMap(MutableMapping[int, V]):
         del self.order[bisect_left(self.order, key)]
 
     def __contains__(self, key: object) -> bool:
-        """Whether the number has a value."""
+        """Return whether the number has a value."""
         return key in self._values
 
     def __iter__(self) -> Iterator[int]:
@@ -70,7 +70,7 @@ class Snapshots:
         return self._names.order
 
     def __contains__(self, offset: int) -> bool:
-        """Whether there is a file for an offset."""
+        """Return whether there is a file for an offset."""
         return offset in self._names
 
     def __getitem__(self, offset: int) -> str:

@@ -78,7 +78,7 @@ class _Piece(NamedTuple):
 
 
 def _index_pieces(segment: Segment) -> None:
-    """Build both indexes with at most one entry a piece (LogSegment.appendChunkFromFile up to 3.9.0)."""
+    """Build both indexes with at most one entry a piece (LogSegment.appendChunkFromFile in 3.9.0 and earlier)."""
     offsets: list[tuple[int, int]] = []
     times: list[tuple[int, int]] = []
     largest, since = (-1, segment.base), 0

@@ -9,7 +9,7 @@ from kcheck.startup.virtual_files import Folder, StartError
 
 
 def rename_swaps(folder: Folder, context: Context) -> list[str]:
-    """Remove leftovers, and rename the swaps, as from 3.0 on; return what was renamed.
+    """Remove leftovers, and rename the swaps, as in 3.0 and later; return what was renamed.
 
     A swap replaces every file between the lowest base offset and the highest end of the swaps.
     """

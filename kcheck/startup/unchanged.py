@@ -39,7 +39,7 @@ def unchanged_prediction(
 ) -> PartitionPrediction | None:
     """Return what the start makes of a log that it loads unchanged; None of every other, and where that is not certain.
 
-    From 3.0 on a start loads a log unchanged if all of these hold:
+    In 3.0 and later a start loads a log unchanged if all of these hold:
     - the last shutdown was clean;
     - the directory has only intact segments, snapshots of their base offsets and of the log end, epochs and topic id;
     - the last index leads to the log end over batches with increasing offsets;
@@ -138,14 +138,14 @@ def _epochs(view: PartitionView, inputs: LoadInputs, end: Offset, release: Relea
 
 
 def _has_topic(view: PartitionView, context: Context) -> bool:
-    """Whether partition.metadata is readable, or missing in a release that does not need it."""
+    """Return whether partition.metadata is readable, or missing in a release that does not need it."""
     if PARTITION_METADATA in view.files:
         return view.metadata is not None and view.metadata.reads is not None and view.metadata.reads.error is None
     return outcome_without_topic_id(mode=context.mode, release=context.release) is Outcome.OK
 
 
 def _may_move(directory: PartitionDirectory, view: PartitionView, context: Context) -> bool:
-    """Whether by the metadata of the cluster nobody serves the replica, or the start can promote it."""
+    """Return whether by the metadata of the cluster no broker serves the replica, or the start can promote it."""
     detector, zookeeper = context.stray_detector, context.zookeeper
     if zookeeper is not None and zookeeper.unserved(directory.topic, directory.partition, view.topic_id):
         return True
@@ -172,7 +172,7 @@ def _resized(disk: Files, view: PartitionView, context: Context) -> list[str] | 
 
 
 def _open_transaction(disk: Files, start: int, end: Offset, snapshots: list[Offset], release: Release) -> bool | None:
-    """Whether the snapshot at the log end has an open transaction; None if the start would read the log."""
+    """Return whether the snapshot at the log end has an open transaction; None if the start would read the log."""
     if not snapshots or 0 < end == start:
         return False
     if snapshots[-1] != end or end <= start:
@@ -184,7 +184,7 @@ def _open_transaction(disk: Files, start: int, end: Offset, snapshots: list[Offs
 
 
 def _sane_transactions(disk: Files, bases: Iterable[Offset], release: Release) -> bool:
-    """Whether no transaction index makes the broker recover its segment, or fails the start."""
+    """Return whether no transaction index makes the broker recover its segment, or fails the start."""
     for base in bases:
         entries = transaction_index.broker_reads(disk.read_whole(segment_prefix(base) + _TRANSACTIONS), release).value
         if entries is None or any(entry.last_offset < base for entry in entries):

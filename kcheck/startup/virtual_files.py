@@ -66,7 +66,7 @@ class Folder:
     """
 
     fails_offline = True
-    """Whether an IOException takes the log dir offline; otherwise it aborts the start."""
+    """True if an IOException takes the log dir offline; otherwise it aborts the start."""
 
     def __init__(
         self, disk: Files, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None,
@@ -83,11 +83,11 @@ class Folder:
         """The producer snapshots, kept sorted: a recovery needs them before each segment."""
 
     def __contains__(self, name: str) -> bool:
-        """Whether there is a file of this name."""
+        """Return whether there is a file of this name."""
         return name in self.files
 
     def exists(self, name: str) -> bool:
-        """Whether there is a file or a directory of this name (File.exists)."""
+        """Return whether there is a file or a directory of this name (File.exists)."""
         return name in self.files or (name in self.directories and name not in self.loops)
 
     def refuse_directory(self, name: str) -> None:
@@ -180,7 +180,7 @@ class Folder:
 
 
 def _holds(source: Source, position: int, pieces: Iterable[bytes], size: int) -> bool:
-    """Whether a file has these bytes from a position on, and then only zeros."""
+    """Return whether a file has these bytes from a position on, and then only zeros."""
     for piece in pieces:
         if source.pread(len(piece), position) != piece:
             return False

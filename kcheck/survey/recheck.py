@@ -39,7 +39,7 @@ def remaining(view: LogDirView) -> LogDirView:
 
 
 def has_left(view: LogDirView | None, name: str) -> bool:
-    """Whether a directory no longer exists: a broker moves partitions between its log dirs."""
+    """Return whether a directory no longer exists: a broker moves partitions between its log dirs."""
     if view is None or view.locked_by is None:
         return False
     return not LOCAL.is_directory(join(view.where.log_dir or "", name))

@@ -121,7 +121,7 @@ class SegmentScan:
         return Task(run, where, size)
 
     def _is_wanted(self, files: Files, segment: SegmentSummary, *, active: bool) -> bool:
-        """Whether to read a segment; count it if not."""
+        """Return whether to read a segment; count it if not."""
         if not self._window.excludes(files, segment.base_offset, active=active):
             return True
         self._skipped += 1
@@ -242,7 +242,7 @@ def _unread(view: SegmentView, directories: frozenset[str]) -> Iterator[Finding]
 
 
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:
-    """Whether log recovery reads a segment: after an unclean shutdown, from the recovery point's segment on.
+    """Return whether log recovery reads a segment: after an unclean shutdown, from the recovery point's segment on.
 
     See LogLoader.recoverLog. Without a recovery point it reads from the log start. It always reads a metadata log.
     """

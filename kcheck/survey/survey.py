@@ -182,7 +182,7 @@ class Survey:
 
 
 def concerns(finding: Finding, wanted: PartitionFilter) -> bool:
-    """Whether a finding is about no partition, or about a selected one."""
+    """Return whether a finding is about no partition, or about a selected one."""
     where = finding.where
     return where.topic is None or where.partition is None or wanted.has(where.topic, where.partition)
 

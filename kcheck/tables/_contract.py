@@ -25,7 +25,7 @@ class Table(NamedTuple):
     name: str
     """The name of the table."""
     title: str
-    """What a row stands for, in a sentence."""
+    """What a row means, in a sentence."""
     columns: tuple[Column, ...]
     """The columns."""
     in_run: tuple[Column, ...] | None = None

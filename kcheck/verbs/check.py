@@ -53,7 +53,7 @@ class Watch(Protocol):
         """Look at one partition directory."""
 
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
-        """Return what is wrong, given the metadata at hand."""
+        """Return what is wrong, given the given metadata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

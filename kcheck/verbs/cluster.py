@@ -66,7 +66,7 @@ class ClusterQuestion(NamedTuple):
     fetchers: int | None = None
     """`num.replica.fetchers` of the brokers; None if nobody asks which thread fetches what."""
     brokers: bool = False
-    """Whether the one table of the answer is that of the brokers."""
+    """True if the one table of the answer is that of the brokers."""
 
 
 class Known(NamedTuple):

@@ -36,7 +36,7 @@ class Dump(Answer):
     columns: tuple[Column, ...]
     """The columns of that table."""
     damage: list[Damage]
-    """The damaged places; complete after all files have been read."""
+    """The corrupt places; complete after all files have been read."""
     collected: list[Finding]
     """Findings about unreadable files; complete after all files have been read."""
     checked: tuple[str, ...]

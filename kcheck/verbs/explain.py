@@ -63,12 +63,12 @@ class Asked(NamedTuple):
 
     @property
     def is_rules(self) -> bool:
-        """Whether rules are asked for, not messages."""
+        """True if rules are asked for, not messages."""
         return bool(self.rules)
 
 
 _DIGITS = str.maketrans("oil", "011")
-"""Letters that stand for a digit in an id that was typed."""
+"""Letters that mean a digit in an id that was typed."""
 _PREFIX = re.compile(r"KC\d{1,2}")
 
 
@@ -95,7 +95,7 @@ def asked(arguments: Iterable[str]) -> Asked:
     if rules and (logs or texts or directories):
         raise UsageError("explain rules and log lines in separate commands")
     if directories and not logs and not texts:
-        raise UsageError(f"{directories[0]} is a directory; name a broker's log beside it, or use kcheck inspect")
+        raise UsageError(f"{directories[0]} is a directory; add a broker's log, or use kcheck inspect")
     if not rules and not logs and not texts:
         raise UsageError("nothing to explain: name a rule, a log, or paste a line; for example kcheck explain KC201")
     return Asked(tuple(rules), tuple(logs), tuple(texts), tuple(directories))
@@ -113,7 +113,7 @@ def _pasted(argument: str) -> str:
 
 
 def is_rule(name: str) -> bool:
-    """Whether this is the id or name of a rule, a prefix of ids, or the id of a broker message."""
+    """Return whether this is the id or name of a rule, a prefix of ids, or the id of a broker message."""
     return name.lower() in _known() or name.upper() in log_catalogue().rules or bool(_of_prefix(name))
 
 

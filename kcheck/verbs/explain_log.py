@@ -1,4 +1,4 @@
-"""`kcheck explain` of what a broker wrote: pasted lines, logs, a pipe, and the directories beside them."""
+"""`kcheck explain` of what a broker wrote: pasted lines, logs, a pipe, and the directories next to them."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -135,7 +135,7 @@ class LogExplanation(Answer):
         return tuple(sorted({log.facts.broker_id for log in self.logs if log.facts.broker_id is not None}, key=str))
 
     def read_all(self) -> None:
-        """Read the messages that nobody has read: then `reading` is complete."""
+        """Read the messages that no replica has read: then `reading` is complete."""
         for _ in self.messages:
             pass
 

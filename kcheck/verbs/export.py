@@ -44,7 +44,7 @@ class Export(Answer):
         self.committed: Mapping[tuple[str, int], Offset] = committed
         """Its committed offsets, by topic and partition."""
         self.knows_offsets: bool = knows_offsets
-        """Whether all committed offsets could be read: otherwise newer ones may exist."""
+        """True if all committed offsets could be read: otherwise newer ones may exist."""
         self.collected: list[Finding] = list(located.findings)
         """What cannot be read; complete after all records have been read."""
         self.checked: tuple[str, ...] = located.checked
@@ -97,7 +97,7 @@ def export(
 ) -> Export:  # fmt: skip
     """Return the logs of paths, of which no record is read yet; UsageError if there are none."""
     if wanted.start is not None and wanted.end is not None and wanted.start >= wanted.end:
-        raise UsageError(f"--from {wanted.start} --to {wanted.end}: no offset lies between them")
+        raise UsageError(f"--from {wanted.start} --to {wanted.end}: no offset is between them")
     located = sources(paths, partitions)
     if not located.logs:
         require_match(located.targets, partitions)
@@ -108,7 +108,9 @@ def export(
     named = {(log.topic, log.partition) for log in located.logs}
     of_logs = {key: offset for key, offset in offsets.items() if key in named}
     if group is not None and not of_logs:
-        raise UsageError(f"group {group}: no committed offset of these partitions is at hand; --offsets names log dirs")
+        raise UsageError(
+            f"group {group}: no committed offset of these partitions in the given log dirs; --offsets names more"
+        )
     return Export(located, wanted, group, of_logs, knows_offsets=knows_offsets)
 
 
@@ -126,7 +128,7 @@ def reset_file(logs: list[Written]) -> bytes:
 
 
 def lacks_some(logs: list[Written]) -> bool:
-    """Whether records are missing that the user did not ask to leave out."""
+    """Return whether records are missing that the user did not ask to leave out."""
     return any(row.why in UNWANTED for log in logs for row in log.export.left_out.rows())
 
 

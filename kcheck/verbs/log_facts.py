@@ -46,12 +46,12 @@ _CHECKPOINTS = (REPLICATION_OFFSET, RECOVERY_POINT)
 
 
 def looks_into_segments(tree: Tree) -> bool:
-    """Whether segments are looked into for premises: in a store each look is a request."""
+    """Return whether segments are looked into for premises: in a store each look is a request."""
     return tree.is_bundle or not tree.is_remote
 
 
 def looks_between(topic: str, offsets: CheckpointOffsets, image: ClusterImage | None) -> bool:
-    """Whether an offset between two segments of a log is missing: the log cleaner leaves such gaps."""
+    """Return whether an offset between two segments of a log is missing: the log cleaner leaves such gaps."""
     return not (offsets.cleaned or topic in COMPACTED or (image is not None and is_compacted(image, topic)))
 
 
@@ -61,7 +61,7 @@ def log_facts(
 ) -> LogFacts | None:  # fmt: skip
     """Return what the log of a replica shows, in one pass over its segments; None if the start loads none.
 
-    `image` is the metadata at hand, `offsets` those of the checkpoints; `looks` is that of `looks_into_segments`.
+    `image` is the given metadata, `offsets` those of the checkpoints; `looks` is that of `looks_into_segments`.
     """
     log, directory = row.replica_log, row.directory
     if log is None:
@@ -132,7 +132,7 @@ def with_remote(
 def _newest_epoch(files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None) -> Epoch | None:
     """Return the newest leader epoch that a log shows.
 
-    The last batch is read only where the cache has an epoch that the metadata do not know.
+    The last batch is read only where the cache has an epoch that the metadata does not know.
     """
     topic = None if image is None else image.topics.get(row.directory.topic)
     known = None if topic is None else topic.partitions.get(row.directory.partition)
@@ -199,7 +199,7 @@ def _at_end(
 
 
 def _is_alone(files: Files, known: Iterable[tuple[int, str]], log: LoadedLog) -> bool:
-    """Whether one checkpoint alone has more than the log, and all else of a clean stop agrees with the log end.
+    """Return whether one checkpoint alone has more than the log, and all else of a clean stop agrees with the log end.
 
     The other checkpoint ends there, and so does the snapshot that the stop took (ProducerStateManager.takeSnapshot).
     """

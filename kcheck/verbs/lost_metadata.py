@@ -1,4 +1,4 @@
-"""Finds, by the disks at hand, whether the metadata of a cluster has to be brought back before any election."""
+"""Finds, by the given disks, whether the metadata of a cluster has to be brought back before any election."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -57,7 +57,7 @@ def rescue_first(
 
 
 def _are_simulated(targets: Iterable[Target]) -> bool:
-    """Whether `kcheck simulate` or `kcheck demo` wrote log dirs: it writes no metadata."""
+    """Return whether `kcheck simulate` or `kcheck demo` wrote log dirs: it writes no metadata."""
     from kcheck.simulation.directories import CLUSTER_ID  # only where no disk has metadata
 
     return any(identity_of(target.tree, target.path).cluster_id == CLUSTER_ID for target in targets)

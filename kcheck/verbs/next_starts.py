@@ -87,7 +87,7 @@ class NextStarts:
         return remote_logs(self._targets, self._log_dirs, self.image_of).placed(view, log_dir.view.cluster_id)
 
     def in_cluster(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
-        """Return a partition with what the metadata of its cluster say of it, if any are at hand."""
+        """Return a partition with what the metadata of its cluster say of it, if any are given."""
         if not self._has_metadata or not log_dir.view.files:
             return view
         context, zookeeper = self._context(log_dir)[2], self._options.zookeeper
@@ -104,7 +104,7 @@ class NextStarts:
         return view
 
     def quorums(self) -> "Iterator[Quorum]":
-        """Yield what the metadata at hand prove, for each cluster."""
+        """Yield what the given metadata proves, for each cluster."""
         if self._has_metadata and self._log_dirs.release.kraft_is_production_ready:
             from kcheck.core.cluster.quorum import quorum
             from kcheck.views.metadata_paths import node_directories
@@ -114,7 +114,7 @@ class NextStarts:
                     yield quorum(copies, node_directories(self._targets, cluster_id))
 
     def image_of(self, cluster_id: str | None) -> "ClusterImage | None":
-        """Return the metadata at hand of a cluster; None without any."""
+        """Return the given metadata of a cluster; None without any."""
         if not self._has_metadata:
             return None
         from kcheck.verbs.premises import image_of
@@ -123,7 +123,7 @@ class NextStarts:
 
     @cached_property
     def _has_metadata(self) -> bool:
-        """Whether there are metadata, named or in a log dir of the targets: else no start is prepared for nothing."""
+        """True if there are metadata, named or in a log dir of the targets: else no start is prepared for nothing."""
         release, opened = self._log_dirs.release, self._log_dirs.open
         if self._named or not release.kraft_is_production_ready:
             return self._named

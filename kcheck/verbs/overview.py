@@ -60,7 +60,7 @@ class Overview(Answer):
 
     @property
     def can_elect(self) -> bool:
-        """Whether the paths are log dirs, of several brokers."""
+        """True if the paths are log dirs, of several brokers."""
         brokers = {log_dir.broker_id for log_dir in self.prediction.log_dirs} - {None}
         is_whole = all(target.kind is TargetKind.LOG_DIR for target in replica_targets([*self.paths]))
         return is_whole and len(brokers) > 1

@@ -48,12 +48,12 @@ class Preflight(BrokerAnswer):
 
     @property
     def may_start(self) -> bool | None:
-        """Whether nothing speaks against the start but what the user accepts; None if that is not known."""
+        """True if nothing speaks against the start but what the user accepts; None if that is not known."""
         against = {reason.kind for reason in self.reasons if not self.accepts(reason)}
         return None if against == {ReasonKind.UNKNOWN} else not against
 
     def accepts(self, reason: PreflightReason) -> bool:
-        """Whether the user accepts a reason: its kind, or its premise if the broker can start without it."""
+        """Return whether the user accepts a reason: its kind, or its premise if the broker can start without it."""
         return reason.kind in self.allowed or (reason.kind is not ReasonKind.ABORT and reason.premise in self.allowed)
 
     def outcomes(self) -> tuple["Preflight", Outcomes | None]:

@@ -127,7 +127,7 @@ def _logs(
     targets: Iterable[Target], starts: Iterable[LogDirPrediction], broker: object, image: ClusterImage | None,
     log_dirs: LogDirs, remote: RemoteLogs | None,
 ) -> Iterator[LogFacts]:  # fmt: skip
-    """Yield what the logs of a broker show; nothing without predicted starts. `image`: its metadata at hand."""
+    """Yield what the logs of a broker show; nothing without predicted starts. `image`: its given metadata."""
     for target, start in zip(targets, starts, strict=False):
         if start.broker != broker or start.view is None:
             continue
@@ -167,7 +167,7 @@ def refuted_findings(
 
 
 def _place(premise: JudgedPremise, places: Sequence[Location]) -> Location:
-    """Return the log dir that stands for the broker of a premise: one with evidence, as its id can be that of two."""
+    """Return a log dir of the broker of a premise: one with evidence, as its id can be that of two."""
     own = [where for where in places if where.broker_id == premise.broker_id] or places
     shown = (where for row in premise.evidence for where in own if row.path.startswith(f"{where.log_dir}/"))
     return next(shown, own[0])
@@ -203,13 +203,13 @@ def _keyless(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs
 
 
 def _image_of(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> ClusterImage | None:
-    """Return the metadata at hand of the cluster of a broker."""
+    """Return the given metadata of the cluster of a broker."""
     images = (image_of(options, log_dirs.open(target).view.cluster_id) for target in targets)
     return next((image for image in images if image is not None), None)
 
 
 def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:
-    """Return the metadata at hand of a cluster; None without any."""
+    """Return the given metadata of a cluster; None without any."""
     newest = newest_copy(options.copies.get(cluster_id or "", ()))
     if newest is not None:
         return newest.image

@@ -95,7 +95,7 @@ def with_other_end(chosen: Release, answer: Callable[[Release], WithOutcomes]) -
 
 
 def _is_range(chosen: Release) -> bool:
-    """Whether the files fit several releases, and the user has chosen none."""
+    """Return whether the files fit several releases, and the user has chosen none."""
     said = chosen.evidence
     if said is None or said.given or said.lowest in (None, said.used):
         return False

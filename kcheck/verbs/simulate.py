@@ -40,7 +40,7 @@ class Simulation(Answer):
 
     @property
     def holds(self) -> bool:
-        """Whether every expectation of the history holds."""
+        """True if every expectation of the history holds."""
         return not self.replay.failed
 
     def report(self) -> Report:
@@ -157,7 +157,7 @@ class SearchesCompared(Answer):
 
     @property
     def holds(self) -> bool:
-        """Whether no release breaks a promise, as far as was searched."""
+        """True if no release breaks a promise, as far as was searched."""
         return all(searched.scenario is None for searched in self.searches)
 
     def report(self) -> Report:

@@ -60,7 +60,7 @@ class TopicStorage(NamedTuple):
     size: int | None
     """The size of their `.log` files in bytes, by `__remote_log_metadata`; None if they are not known."""
     stored: int | None
-    """The size of all their objects in the store in bytes; None if nobody looked at it."""
+    """The size of all their objects in the store in bytes; None if kcheck did not look."""
     to_copy: int | None
     """The bytes of closed segments that are not copied yet; None if the remote segments are not known."""
     duplicated: int | None
@@ -74,7 +74,7 @@ class Tiered(BrokerAnswer):
     replicas: tuple[TieredReplica, ...]
     """The replicas, by partition and broker."""
     store: Store | None
-    """The store; None if nobody looked."""
+    """The store; None if kcheck did not look."""
     topics: tuple[TopicStorage, ...]
     """What each topic has in remote storage, by name."""
     price: float | None
@@ -84,7 +84,7 @@ class Tiered(BrokerAnswer):
 
     @property
     def stored(self) -> int | None:
-        """The size of all objects of segments in bytes; None if nobody looked at the store."""
+        """The size of all objects of segments in bytes; None if kcheck did not look."""
         return None if self.store is None else stored_bytes(self.store.objects.values())
 
     @property
@@ -99,14 +99,14 @@ class Tiered(BrokerAnswer):
     def orphan_keys(self) -> Iterator[str]:
         """Yield the keys of the objects of topics that the cluster does not have; the store is listed once more.
 
-        UsageError if nobody looked at the store, or if a part of `__remote_log_metadata` is not given.
+        UsageError if kcheck did not look, or if a part of `__remote_log_metadata` is not given.
         """
         if self.store is None:
             raise UsageError("--orphans needs --store PLACE")
         if not self.store.is_complete:
             raise UsageError(
-                "--orphans: not every partition of __remote_log_metadata was read, so an object without a record "
-                "may be in use; name the log dirs of all brokers"
+                "--orphans: an object without a record may be in use, because not every partition of "
+                "__remote_log_metadata was read; name the log dirs of all brokers"
             )
         orphans = of_no_topic(self.store)
         layout = None if self.layout is None else _pattern(self.layout)

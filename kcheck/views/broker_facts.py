@@ -207,7 +207,7 @@ def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
 
 
 def settings_path(targets: Iterable[Target]) -> str | None:
-    """Return the server.properties that lists log dirs, or that lies next to one and lists it; None without one."""
+    """Return the server.properties that lists log dirs, or that is next to one and lists it; None without one."""
     given = {target.tree.real(target.path): target for target in targets}
     return next((target.config for target in given.values() if target.config is not None), None) or _beside(given)
 

@@ -15,7 +15,7 @@ _ALIKE = 0.85
 def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], release: Release) -> Settings:
     """Return the settings from `config`, or from a server.properties among the paths; `KEY=VALUE` overrides them.
 
-    Without one, that of the first broker counts that lies next to its log dirs. UsageError: an unreadable file, an
+    Without one, that of the first broker counts that is next to its log dirs. UsageError: an unreadable file, an
     invalid value, or a mistyped name.
     """
     from_files = of_file(_named_properties(paths, config))

@@ -21,10 +21,10 @@ _PROVIDER = "${"
 def controller_settings(
     targets: Iterable[Target], named: Iterable[str] = (), config: str | None = None
 ) -> Mapping[str, Mapping[str, str]]:
-    """Return the settings at hand of nodes that can be the controller, by path.
+    """Return the given settings of nodes that can be the controller, by path.
 
-    They are `config`, and those that stand for the log dirs of targets and of the metadata that the user names, or that
-    lie beside them. A value that a config provider has is not at hand.
+    They are `config`, and settings that name the log dirs of targets and of the metadata that the user names, or that
+    lie next to them. A value that a config provider has is missing.
     """
     return {
         path: said
@@ -45,7 +45,7 @@ def with_settings(image: ClusterImage, seen: Mapping[str, Mapping[str, str]]) ->
 
 
 def settings_of_copies(paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
-    """Return the `controller_settings` that lie beside copies of the metadata log, by their directories."""
+    """Return the `controller_settings` that lie next to copies of the metadata log, by their directories."""
     return controller_settings(Target(TargetKind.PARTITION, path, tree=tree_of(path)) for path in paths)
 
 

@@ -43,7 +43,7 @@ class NamedMetadata(NamedTuple):
 
 
 def named_metadata(paths: tuple[str, ...]) -> NamedMetadata:
-    """Return the metadata in the paths, and the paths among them that lost theirs, or whose metadata is damaged.
+    """Return the metadata in the paths, and the paths among them that lost theirs, or whose metadata is corrupt.
 
     UsageError: another path without metadata, or whose metadata is of no known cluster.
     """
@@ -60,7 +60,7 @@ def _damaged(path: str, node_id: int | None, problem: MetadataProblem) -> LostCo
 
 
 def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, ...]], tuple[LostCopy, ...]]:
-    """Return the copies that the user names, by cluster id, and the damaged ones; a log dir that lost its own has none.
+    """Return the copies that the user names, by cluster id, and the corrupt ones; a log dir that lost its own has none.
 
     UsageError: a path without metadata, or whose metadata is of no known cluster.
     """

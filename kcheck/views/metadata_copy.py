@@ -45,7 +45,7 @@ class Extent(NamedTuple):
     until: int | None = None
     """The last offset; None for all."""
     whole: bool = False
-    """Whether the replay begins as early as the files allow; else with the newest snapshot that serves."""
+    """True if the replay begins as early as the files allow; else with the newest snapshot that serves."""
 
 
 EVERYTHING = Extent()
@@ -70,7 +70,7 @@ def read_copy(
 
 
 def complete_copy(tree: Tree, path: str, node_id: int | None) -> MetadataCopy | None:
-    """Return the copy in a directory; None if it does not decide: damaged, incomplete, or with unknown records."""
+    """Return the copy in a directory; None if it does not decide: corrupt, incomplete, or with unknown records."""
     try:
         copy = read_copy(tree, path, node_id)
     except UnreadableError:
@@ -176,7 +176,7 @@ class _CopyReader:
                 continue
             return end, epoch
         if first > 0:
-            self._problems.append(MetadataProblem(log_name(first), f"no snapshot holds what stood before {first}"))
+            self._problems.append(MetadataProblem(log_name(first), f"no snapshot covers the offsets before {first}"))
         return 0, 0
 
     def _replay_snapshot(self, name: str, *, has_state: bool) -> None:
@@ -257,7 +257,7 @@ class _CopyReader:
             return end, epoch, walk.position == source.size
 
     def _ends_at(self, name: str, base: int, end: int) -> bool:
-        """Whether no complete batch follows the damage that begins at an offset of the last segment."""
+        """Return whether no complete batch follows the damage that begins at an offset of the last segment."""
         from kcheck.segments.batches_after_damage import intact_batches  # numpy: loaded only for a damaged log
 
         with self._files.open(name) as source:
@@ -268,7 +268,7 @@ class _CopyReader:
         return later is None
 
     def _take(self, source: Source, batch: Batch, offset: int | None, from_offset: int = 0) -> None:
-        """Replay the records of a batch; `offset` stands for that of each, None for their own."""
+        """Replay the records of a batch; `offset` means that of each, None for their own."""
         for record in _records(source, batch):
             if batch.attributes & CONTROL:
                 self._take_control(record)

@@ -37,7 +37,7 @@ class NodeIdentity(NamedTuple):
     directory_id: str | None = None
     """The directory.id of the log dir."""
     is_kraft: bool = False
-    """Whether it has the version that KRaft writes."""
+    """True if it has the version that KRaft writes."""
 
 
 class MetadataPath(NamedTuple):

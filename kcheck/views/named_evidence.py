@@ -13,12 +13,12 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import read_properties
 
 _VERSION = re.compile(rb"Kafka version ?: ([0-9][0-9.]{1,15}(?:-[a-z0-9]{1,12})?)")
-"""AppInfoParser; up to 2.0 with a space before the colon."""
+"""AppInfoParser; in 2.0 and earlier with a space before the colon."""
 _BROKER = re.compile(rb"\[(?:Kafka|Broker|KafkaRaft)Server (?:id|nodeId)=([0-9]{1,10})\]")
 _VERSION_SIZE_MAX = 60
 """The largest size of a hit at the border of two parts."""
 _LOG_SIZE_MAX = 64 << 20
-"""How many bytes are searched: of a plain log the last ones, of a compressed one the first ones."""
+"""Number of bytes that are searched: of a plain log the last ones, of a compressed one the first ones."""
 
 
 def of_config(path: str, broker_id: int | None = None) -> Iterator[Clue]:

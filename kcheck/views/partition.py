@@ -112,14 +112,14 @@ def read_partition(
 
 
 def _is_in_the_way(name: str, directory: PartitionDirectory) -> bool:
-    """Whether a directory has the name of a file, and a start meets it: KRaft's log lists directories too."""
+    """Return whether a directory has the name of a file, and a start meets it: KRaft's log lists directories too."""
     if directory.topic == CLUSTER_METADATA and _is_removed(name):
         return True
     return parse_file(name).kind not in (FileKind.OTHER, *UNMODELLED_DIRECTORIES)
 
 
 def _is_removed(name: str) -> bool:
-    """Whether a start removes a file of KRaft of this name, or fails on the name."""
+    """Return whether a start removes a file of KRaft of this name, or fails on the name."""
     if name.endswith(SNAPSHOT_ENDINGS[0]):
         return parse_metadata_snapshot(name) is None
     return name.endswith(SNAPSHOT_ENDINGS) or name == f"{FileKind.QUORUM_STATE}{TEMPORARY}"

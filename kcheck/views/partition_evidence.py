@@ -31,7 +31,7 @@ _SAMPLE = 16
 _COORDINATOR_SAMPLE = 4
 """How many partitions of each internal topic are read."""
 _RECORDS_SIZE_MAX = 64 << 10
-"""How many bytes of a segment are read for the versions of its records."""
+"""Number of bytes of a segment that are read for the versions of its records."""
 _BY_FILE = {
     FileKind.TIME_INDEX: EvidenceKind.TIME_INDEX,
     FileKind.PRODUCER_SNAPSHOT: EvidenceKind.PRODUCER_SNAPSHOT,

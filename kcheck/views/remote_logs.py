@@ -51,7 +51,7 @@ class RemoteLogs:
         self._read: dict[tuple[str | None, int], MetadataPartition] = {}
 
     def has_all_of(self, other: "RemoteLogs") -> bool:
-        """Whether these are the log dirs of the other too."""
+        """Return whether these are the log dirs of the other too."""
         return other.paths <= self.paths
 
     def placed(self, view: PartitionView, cluster_id: str | None) -> PartitionView:
@@ -173,7 +173,7 @@ class RemoteLogs:
         return [target for target in self._targets if self._log_dirs.open(target).view.cluster_id == cluster_id]
 
     def _has_all_replicas(self, number: int, cluster_id: str | None) -> bool:
-        """Whether log dirs of every broker with a replica of a metadata partition are given."""
+        """Return whether log dirs of every broker with a replica of a metadata partition are given."""
         image = self._image_of(cluster_id)
         topic = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
         registration: PartitionRegistration | None = None if topic is None else topic.partitions.get(number)
@@ -200,6 +200,6 @@ def _fold(view: PartitionView) -> SegmentFold | None:
 
 
 def _is_below(view: PartitionView) -> bool:
-    """Whether the checkpointed log start lies below the first local segment."""
+    """Return whether the checkpointed log start is below the first local segment."""
     start = view.log_start_checkpoint
     return start is not None and bool(view.segments) and start < view.segments[0].base_offset

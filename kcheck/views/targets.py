@@ -170,7 +170,7 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
 
 
 def _of_a_partition(name: str) -> bool:
-    """Whether a file makes a directory a partition directory; a `server.log` is no segment: it has no offset."""
+    """Return whether a file makes a directory a partition directory; a `server.log` is no segment: it has no offset."""
     if name in (LEADER_EPOCHS, PARTITION_METADATA):
         return True
     return name.endswith((".log", ".index")) and parse_file(name).offset is not None
@@ -212,7 +212,7 @@ def _log_dirs_below(tree: Tree, path: str, listing: Listing, *, depth: int) -> I
 
 
 def is_configuration(path: str) -> bool:
-    """Whether a path is a `server.properties`, which stands for the log dirs that it names."""
+    """Return whether a path is a `server.properties`, which means the log dirs that it names."""
     return _is_configuration(tree_of(path), path)
 
 

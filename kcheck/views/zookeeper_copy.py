@@ -22,7 +22,7 @@ from kcheck.zookeeper.kafka_znodes import read_cluster
 from kcheck.zookeeper.snapshot import zxid_of
 
 _OF_ENSEMBLE = ("currentEpoch", "acceptedEpoch", "myid")
-"""What only a server writes, or needs, that has others beside it (QuorumPeer)."""
+"""What only a server writes, or needs, that has others next to it (QuorumPeer)."""
 EXPORT_SIZE_MAX = 32 << 20
 TREE_COUNT_MAX = 1_000_000
 """kcheck reads at most so many files and directories of a tree of znodes."""
@@ -56,12 +56,12 @@ class _InputKind(Enum):
 
 
 def is_zookeeper(path: str) -> bool:
-    """Whether `read_zookeeper` reads a path, by the first bytes of a few files; False if the system refuses."""
+    """Return whether `read_zookeeper` reads a path, by the first bytes of a few files; False if the system refuses."""
     return zookeeper_kind(path) is not None
 
 
 def zookeeper_kind(path: str) -> str | None:
-    """Return what a path is: `zookeeper` for files of a server, `export` for what can stand in for them; or None."""
+    """Return what a path is: `zookeeper` for files of a server, `export` for what can replace them; or None."""
     try:
         kind = _kind(tree_of(path), path)
     except UnreadableError:
@@ -150,7 +150,7 @@ def _kind_of_directory(tree: Tree, path: str) -> _InputKind | None:
 
 
 def _is_data(tree: Tree, folder: str) -> bool:
-    """Whether a `version-2` is a server's, or was emptied: the server then starts without a znode."""
+    """Return whether a `version-2` is a server's, or was emptied: the server then starts without a znode."""
     listing = tree.listing(folder)
     return bool(server_files(tree, folder)) or not (listing.directories or {*listing.files} - {*_OF_ENSEMBLE})
 

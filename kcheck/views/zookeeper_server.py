@@ -109,7 +109,7 @@ class ZookeeperServer:
                 unknown_after = self._unknown_after(snapshot.value, observe, until)
 
     def _unknown_after(self, snapshot: ZookeeperSnapshot | None, observe: ObserveZnodes, until: int) -> int | None:
-        """Replay, and return the last transaction before missing or damaged ones; None if there are none."""
+        """Replay, and return the last transaction before missing or corrupt ones; None if there are none."""
         tree = replay(snapshot, self._read_logs(), until, observe)
         return tree.gap_after if tree.stopped_by is None else tree.zxid
 

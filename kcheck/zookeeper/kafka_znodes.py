@@ -51,14 +51,14 @@ def partition_paths(chroot: str, topic: str, number: int) -> tuple[str, str]:
 
 
 def read_state(data: bytes | None) -> PartitionRegistration:
-    """Return what the state of a partition says, without its replicas; ValueError if it is damaged."""
+    """Return what the state of a partition says, without its replicas; ValueError if it is corrupt."""
     return _with_state(PartitionRegistration((), ()), _object(data or b""), None)
 
 
 def read_partition(
     topic: str, number: int, replicas: Znode | None, state: Znode | None
 ) -> tuple[str | None, PartitionRegistration | None]:
-    """Return the topic's id, and the partition, by its two znodes; ValueError if their data is damaged."""
+    """Return the topic's id, and the partition, by its two znodes; ValueError if their data is corrupt."""
     if replicas is None:
         return None, None
     image = _topic(topic, _object(replicas.data or b""), deleting=False)
@@ -279,7 +279,7 @@ def _with_state(partition: PartitionRegistration, fields: ZnodeFields, version: 
 
 
 def _broker(broker_id: int, fields: ZnodeFields) -> BrokerRegistration:
-    """Return a registration; up to 0.8 it names one host and port instead of endpoints."""
+    """Return a registration; in 0.8 and earlier it names one host and port instead of endpoints."""
     endpoints = fields.get("endpoints")
     if endpoints is None:
         endpoints = [f"PLAINTEXT://{_text(fields, 'host')}:{_int(fields, 'port')}"]
@@ -315,7 +315,7 @@ def _partitions(fields: ZnodeFields) -> tuple[PartitionName, ...]:
 
 
 def _features(fields: ZnodeFields) -> dict[str, int]:
-    """Return the levels; up to 3.2 a feature had a least level too."""
+    """Return the levels; in 3.2 and earlier a feature had a least level too."""
     return {name: _int(level, "max_version_level") for name, level in _levels(fields).items()}
 
 

@@ -35,7 +35,7 @@ _JsonFields = Mapping[str, Any]
 
 
 def is_description(begin: str) -> bool:
-    """Whether a text that begins like this says what kafka-topics --describe prints."""
+    """Return whether a text that begins like this says what kafka-topics --describe prints."""
     return _JSON.match(begin) is not None or _TEXT.search(begin) is not None
 
 

@@ -21,7 +21,7 @@ _EXPORT = re.compile(r"""\s*(?:\[\s*)?\{(?:\s*"/|.*?"path"\s*:\s*"/)""", re.DOTA
 
 
 def is_export(begin: str) -> bool:
-    """Whether a text that begins like this is an export."""
+    """Return whether a text that begins like this is an export."""
     return _EXPORT.match(begin) is not None
 
 

@@ -44,7 +44,7 @@ HISTORY = "the controllers have another history than broker 1"
 LOST_LOG = "broker 1 is a controller with partitions and has lost __cluster_metadata-0"
 EMPTY_ZOOKEEPER = "ZooKeeper has no topic: the 5 directories here are orphans"
 OLD_COPY = "the disks are a copy from before: broker epoch 190, the cluster knows 338"
-BY_ITSELF = "is in the log dir of its current log: the broker cannot rename it"
+BY_ITSELF = "is in the log dir of its current log, and the broker cannot rename it"
 EMPTIED = "solo-0 would start empty: no directory is here, and no other broker has a replica"
 STRAYS = "2 -stray directories hold 90 records (old-1, solo-0)"
 DELETED = "4 -delete directories hold 280 records"
@@ -152,7 +152,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"recover {SETTINGS} --metadata controller", 1, "at most 85 records are lost"),
         row(f"{START_1} --metadata controller", 1, "__consumer_offsets-0, __transaction_state-0 have no directory"),
         row("preflight broker-3/server.properties --metadata controller", 1, "__transaction_state-0 may lead here"),
-        row("check 1=broker-1 2=broker-2 3=broker-3", 1, "its coordinator does not know it: it hangs"),
+        row("check 1=broker-1 2=broker-2 3=broker-3", 1, "it hangs, because its coordinator does not have it"),
     ),
     "first-segment-missing": (
         row(f"elect {THREE} --partition orders-1", 0, f"Broker 1: {HEAD}", "180 records are lost, all of them"),
@@ -317,4 +317,4 @@ def test_damaged_metadata(name: str, place: str, commands: dict[str, int], tmp_p
     with contextlib.chdir(tmp_path):
         ended = {command: kcheck(*shlex.split(command), columns=200) for command in commands}
     assert commands == {command: one.code for command, one in ended.items()}
-    assert "are damaged; name --metadata with another copy" in next(iter(ended.values())).out
+    assert "is corrupt; name --metadata with another copy" in next(iter(ended.values())).out

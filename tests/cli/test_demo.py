@@ -58,16 +58,16 @@ def test_where_nothing_can_be_built(tmp_path: Path) -> None:
 
 
 def test_it_waits_on_a_terminal(tmp_path: Path) -> None:
-    """Enter goes on; ^C ends, and nothing is left."""
+    """Enter continues; ^C ends, and nothing is left."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TMPDIR": str(tmp_path), "COLUMNS": "80", "NO_COLOR": "1"}
     process = subprocess.Popen(
         [sys.executable, "-m", "kcheck", "demo"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     )
     os.close(theirs)
-    assert "1. A cluster loses power" in read_until(ours, "Enter goes on")
+    assert "1. A cluster loses power" in read_until(ours, "Enter continues")
     os.write(ours, b"\n")
-    assert "2. Look: what is wrong?" in read_until(ours, "Enter goes on")
+    assert "2. Look: what is wrong?" in read_until(ours, "Enter continues")
     assert [*tmp_path.iterdir()] != []
     time.sleep(0.5)  # A signal between the prompt and the wait for Enter would be seen after Enter.
     process.send_signal(signal.SIGINT)

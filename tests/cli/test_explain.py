@@ -70,7 +70,7 @@ def test_a_line_that_was_cut_names_what_it_can_be(tmp_path: Path) -> None:
     assert "    L149 error Error while processing data for partition <partition>\n" in shown
     assert shown.endswith("  kcheck explain L149 L193 L196 says what each means.\n")
     write(tmp_path, {"server.log": f"{cut}\n".encode()})
-    assert kcheck("explain", tmp_path / "server.log").out.endswith("cut too early: it can be L149, L193, L196.\n")
+    assert kcheck("explain", tmp_path / "server.log").out.endswith("line is too short. It can be L149, L193, L196.\n")
     assert document(tmp_path / "server.log")["timeline"][0]["steps"][0]["candidates"] == line["candidates"]
     assert document(BELOW)["lines"][0]["candidates"] == []
 

@@ -104,7 +104,10 @@ def test_offsets_of_another_log_dir(broker: Path, tmp_path: Path) -> None:
     path = segments(tmp_path / "moved" / "t-0", [data(0)])
     arguments = ("export", path, "-o", tmp_path / "x", "--reset-file", "other")
     done = kcheck(*arguments)
-    assert (2, True) == (done.code, "group other: no committed offset of these partitions is at hand" in done.err)
+    assert (2, True) == (
+        done.code,
+        "group other: no committed offset of these partitions in the given" in done.err,
+    )
     with (broker / "__consumer_offsets-0" / "00000000000000000000.log").open("ab") as log:
         log.write(data(2).data[:-1])
     done = kcheck(*arguments, "--offsets", broker)
@@ -143,7 +146,7 @@ def test_what_cannot_be_read_is_3(broker: Path) -> None:
         (("--format", "parquet"), "--format parquet needs -o FILE or -o DIR"),
         (("--format", "kcat"), "--format kcat names no partition: choose one of t-0, u-1, or use -o DIR"),
         (("--topic", "x*"), "no partition matches"),
-        (("--from", "3", "--to", "2"), "--from 3 --to 2: no offset lies between them"),
+        (("--from", "3", "--to", "2"), "--from 3 --to 2: no offset is between them"),
         (("-o", "{}/out"), "choose a directory outside of every log dir"),
         (("-o", "{}/t-0/"), "choose a directory outside of every log dir"),
         (("--summary", "{}/x.json"), "choose a file outside"),

@@ -26,7 +26,7 @@ Usage: kcheck PATH...                what is wrong, and what the next start does
 Check Kafka log directories offline: what is wrong, what the broker will do,
 which records you would lose. Only apply and undo write to log dirs.
 
-Check    check        Find damage in log dirs and files.
+Check    check        Find corrupt log dirs and files.
          predict      Show what the next start does to each partition.
          preflight    Check that a broker starts without losing records.
          explain      Explain a finding, a log line, or a whole server.log.

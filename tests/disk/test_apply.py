@@ -226,7 +226,7 @@ def test_a_damaged_backup(dirs: tuple[Path, Path], backup: str) -> None:
     apply(bytes_of(plan_of(*dirs)), backup)
     (Path(backup) / "1.before").write_bytes(b"")
     before = state(*dirs, times=False)
-    with pytest.raises(PlanError, match="is damaged"):
+    with pytest.raises(PlanError, match="is corrupt"):
         undo(backup)
     assert state(*dirs, times=False) == before
     (Path(backup) / "plan.json").unlink()

@@ -125,7 +125,7 @@ def test_a_journal_that_contradicts_its_plan(tmp_path: Path, number: int) -> Non
     entries[str(number)] = entries["1"] if entries[str(number)] is None else None
     (backup / "journal.json").write_text(json.dumps(journal))
     after = state(*dirs)
-    with pytest.raises(KcheckError, match="is damaged"):
+    with pytest.raises(KcheckError, match="is corrupt"):
         undo(str(backup))
     assert state(*dirs) == after
     assert digest((backup / "plan.json").read_bytes()).sha256 == journal["plan"]

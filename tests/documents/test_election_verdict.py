@@ -31,7 +31,7 @@ def _course(order: StartOrder) -> Course:
 
 def test_the_verdict() -> None:
     """What to do first, why, and what that costs; then what needs an unclean election."""
-    assert said() == "There are no partitions in these paths."
+    assert said() == "These paths have no partitions."
     assert said(election(candidate(1, seat=Seat.ISR), candidate(2, seat=Seat.NONE))) == (
         "Start broker 1 first: it is in the ISR of t-0. Then start 2, then 3. With this plan every partition gets a"
         " leader, and nothing is lost."

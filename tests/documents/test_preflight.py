@@ -76,10 +76,10 @@ def test_the_reasons_of_the_metadata() -> None:
 
     leaves = "its last shutdown was not clean, so it leaves the ELR of"
     assert reasons(1, *[left] * 5) == [
-        f"{leaves} t-0, t-1, t-2 and 2 more: nobody leads there until an unclean election is run"
+        f"{leaves} t-0, t-1, t-2 and 2 more: no replica leads there until an unclean election is run"
     ]
     assert reasons(1, left._replace(last_known_elr=(2,))) == [
-        f"{leaves} t-0: nobody leads there until broker 2 is back, or an unclean election is run"
+        f"{leaves} t-0: no replica leads there until broker 2 is back, or an unclean election is run"
     ]
     assert reasons(2, left) == reasons(None, left) == []
     (old,) = cluster_reasons(

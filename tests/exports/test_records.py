@@ -42,7 +42,7 @@ def test_the_range(tmp_path: Path) -> None:
 
 def test_an_empty_range_is_refused(tmp_path: Path) -> None:
     path = segments(tmp_path / "t-0", [data(0)])
-    with pytest.raises(UsageError, match="--from 3 --to 3: no offset lies between them"):
+    with pytest.raises(UsageError, match="--from 3 --to 3: no offset is between them"):
         export(path, start=3, end=3)
 
 

@@ -69,14 +69,14 @@ PART = {"file": "part-00000.parquet", "rows": 1, "size": 1}
         ("schema", "kcheck.run/2", UsageError, "has the schema kcheck.run/2; this kcheck reads kcheck.run/1"),
         ("findings", {"version": 99, "parts": []}, UsageError, "which a newer kcheck wrote"),
         ("tables", {}, KcheckError, "the table findings is not named"),
-        ("tables", 7, KcheckError, "damaged"),
+        ("tables", 7, KcheckError, "corrupt"),
         ("run", 7, KcheckError, "a field has a value of another type"),
         ("started", "today", KcheckError, "a field has a value of another type"),
         ("findings", {"version": 1, "parts": [{**PART, "file": "../x"}]}, KcheckError, "not part of a table"),
-        ("findings", {"version": 1, "parts": [{**PART, "file": 7}]}, KcheckError, "damaged"),
+        ("findings", {"version": 1, "parts": [{**PART, "file": 7}]}, KcheckError, "corrupt"),
         ("findings", {"version": 1, "parts": [{**PART, "rows": "1"}]}, KcheckError, "not part of a table"),
-        ("findings", {"version": 1}, KcheckError, "damaged"),
-        ("findings", {"version": "1", "parts": []}, KcheckError, "damaged"),
+        ("findings", {"version": 1}, KcheckError, "corrupt"),
+        ("findings", {"version": "1", "parts": []}, KcheckError, "corrupt"),
     ],
 )
 def test_a_manifest_is_not_believed(key: str, value: Any, error: type[KcheckError], said: str, written: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_manifest_is_not_believed(key: str, value: Any, error: type[KcheckErro
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"7", b"\xff", b"[" * 100_000, b'{"schema": null'])
 def test_a_manifest_that_is_no_json_is_damaged(content: bytes, written: Path) -> None:
     (written / MANIFEST).write_bytes(content)
-    with pytest.raises(KcheckError, match="is damaged"):
+    with pytest.raises(KcheckError, match="is corrupt"):
         open_run(str(written))
 
 

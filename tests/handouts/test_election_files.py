@@ -97,7 +97,7 @@ def test_replicas_that_cannot_follow() -> None:
     section = text.partition("## Replicas that cannot follow\n\n")[2].partition("\n## ")[0]
     assert "\n- broker 2: `t-0`\n" in section
     assert "- 1 more; election-plan.json has `follows: false` there\n" in section
-    assert "move the directory out of its log dir" in section
+    assert "move the directory outside every log dir" in section
     assert "Restart once more" not in text
     assert "cannot follow" not in files_of(recovery(election(candidate(1, plan=plan(1)))))["plan.md"]
 
@@ -121,7 +121,7 @@ def test_controllers_start_together() -> None:
     """In one step, the first."""
     text = files_of(recovery(election(candidate(1)))._replace(together=(1, 2)))["plan.md"]
     assert "After the first step, do not start two at once." in text
-    assert "1. Start brokers 1, 2 together: with fewer controllers none of them comes up.\n2. Start broker 3." in text
+    assert "1. Start brokers 1, 2 together, because with fewer controllers no one comes up.\n2. Start broker 3." in text
 
 
 def test_the_order_of_starts_is_a_file() -> None:

@@ -73,5 +73,5 @@ def test_who_leads_one_after_the_other(later: LaterLeader | None, words: str) ->
 def test_nobody_leads_at_first() -> None:
     """Who is in sync is not here."""
     row = election(candidate(2), isr=(9,))
-    assert course_words(row) == "If all start, Kafka elects nobody."
+    assert course_words(row) == "If all start, Kafka elects no leader."
     assert partition_cells(row)[3:5] == ("-", "-")

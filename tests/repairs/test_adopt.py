@@ -127,7 +127,7 @@ ORDERS_0 = kcheck.PartitionFilter(partitions=("orders-0",))
 
 
 @pytest.mark.parametrize(("history", "why"), [
-    (None, "the metadata at hand do not show whether the topic was deleted"),
+    (None, "the given metadata does not show whether the topic was deleted"),
     (TopicIdHistory(begins_empty=False, ids=(NEW,)), "ZooKeeper's files begin after its cluster"),
     (TopicIdHistory(begins_empty=True, ids=(OLD, NEW), deleted_at=9), "the topic was deleted in"),
     (TopicIdHistory(begins_empty=False, ids=(OLD, NEW)), None),

@@ -186,7 +186,7 @@ def test_a_swap_stays_where_its_segments_are_not_all_there(tmp_path: Path) -> No
     flip_byte(one / "t-0" / swap, BATCH_SIZE - 1)
     assert "no longer hold offsets 0 to 299" in reasons(planned(str(one)))
     flip_byte(one / LOG, BATCH_SIZE - 1)
-    assert "the segments to be replaced are damaged" in reasons(planned(str(one)))
+    assert "the segments to be replaced are corrupt" in reasons(planned(str(one)))
     write(one / "t-0", {f"{500:020d}.log.cleaned": b""})
     assert "a split was in progress" in reasons(planned(str(one)))
 
@@ -273,7 +273,7 @@ def test_a_high_watermark_stays_where_no_epoch_is_known(tmp_path: Path) -> None:
     partition_dir(one / "u-0", [[]], epoch_entries=None)
     write(one, {"replication-offset-checkpoint": b"0\n2\nt 0 x\nu 0 x\n"})
     partition_dir(one / "t-0", [[batch_of(0, record(), epoch=-1)]], epoch_entries=())
-    assert "t-0 would have neither a high watermark nor leader epochs" in reasons(planned(str(one)))
+    assert "without high watermark and leader epochs t-0 would lose all records" in reasons(planned(str(one)))
     partition_dir(one / "t-0", [run(0, 99)])
     assert ("Write", "replication-offset-checkpoint") in names(planned(str(one)).plan)
 

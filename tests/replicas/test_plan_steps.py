@@ -109,7 +109,7 @@ def test_starts() -> None:
         (registered(leader=2), "broker 2 leads", False),
         (registered(leader=-1), "broker 1 led last", True),
         (registered(leader=-1, last_leader=None), "it has no leader", False),
-        (NOW._replace(registration=None), "? (the partition is not in the metadata at hand)", None),
+        (NOW._replace(registration=None), "? (the partition is not in the given metadata)", None),
     ],
 )
 def test_leader(now: PartitionNow, seen: str, ok: bool | None) -> None:
@@ -212,7 +212,7 @@ def test_follower(now: PartitionNow, seen: str, ok: bool | None) -> None:
         (SavedEvidence(3, 3, 2, None), [("3 are lost", True), ("2 are missing, ? of them acknowledged", False)]),
         (SavedEvidence(None, None, None, None), [("? (the saved records cannot be read)", None)] * 2),
         (SavedEvidence(5, None, None, None), [("? (no readable log of the leader is here)", None)] * 2),
-        (None, [("? (the plan's saved records are not at hand: elect --save-lost keeps them)", None)]),
+        (None, [("? (the plan's saved records are missing; elect --save-lost keeps them)", None)]),
     ],
 )  # fmt: skip
 def test_saved_records(evidence: SavedEvidence | None, rows: list[tuple[str, bool | None]]) -> None:

@@ -116,7 +116,7 @@ def test_a_transaction_that_hangs(known: tuple[TransactionState, ...]) -> None:
     """No coordinator will end it."""
     found = opened(*known)
     assert found.severity is Severity.WARNING
-    assert found.message.endswith("; its coordinator does not know it: it hangs")
+    assert found.message.endswith("; it hangs, because its coordinator does not have it")
     assert found.advice.endswith("abort --topic t --partition 0 --start-offset 64")
 
 

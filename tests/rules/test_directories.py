@@ -87,7 +87,7 @@ def test_a_directory_with_the_name_of_a_file(name: str, kafka: str, severity: Se
         ("00000000000000000010-0000000001.checkpoint.part", ERROR, "if the directory is not empty"),
         ("00000000000000000010-0000000001.checkpoint.deleted", ERROR, "if the directory is not empty"),
         ("quorum-state.tmp", ERROR, "if the directory is not empty"),
-        ("x.checkpoint", FATAL, "does not start: the name has no offset and epoch"),
+        ("x.checkpoint", FATAL, "does not start, because the name has no offset and epoch"),
     ],
 )
 def test_a_directory_that_a_start_removes(name: str, severity: Severity, effect: str) -> None:

@@ -29,7 +29,7 @@ def test_only_the_future_copy_is_left() -> None:
     """Its records are lost; with one log dir at hand, another one may have the current directory."""
     (finding,) = alone(future())
     assert (str(finding.severity), finding.where.dir) == ("error", NAME)
-    assert finding.effect.endswith("makes an empty t-0, and truncates this copy to it: its records are lost.")
+    assert finding.effect.endswith("makes an empty t-0, and truncates this copy to it. Its records are lost.")
     (unsure,) = found_by(KC316, (log_dir(partitions=(future(),)),))
     assert str(unsure.severity) == "warning"
     assert unsure.effect.startswith("Unless another log dir has it, ")

@@ -13,7 +13,7 @@ from kcheck.survey.rule_runner import check_run
         (
             Lost(LostKind.EMPTY, 3, "/d"),
             "error",
-            "the log dir is empty: it has neither meta.properties nor a partition directory",
+            "the log dir is empty, without meta.properties and partition directories",
         ),
         (
             Lost(LostKind.BROKER, 3, source="/m", counted=1),

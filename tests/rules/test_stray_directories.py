@@ -28,7 +28,7 @@ def test_no_other_broker_has_a_replica() -> None:
     """Its records are lost; with other replicas, or older metadata, that is not certain."""
     (finding,) = found(stray())
     assert (str(finding.severity), finding.where.dir) == ("error", NAME)
-    assert "leads t-0 without any of these records: no other broker has a replica." in finding.effect
+    assert "leads t-0 without any of these records, and no other broker has a replica." in finding.effect
     two = ALONE._replace(registration=PartitionRegistration((1, 2), (1, 2)))
     for in_cluster in (two, ALONE._replace(is_certain=False)):
         (unsure,) = found(stray(in_cluster))

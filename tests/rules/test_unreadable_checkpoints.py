@@ -45,7 +45,7 @@ def test_bytes_that_are_no_text() -> None:
         (START, "4.3", ERROR, "become readable again"),
         (HW, "0.9.0", ERROR, "each LeaderAndIsr request fails"),
         (HW, "3.1", ERROR, "In KRaft mode"),
-        (HW, "4.3", ERROR, "half initialised"),
+        (HW, "4.3", ERROR, "does not start the leaders"),
         (CLEANER, "4.3", ERROR, "loses every cleaner thread"),
     ],
 )

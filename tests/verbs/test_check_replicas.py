@@ -65,4 +65,4 @@ def test_a_log_that_another_one_contradicts_is_not_simply_started() -> None:
 
     assert ["Let the broker start: it rebuilds the leader epochs."] == advice(brokers[:1])
     (said,) = advice(brokers)
-    assert said.endswith("the log of another broker differs: run kcheck recover first.")
+    assert said.endswith("the log of another broker differs. Run kcheck recover first.")

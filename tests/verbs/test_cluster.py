@@ -81,7 +81,7 @@ def test_an_offset_below_what_is_left(tmp_path: Path) -> None:
     """Of a log that begins after it, without a snapshot from before."""
     path = shutil.copytree(COORDINATORS, tmp_path / "d") / METADATA
     (path / "00000000000000000000.log").rename(path / "00000000000000000086.log")
-    with pytest.raises(UsageError, match=r"at 20: 0*86.log: no snapshot holds what stood before 86"):
+    with pytest.raises(UsageError, match=r"at 20: 0*86.log: no snapshot covers the offsets before 86"):
         answer(path, at=20)
 
 
@@ -211,7 +211,7 @@ def test_metadata_that_are_named(tmp_path: Path) -> None:
     assert kcheck.predict(data, metadata=[other]).severity == "info"
     flip_byte(log, 300)
     (unseen,) = (row for row in kcheck.predict(data, metadata=[other]).premises if row.id == "P303")
-    assert (unseen.status, unseen.sentence.endswith(f"the metadata in {other} are damaged")) == ("not-seen", True)
+    assert (unseen.status, unseen.sentence.endswith(f"the metadata in {other} is corrupt")) == ("not-seen", True)
     with pytest.raises(UsageError, match="codecs-0 is no cluster metadata, which are in"):
         kcheck.overview(data, metadata=[tmp_path / "d" / "codecs-0"])
 

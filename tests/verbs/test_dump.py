@@ -71,7 +71,7 @@ def test_a_message_has_no_producer_and_a_wrapper_no_first_offset(tmp_path: Path)
     [
         (b"\0" * 40, "size field 0 is too small for a batch"),
         (b"\0" * 17, "a batch is larger than 17 bytes"),
-        (batch(10).data[:-1], "the batch is incomplete, its header says 61 bytes"),
+        (batch(10).data[:-1], "the batch is incomplete, its header states 61 bytes"),
         (b"\0" * 11 + b"\x20\0\0\0\0\x02" + b"\0" * 40, "size field 32 is too small for a batch"),
     ],
 )
@@ -288,7 +288,7 @@ def test_damage_is_bounded_and_the_end_is_told_all_the_same(tmp_path: Path, monk
     monkeypatch.setattr(dumping, "DAMAGE_COUNT_MAX", 2)
     found = one(file(tmp_path, ".index", index((9, 9), *[(1, 1)] * 5) + b"\1"))
     assert [8, 16, 24, 48] == [position for position, *_ in told(found)]
-    assert "more damage from here on" == found["damage"][2]["message"]
+    assert "more corrupt bytes from here on" == found["damage"][2]["message"]
 
 
 def test_entries_are_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

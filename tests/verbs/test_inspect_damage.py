@@ -102,7 +102,7 @@ def test_a_link_is_told_as_one_that_the_broker_follows(data: Path) -> None:
     """Nothing is wrong with the disk."""
     (data / "c-0").symlink_to(data.absolute())
     told = [row for row in inspected(data)["findings"] if row["id"] == "KC001"]
-    assert [("cannot be read: a symbolic link out of the log dir: not followed", True)] == [
+    assert [("cannot be read: not followed, because the symbolic link leaves the log dir", True)] == [
         (row["message"], row["effect"].startswith("The broker follows the link")) for row in told
     ]
 

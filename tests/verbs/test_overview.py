@@ -77,7 +77,7 @@ def test_one_broker_has_no_such_line(tmp_path: Path) -> None:
     assert kcheck.overview(tmp_path / "all").start_of_all is None
     without = kcheck.overview(BROKERS / "2.4.1" / "stopped").start_of_all
     assert without is not None
-    assert "Without metadata it is not known whom Kafka elects." == without.sentences[0]
+    assert "Without metadata it is not known which leader Kafka elects." == without.sentences[0]
     assert without.is_safe
 
 

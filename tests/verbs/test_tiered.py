@@ -51,7 +51,7 @@ def test_objects_that_no_metadata_names(tmp_path: Path) -> None:
     said = kcheck.tiered(of / "broker-1", store=of / "store").to_dict()
     (found,) = said["findings"]
     assert (found["id"], found["data"]) == ("KC249", {"segments": 8, "bytes": 4352, "of_no_topic": 0})
-    assert found["advice"].startswith("Keep those of topics that exist")
+    assert found["advice"].startswith("Keep the objects of topics that exist")
     before = kcheck.tiered(tmp_path / "1b-dirs-removed" / "broker-1").to_dict()
     assert [row["without_metadata"] for row in before["replicas"]] == [[{"from": 0, "to_exclusive": 20}]] * 2
     assert command("tiered", str(tmp_path / "1b-dirs-removed" / "broker-1")).code == 1

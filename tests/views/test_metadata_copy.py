@@ -171,7 +171,7 @@ def test_offsets_that_are_missing(path: Path) -> None:
     write(path, {later: log})
     copy = copy_of(path)
     assert ("offsets are missing before 200" in copy.problems[0].why, copy.end) == (False, 0)
-    assert copy.problems[0].why == "no snapshot holds what stood before 200"
+    assert copy.problems[0].why == "no snapshot covers the offsets before 200"
     write(path, {LOG: batch_of(record(0, None, b"\1\x14\0\0"), 1) + batch_of(record(0), 1, base_offset=7)})
     for file in path.glob("*.checkpoint"):
         file.unlink()

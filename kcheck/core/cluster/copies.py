@@ -38,35 +38,35 @@ class MetadataCopy(NamedTuple):
     timestamp: int | None = None
     """The time of its last record, in ms since 1970."""
     cut: MetadataProblem | None = None
-    """Where its log is corrupt: it ends there, and a start of the node truncates it there."""
+    """The place where its log is corrupt: it ends there, and the node truncates it there when it starts."""
     is_cut_at_end: bool = False
-    """Whether no complete batch follows where it is corrupt: the last batch is damaged."""
+    """True if no complete batch follows where it is corrupt: the last batch is corrupt."""
     problems: tuple[MetadataProblem, ...] = ()
-    """What of it cannot be read, or contradicts what stands before."""
+    """Unreadable parts, or contradictions with earlier ones."""
     voter_set: tuple[Voter, ...] = ()
     """The controllers that elect, with their log dirs; empty if the configuration of the nodes names them."""
     directory_id: str | None = None
     """The directory.id of the log dir that holds it; None if it has none."""
     in_transaction: bool = False
-    """Whether it ends inside of a metadata transaction (3.6 and later)."""
+    """True if it ends inside of a metadata transaction (3.6 and later)."""
 
     @property
     def decides(self) -> bool:
-        """Whether the copy is complete, as far as the node itself will have it after its next start.
+        """True if the copy is complete, as far as the node itself will have it after its next start.
 
-        A start cuts a log whose last batch is damaged before that batch. Of a log that is corrupt before its end, other
+        A start cuts a log whose last batch is corrupt before that batch. Of a log that is corrupt before its end, other
         controllers would send the node the rest again.
         """
         return not self.problems and (self.cut is None or self.is_cut_at_end or self.is_only_voter)
 
     @property
     def defects(self) -> tuple[MetadataProblem, ...]:
-        """What of it cannot be read, then where its log is corrupt."""
+        """Unreadable parts, then the place where its log is corrupt."""
         return (*self.problems, *(() if self.cut is None else (self.cut,)))
 
     @property
     def is_only_voter(self) -> bool:
-        """Whether the copy is that of the only controller: it holds all that is committed."""
+        """True if the copy is that of the only controller: it holds all that is committed."""
         return self.voters == {self.node_id}
 
 

@@ -16,7 +16,7 @@ from kcheck.model.java import java_int
 
 
 class Health(StrEnum):
-    """What keeps a partition from being healthy, the worst first. The value is what an answer calls it."""
+    """A reason why a partition is not healthy, the worst first. Answers use the value."""
 
     OFFLINE = "offline"
     """It has no leader, and no replica that may be elected: neither ISR nor ELR has a member."""
@@ -37,7 +37,7 @@ class Health(StrEnum):
 
 
 def health(image: ClusterImage, topic: TopicImage, partition: PartitionRegistration) -> tuple[Health, ...]:
-    """Return what holds for a partition, the worst first; nothing for a healthy one."""
+    """Return the reasons for a partition, the worst first; nothing for a healthy one."""
     leads = partition.leader != NO_LEADER
     holds = {
         Health.OFFLINE: not leads and not partition.isr and not partition.elr,
@@ -70,7 +70,7 @@ def offline_replicas(image: ClusterImage, partition: PartitionRegistration) -> I
 
 
 def _is_reserved(directory: str) -> bool:
-    """Whether a directory id stands for no log dir, and counts as online: DirectoryId.MIGRATING and UNASSIGNED."""
+    """Whether a directory id means no log dir, and counts as online: DirectoryId.MIGRATING and UNASSIGNED."""
     return directory in (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
 
 

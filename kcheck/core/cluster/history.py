@@ -7,10 +7,10 @@ from kcheck.model.cluster import FROM_SNAPSHOT, PartitionRegistration
 
 
 class ChangeKind(StrEnum):
-    """What a metadata record, or a transaction of ZooKeeper, does to the partition; an answer has the value."""
+    """The effect of a metadata record, or a transaction of ZooKeeper, on the partition; an answer has the value."""
 
     SNAPSHOT = "snapshot"
-    """Nothing: a snapshot holds the state from which the history goes on."""
+    """Nothing: a snapshot holds the state from which the history continues."""
     CREATED = "created"
     """It creates the partition."""
     CHANGED = "changed"
@@ -23,7 +23,7 @@ class PartitionChange(NamedTuple):
     """A change of a partition."""
 
     kind: ChangeKind
-    """What it is."""
+    """Its kind."""
     offset: int
     """The offset of the record, or the id of the transaction; or FROM_SNAPSHOT."""
     timestamp: int | None

@@ -42,7 +42,7 @@ class ReplayProblem(NamedTuple):
     offset: int
     """Its offset, or FROM_SNAPSHOT."""
     why: str
-    """What it contradicts."""
+    """The contradiction."""
 
 
 class _Topic(NamedTuple):
@@ -51,7 +51,7 @@ class _Topic(NamedTuple):
 
 
 class InBundle(Enum):
-    """How much of a record a bundle keeps."""
+    """The part of a record that a bundle keeps."""
 
     WHOLE = auto()
     """All of it: numbers, ids, and names of topics and features."""
@@ -67,11 +67,11 @@ class RecordType(NamedTuple):
     """A type of record in the metadata log."""
 
     replay: Callable[["MetadataReplay", Fields, int], None] | None
-    """What it does to the cluster; None if it changes nothing that an image has."""
+    """Its effect on the cluster; None if it changes nothing that an image has."""
     in_bundle: InBundle
-    """How much of it a bundle keeps."""
+    """The part of it that a bundle keeps."""
     why: str = ""
-    """Why a bundle keeps nothing of it."""
+    """The reason why a bundle keeps nothing of it."""
 
 
 _WHOLE, _NO_HOSTS, _SOME_VALUES, _NOTHING = InBundle
@@ -123,7 +123,7 @@ class MetadataReplay:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction has begun that has not ended."""
+        """True if a transaction has begun that has not ended."""
         return self._held is not None
 
     def registration(self, topic: str, number: int) -> tuple[str | None, PartitionRegistration | None]:

@@ -1,4 +1,4 @@
-"""Which broker the replicas on some disks belong to, by the metadata of the cluster."""
+"""The broker of the replicas on some disks, according to the cluster metadata."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What several copies of a KRaft log prove: what is committed, who can win an election, and what that would remove.
+"""The facts that several copies of a KRaft log prove: committed offsets, possible winners of an election, and the loss.
 
 Kafka keeps the high watermark of this log in memory alone. Raft: KafkaRaftClient, QuorumState 3.3 to 4.3.1.
 """
@@ -13,14 +13,14 @@ _SEVERAL = 2
 
 
 class CopyStanding(NamedTuple):
-    """What one copy means for the others."""
+    """The meaning of one copy for the others."""
 
     copy: MetadataCopy
     """The copy."""
     is_voter: bool | None
-    """Whether its node is one of the controllers that elect; None if the node is not known."""
+    """True if its node is one of the controllers that elect; None if the node is not known."""
     can_win: bool | None
-    """Whether a majority would vote for it; None if that depends on controllers whose copies are not here."""
+    """True if a majority would vote for it; None if that depends on controllers whose copies are not here."""
     kept_to: int
     """The offset to which it keeps its records if the newest copy leads."""
 
@@ -35,13 +35,13 @@ class NodeDirectory(NamedTuple):
     path: str
     """The log dir."""
     has_metadata_log: bool
-    """Whether `__cluster_metadata-0` is in it."""
+    """True if `__cluster_metadata-0` is in it."""
     is_empty: bool
-    """Whether it has no partition directory."""
+    """True if it has no partition directory."""
 
 
 class Quorum(NamedTuple):
-    """What the copies say together."""
+    """The facts of all copies."""
 
     newest: MetadataCopy
     """The copy that knows most: no voter with fewer records can win against it."""
@@ -52,7 +52,7 @@ class Quorum(NamedTuple):
     copies: tuple[CopyStanding, ...]
     """Every copy, in the order given."""
     nodes: tuple[NodeDirectory, ...] = ()
-    """The log dirs of its nodes at hand."""
+    """The log dirs of its given nodes."""
 
     @property
     def voters_here(self) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class Quorum(NamedTuple):
 
     @property
     def can_elect(self) -> bool | None:
-        """Whether a majority of the controllers is here; None for one controller, which elects itself."""
+        """True if a majority of the controllers is here; None for one controller, which elects itself."""
         return None if len(self.voters) < _SEVERAL else 2 * len(self.voters_here) > len(self.voters)
 
 
@@ -92,7 +92,7 @@ def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
 
     None where other nodes elect, or where one is enough. A node alone waits for the others, and is not started before.
     One of them has the newest copy of the metadata: the others vote for it (OffsetAndEpoch). With older ones alone,
-    records of the metadata are lost.
+    records of the metadata is lost.
     """
     voters = [number for number in order if number in standing.voters]
     majority = len(standing.voters) // 2 + 1

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 
 class TopicIdHistory(NamedTuple):
-    """What the files of a ZooKeeper server show of the ids of a topic."""
+    """The ids of a topic in the files of a ZooKeeper server."""
 
     begins_empty: bool
-    """Whether they begin before the cluster did: with a ZooKeeper that has no brokers and no topics."""
+    """True if they begin before the cluster did: with a ZooKeeper that has no brokers and no topics."""
     ids: tuple[str, ...] = ()
     """The ids that the topic had, in their order."""
     deleted_at: int | None = None

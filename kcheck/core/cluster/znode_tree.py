@@ -22,7 +22,7 @@ from kcheck.model.znodes import (
 )
 
 _EMPTY = {path: Znode(b"") for path in (ROOT, "/zookeeper", "/zookeeper/quota")}
-"""What a server has before its first transaction."""
+"""The state of a server before its first transaction."""
 _COUNTER_BITS = 32
 _COUNTER_MAX = (1 << _COUNTER_BITS) - 1
 
@@ -30,7 +30,7 @@ _COUNTER_MAX = (1 << _COUNTER_BITS) - 1
 TransactionLogs = Mapping[int, Iterable[ZookeeperTransaction | Defect]]
 """The logs by the ids in their names."""
 ObserveZnodes = Callable[[Mapping[str, Znode], ZookeeperTransaction | None], None]
-"""Takes the znodes after a transaction, and that transaction; None stands for what a replay begins with."""
+"""Takes the znodes after a transaction, and that transaction; None means what a replay begins with."""
 
 
 class ZnodeTree(NamedTuple):
@@ -45,7 +45,7 @@ class ZnodeTree(NamedTuple):
     gap_after: int | None = None
     """The last transaction before the first one that no log holds: a file is missing. None if there is none."""
     no_snapshot: bool = False
-    """Whether every snapshot is damaged: no server starts, and these are the transactions of the logs alone."""
+    """True if every snapshot is corrupt: no server starts, and these are the transactions of the logs alone."""
     timestamp: int | None = None
     """When the last transaction came, in ms since 1970; None if no log holds it."""
 
@@ -103,12 +103,12 @@ def replay(
 
 
 def holds_the_first(logs: Iterable[int]) -> bool:
-    """Whether a log begins with the first transaction of all: the first leader of an ensemble has epoch 1."""
+    """Return whether a log begins with the first transaction of all: the first leader of an ensemble has epoch 1."""
     return any(log >> _COUNTER_BITS <= 1 and log & _COUNTER_MAX <= 1 for log in logs)
 
 
 def _follows(zxid: int, last: int) -> bool:
-    """Whether a transaction can come next: each leader of ZooKeeper counts from 1, below its epoch."""
+    """Return whether a transaction can come next: each leader of ZooKeeper counts from 1, below its epoch."""
     epoch, counter = zxid >> _COUNTER_BITS, zxid & _COUNTER_MAX
     return zxid <= last + 1 if epoch == last >> _COUNTER_BITS else counter <= 1
 

@@ -1,4 +1,4 @@
-"""Who leads each partition of a cluster, in which order brokers start, and what each choice costs.
+"""Leaders of each partition of a cluster, the order of starts, and the cost of each choice.
 
 In: the replicas of each partition as their brokers start with them, and the metadata of the cluster. Out: candidates
 with their losses, start orders, and the recovery plan; `documents.election_verdict` says them.

@@ -1,4 +1,4 @@
-"""Which preferred replicas get the lead back by themselves, where ZooKeeper keeps the state of the controller.
+"""Preferred replicas that get the lead back by themselves, where ZooKeeper keeps the state of the controller.
 
 KafkaController.checkAndTriggerAutoLeaderRebalance 0.8.1 to 3.9: for each broker, the controller counts the partitions
 whose preferred replica it has. If others lead more of them than leader.imbalance.per.broker.percentage, it elects the
@@ -16,7 +16,7 @@ from kcheck.model.java import java_int
 
 _DEFAULT = 10
 _LOSSES = 2
-"""How many of a candidate's costs are records: committed ones, and all of them."""
+"""Number of a candidate's costs that are records: committed ones, and all of them."""
 
 
 def balanced(partitions: Sequence[PartitionElection], image: ClusterImage) -> tuple[PartitionElection, ...]:

@@ -1,4 +1,4 @@
-"""What a cluster loses with one of its brokers, and which replicas in sync lack committed records."""
+"""The loss of a cluster without one of its brokers, and replicas in sync that lack committed records."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -10,22 +10,22 @@ from kcheck.model.entries import Offset
 
 
 class BrokerLoss(NamedTuple):
-    """What is offline or lost if a broker never comes back, and every other broker here starts."""
+    """Offline partitions and lost records if a broker never comes back, and every other broker here starts."""
 
     broker_id: int
     """The broker."""
     partitions: int
     """Partitions with a replica on it."""
     offline: int | None
-    """Partitions for which the controller then elects nobody by itself; None without metadata."""
+    """Partitions for which the controller then elects no leader by itself; None without metadata."""
     only_copy: int
     """Partitions that no other broker here can lead: all of their records are gone."""
     lost: Amounts
-    """What the others lose under the best leader that is left; a count is None if it is not known."""
+    """The loss of the others under the best leader that is left; a count is None if it is not known."""
 
     @property
     def is_survived(self) -> bool | None:
-        """Whether every partition is online and keeps its committed records; None if that is not known."""
+        """True if every partition is online and keeps its committed records; None if that is not known."""
         if self.only_copy or self.offline or self.lost.committed:
             return False
         return None if self.offline is None or self.lost.committed is None else True
@@ -38,13 +38,13 @@ class Lacking(NamedTuple):
     partition: int
     broker_id: int
     log_end_offset: Offset
-    """Where its log ends after the start."""
+    """Its log end after the start."""
     high_watermark: Offset
     """The highest that a replica here has checkpointed: every record below is committed."""
 
 
 def broker_losses(partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart]) -> tuple[BrokerLoss, ...]:
-    """Return what goes with each of the brokers that start, by id."""
+    """Return the loss without each of the brokers that start, by id."""
     of_broker: dict[int, list[PartitionElection]] = {number: [] for number in sorted(starts)}
     for partition in partitions:
         replicas = () if partition.seats is None else partition.seats.replicas

@@ -5,7 +5,7 @@ a reassignment that is under way ends, and its removed replicas are deleted. At 
 leader.imbalance.check.interval.seconds (300 by default) the preferred replica gets the lead back.
 
 A replica comes in sync by fetching, so its log is then that of the leader it follows, but for what following leaves as
-it is: records of its own that nobody notices, and segments that somebody removed. Those decide what consumers read once
+it is: records of its own that nobody notices, and segments that were removed. Those decide what consumers read once
 it leads, and its log start is taken over by the others.
 
 Sources: ReplicationControlManager.maybeBalancePartitionLeaders, PartitionChangeBuilder.electPreferredLeader,
@@ -25,7 +25,7 @@ from kcheck.model.cluster import PartitionRegistration
 
 
 class Later(StrEnum):
-    """Why another replica gets the lead after the first one. The value is what an answer calls it."""
+    """The reason why another replica gets the lead after the first one. Answers use the value."""
 
     PREFERRED = "preferred"
     """It is the first of the assignment, and in sync."""
@@ -39,13 +39,13 @@ class LaterLeader(NamedTuple):
     broker_id: int
     """The broker."""
     why: Later
-    """Why it leads."""
+    """The reason why it leads."""
 
 
 def later_leader(
     registration: PartitionRegistration, first: int, in_sync: Collection[int], rules: ElectionRules
 ) -> LaterLeader | None:
-    """Return who leads in the end; None if that is the first leader.
+    """Return the final leader; None if it is the first leader.
 
     `in_sync` are the replicas that follow it, and itself.
     """
@@ -79,6 +79,6 @@ def in_sync_under(plan: TruncationPlan) -> frozenset[int]:
 
 
 def gets_records(follower: FollowerPlan) -> bool:
-    """Whether a follower gets the leader's records, at the latest after a restart, as far as is known."""
+    """Return whether a follower gets the leader's records, at the latest after a restart, as far as is known."""
     gets = {Status.OK, Status.UNFINISHED, Status.TRUNCATION_FAILS}
     return follower.dialogue is None or follower.dialogue.status in gets

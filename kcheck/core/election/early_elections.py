@@ -1,4 +1,4 @@
-"""What to do while the brokers start, before the controller elects a replica that costs more.
+"""Steps while the brokers start, before the controller elects a replica that costs more.
 
 A replica in sync is elected as soon as its broker starts, however short its log is. As long as that broker is down, the
 tool elects one of those that run (LeaderElectionCommand 2.4.0 to 4.3.1): the first of the assignment. A stopped leader
@@ -14,18 +14,18 @@ from kcheck.core.election.start_order import Costs
 from kcheck.model.release import Release
 
 _LOSSES = 2
-"""How many of a candidate's costs are records: committed ones, and all of them."""
+"""Number of a candidate's costs that are records: committed ones, and all of them."""
 
 
 class Means(NamedTuple):
-    """What a person can do while the brokers start."""
+    """The means of an operator while the brokers start."""
 
     has_tool: bool = True
-    """Whether the release has the tool that elects: it can be asked once those have started that come together."""
+    """True if the release has the tool that elects: it can be asked once those have started that come together."""
     may_stop: bool = False
-    """Whether brokers that run can be stopped, so that another one is alone when the tool elects."""
+    """True if brokers that run can be stopped, so that another one is alone when the tool elects."""
     at_once: int = 1
-    """How many brokers start together before all others: which of them registers first is a race."""
+    """Number of brokers that start together before all others; the order of their registration is a race."""
     one_by_one: bool = False
     """Whether each broker runs alone, the others being stopped, until every partition has had its best leader elected:
     a leader that runs alone cuts nobody, and once it is stopped the tool elects another one."""
@@ -43,11 +43,11 @@ class Displaced(NamedTuple):
     instead: int | None = None
     """Whom that election makes its leader."""
     alone: bool = False
-    """Whether all others have to be stopped then, because the tool would take one of them."""
+    """True if all others have to be stopped then, because the tool would take one of them."""
 
 
 def means_of(partitions: Iterable[PartitionElection], release: Release, *, at_once: int = 1) -> Means:
-    """Return what a person can do while brokers start, of which the first `at_once` come together.
+    """Return the means of an operator while brokers start, of which the first `at_once` come together.
 
     Controllers that are brokers too have to go on. Where the controller elects uncleanly by itself, it would, as soon
     as a leader is stopped.
@@ -80,14 +80,14 @@ class First(NamedTuple):
 
     @property
     def led_by(self) -> int:
-        """Who leads once the person has done that."""
+        """The leader after these steps."""
         return self.leader if self.instead is None else self.instead
 
 
 def first_leaders(
     partitions: Iterable[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
 ) -> Iterator[tuple[PartitionElection, First | None]]:
-    """Yield each partition with its first leader as brokers start in an order; None where nobody is elected by then.
+    """Yield each partition with its first leader as brokers start in an order; None where no leader is elected by then.
 
     Partitions of the same places and losses are decided once.
     """
@@ -123,7 +123,7 @@ def losses_of(partition: PartitionElection) -> dict[int, Costs]:
 
 
 def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart], means: Means) -> First | None:
-    """Return the first leader as brokers start, and which election before keeps most; None if nobody is elected."""
+    """Return the first leader as brokers start, and which election before keeps most; None if no leader is elected."""
     seats, leaders, losses = partition.seats, partition.leaders, losses_of(partition)
     assert seats is not None
     unclean, members = partition.rules._replace(unclean=True), seats.members

@@ -29,27 +29,27 @@ ELR_FEATURE = "eligible.leader.replicas.version"
 
 
 class ElectionRules(NamedTuple):
-    """What decides an election besides the state of the partition."""
+    """The rules of an election besides the state of the partition."""
 
     kraft: bool
-    """Whether a KRaft controller elects; else one that keeps its state in ZooKeeper."""
+    """True if a KRaft controller elects; else one that keeps its state in ZooKeeper."""
     eligible_leader_replicas: bool = False
-    """Whether the cluster keeps an ELR (KIP-966)."""
+    """True if the cluster keeps an ELR (KIP-966)."""
     min_isr: int = 1
     """The effective `min.insync.replicas`: with fewer in sync, replicas that leave the ISR join the ELR."""
     unclean: bool = False
-    """Whether the controller elects a replica that is not in sync rather than none."""
+    """True if the controller elects a replica that is not in sync rather than none."""
     unclean_unseen: bool = False
-    """Whether only settings of controllers that were not seen would say so; Kafka's default stands for them."""
+    """True if only settings of controllers that were not seen would say so; Kafka's default applies to them."""
     unfenced: tuple[int, ...] = ()
     """Brokers that the metadata show as running, which the controller fences once a first broker registers (KRaft up to
     3.9), in this order."""
     balances: bool = True
-    """Whether the controller gives a preferred replica that is in sync the lead back (auto.leader.rebalance.enable)."""
+    """True if the controller gives a preferred replica that is in sync the lead back (auto.leader.rebalance.enable)."""
 
 
 class Seats(NamedTuple):
-    """Who holds which place in a partition, as far as elections look at it."""
+    """The places in a partition, as far as elections look at them."""
 
     replicas: tuple[int, ...]
     """The brokers of its replicas, in the order of the assignment."""
@@ -69,12 +69,12 @@ class Seats(NamedTuple):
 
 
 class BrokerStart(NamedTuple):
-    """What the controller learns when a broker starts."""
+    """The news for the controller when a broker starts."""
 
     broker_id: int
     """The broker."""
     clean: bool
-    """Whether it registers as after a clean shutdown (`strays.registers_cleanly`)."""
+    """True if it registers as after a clean shutdown (`strays.registers_cleanly`)."""
 
 
 class Elected(NamedTuple):
@@ -83,11 +83,11 @@ class Elected(NamedTuple):
     broker_id: int
     """The broker."""
     seat: Seat
-    """Why it was elected."""
+    """The reason for its election."""
 
     @property
     def kind(self) -> ElectionKind:
-        """How it was elected."""
+        """The kind of its election."""
         return self.seat.kind
 
 
@@ -102,7 +102,7 @@ def eligible(seats: Seats) -> tuple[int, ...]:
 
 
 def allows_unclean(image: ClusterImage, topic: str, release: Release, *, kraft: bool) -> bool:
-    """Whether the controller elects uncleanly by itself, as far as is known.
+    """Return whether the controller elects uncleanly by itself, as far as is known.
 
     `ClusterImage.config` says whose configuration decides. The static one of the controllers is in no metadata, but in
     their server.properties: if none was seen, Kafka's default stands for it. KRaft ignores the configuration up to 3.8
@@ -115,7 +115,7 @@ def allows_unclean(image: ClusterImage, topic: str, release: Release, *, kraft: 
 
 
 def _is_unseen(image: ClusterImage, topic: str, release: Release, *, kraft: bool) -> bool:
-    """Whether settings of controllers decide about unclean elections, and none was seen."""
+    """Return whether settings of controllers decide about unclean elections, and none was seen."""
     obeys = release.kraft_obeys_unclean_election or not kraft
     return obeys and STATIC not in image.configs and image.config(topic, UNCLEAN) is None
 
@@ -134,12 +134,12 @@ def controllers_otherwise(image: ClusterImage, *, kraft: bool) -> tuple[int, ...
 
 
 def keeps_eligible_leader_replicas(image: ClusterImage, release: Release) -> bool:
-    """Whether the controller keeps an ELR: the feature is on, and the release knows it."""
+    """Return whether the controller keeps an ELR: the feature is on, and the release knows it."""
     return release.has_eligible_leader_replicas and image.features.get(ELR_FEATURE, 0) > 0
 
 
 class Standing(NamedTuple):
-    """What decides the elections of a partition."""
+    """The facts for the elections of a partition."""
 
     seats: Seats
     """Its places after every broker has stopped."""
@@ -156,7 +156,7 @@ def standing(
     *,
     kraft: bool,
 ) -> Standing:
-    """Return what decides the elections of a partition after every broker has stopped.
+    """Return the facts for the elections of a partition after every broker has stopped.
 
     `fenced`: the `fencing_order` of the cluster's brokers; none if ZooKeeper keeps its state: there a controller finds
     no broker, and changes no ISR. From 4.0 a controller fences brokers by itself, before only when another registers.
@@ -193,7 +193,7 @@ def after_fencing(seats: Seats, order: Sequence[int], rules: ElectionRules) -> S
 def registered(seats: Seats, start: BrokerStart, rules: ElectionRules, acceptable: Collection[int] = ()) -> Seats:
     """Return the places after a broker has registered: an unclean shutdown costs it those in ISR and ELR.
 
-    `acceptable` are the brokers that run meanwhile: a leader among them goes on.
+    `acceptable` are the brokers that run meanwhile: a leader among them continues.
     Without an ELR a registration is like a fencing (4.0 and later: handleBrokerShutdown): the last member of the ISR
     stays in it. Up to 3.9 a registration leaves the ISR as it is.
     """
@@ -256,7 +256,7 @@ def leader_of_all(
 def leaders_of_all(
     seats: Seats, starts: Mapping[int, BrokerStart], acceptable: Collection[int], rules: ElectionRules
 ) -> frozenset[int | None]:
-    """Return whoever can lead first if brokers start together, None for nobody: who registers first is a race.
+    """Return whoever can lead first if brokers start together, None for no leader: who registers first is a race.
 
     The first that registers decides, or the last (`registered`), or whether a broker without a place comes before.
     """

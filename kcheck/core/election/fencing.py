@@ -1,7 +1,7 @@
 """In which order a new controller fences the brokers that the metadata show as running: it decides who stays in sync.
 
 A controller that starts finds all of them with the same time of contact. Sources: ClusterControlManager.activate,
-BrokerHeartbeatManager up to 3.9 and BrokerHeartbeatTracker from 4.0 on, TimelineHashMap, ConcurrentHashMap.
+BrokerHeartbeatManager up to 3.9 and BrokerHeartbeatTracker in 4.0 and later, TimelineHashMap, ConcurrentHashMap.
 """
 
 from collections.abc import Iterable, Mapping

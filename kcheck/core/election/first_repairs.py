@@ -15,17 +15,17 @@ class FirstRepair(NamedTuple):
     arguments: tuple[str, ...]
     """The arguments of `kcheck repair` that plan it, without the name of the plan file."""
     operations: int
-    """How many operations the plan has."""
+    """Number of operations of the plan."""
     bytes: int
     """How many bytes it writes."""
     why: str
-    """What the start of the broker does without it, as a clause."""
+    """The next start of the broker without it, as a clause."""
     discards: str | None = None
     """The records that it discards, and that the start would discard too; None without any."""
 
 
 def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElection]) -> Iterator[PartitionElection]:
-    """Yield the partitions as they are `now`, with all that they lose by what is at hand `then`, after the repairs.
+    """Yield the partitions as they are `now`, with all that they lose by what is given `then`, after the repairs.
 
     A log that does not load before a repair holds records too: who leads without them loses them.
     """
@@ -38,7 +38,7 @@ def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElectio
 
 
 def _with_all_lost(candidate: Candidate, then: Candidate | None) -> Candidate:
-    """Return a candidate with the greater of its losses, each of which counts some of what is at hand."""
+    """Return a candidate with the greater of its losses, each of which counts some of what is given."""
     if then is None or candidate.lost is None or then.lost is None:
         return candidate
     return candidate._replace(lost=max(candidate.lost, then.lost, key=_upper))

@@ -20,18 +20,18 @@ class FirstRescue(NamedTuple):
 
     verb: RescueVerb
     why: str
-    """What is lost and what must not be done, as sentences without the last period."""
+    """The loss and the forbidden steps, as sentences without the last period."""
     command: str = ""
     """The command that plans it."""
 
     @property
     def sentence(self) -> str:
-        """What is lost, what must not be done, and the command."""
+        """The loss, the forbidden steps, and the command."""
         return f"{self.why}: {self.command}."
 
 
 class MetadataHere(NamedTuple):
-    """Where the metadata of a cluster are, by the disks at hand."""
+    """The places of a cluster's metadata on the given disks."""
 
     voters: frozenset[int] = frozenset()
     """The controllers that elect, as the newest copy names them."""
@@ -42,15 +42,15 @@ class MetadataHere(NamedTuple):
     dead: frozenset[int] = frozenset()
     """The nodes that are given up."""
     starts: bool = True
-    """Whether a node here starts, by its premises."""
+    """True if a node here starts, by its premises."""
     outrun: bool = False
-    """Whether a broker has metadata that the controllers lack (P201)."""
+    """True if a broker has metadata that the controllers lack (P201)."""
     stopped: bool = False
-    """Whether a controller lost its log, or too few of them start (P202, P205)."""
+    """True if a controller lost its log, or too few of them start (P202, P205)."""
     emptied: bool = False
-    """Whether ZooKeeper lost the topics of the disks (P309)."""
+    """True if ZooKeeper lost the topics of the disks (P309)."""
     all_lost: bool = False
-    """Whether every log dir here is of a KRaft node, and none has a copy."""
+    """True if every log dir here is of a KRaft node, and none has a copy."""
 
 
 def first_rescue(here: MetadataHere) -> FirstRescue | None:

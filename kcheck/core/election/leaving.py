@@ -1,4 +1,4 @@
-"""Which partitions are left without a leader when a broker registers as after an unclean shutdown (4.0 to 4.3.1).
+"""Partitions without a leader when a broker registers as after an unclean shutdown (4.0 to 4.3.1).
 
 It leaves every ELR (ReplicationControlManager.handleBrokerShutdown). That is no harm where another member stays, or
 where the broker led last: the controller elects the last known leader by itself.

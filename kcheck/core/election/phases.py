@@ -24,7 +24,7 @@ _NOTHING: Costs = (0,) * 6
 
 
 class Phase(NamedTuple):
-    """What a person does before the cluster is left to settle: stop brokers, start others at once, then elect."""
+    """Steps before the cluster is left to settle: stop brokers, start others at once, then elect."""
 
     stops: tuple[int, ...]
     """The brokers that are stopped."""
@@ -35,10 +35,10 @@ class Phase(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What a person does with a whole cluster."""
+    """The steps of an operator with a whole cluster."""
 
     means: Means
-    """What is done while the brokers start."""
+    """The means while the brokers start."""
     phases: tuple[Phase, ...]
     """The starts, stops and elections, one after the other."""
 
@@ -46,7 +46,7 @@ class Course(NamedTuple):
 def course_of(
     partitions: Sequence[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
 ) -> Course:
-    """Return what a person does while brokers start in an order, so that every partition gets its best leader."""
+    """Return the steps while brokers start in an order, so that every partition gets its best leader."""
     means = means_for(partitions, order, starts, means)
     return Course(means, phases(displaced(partitions, order, starts, means), order, means))
 
@@ -71,14 +71,14 @@ def order_of_starts(
 
 
 def _cost_of(contests: Iterable[Contest], order: StartOrder) -> Costs:
-    """Return what the partitions cost together under an order."""
+    """Return the cost of all partitions under an order."""
     return reduce(plus, filter(None, (contest.costs(order.brokers) for contest in contests)), _NOTHING)
 
 
 def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart], means: Means) -> Iterator[Contest]:
     """Yield who leads first by the rules of the cluster, and who would if nothing but its presence counted.
 
-    Costs are those beyond the best leader's: it is elected in the end where nobody leads before.
+    Costs are those beyond the best leader's: it is elected in the end where no replica leads before.
     """
     leaders, seats = partition.leaders, partition.seats
     costs = {number: cost(candidate) for number, candidate in leaders.items()}
@@ -101,7 +101,7 @@ def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart], m
 
 
 def phases(rows: Iterable[Displaced], order: Sequence[int], means: Means) -> tuple[Phase, ...]:
-    """Return what to do, one after the other, so that brokers start in an order and elections come in time.
+    """Return the steps, one after the other, so that brokers start in an order and elections come in time.
 
     A broker that has to be alone is started after all others have stopped. These start again before the next broker,
     or, where brokers run one by one, after the last election.

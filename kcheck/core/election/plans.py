@@ -1,4 +1,4 @@
-"""What the elections of a partition cost: each candidate, and whom Kafka elects."""
+"""The cost of the elections of a partition: each candidate, and the replica that Kafka elects."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -23,7 +23,7 @@ from kcheck.model.entries import Offset
 
 
 class CopyState(StrEnum):
-    """What a directory is to its partition. The value is what an answer calls it."""
+    """The role of a directory for its partition. Answers use the value."""
 
     CURRENT = "current"
     """The replica of its broker."""
@@ -40,11 +40,11 @@ class CopyState(StrEnum):
 
 
 SERVED = (CopyState.CURRENT, CopyState.MISSING)
-"""What a broker serves after its next start."""
+"""The directories that a broker serves after its next start."""
 
 
 class CutTransactions(NamedTuple):
-    """What the elections of a candidate do to transactions of the replicas that follow it."""
+    """The effect of a candidate's elections on transactions of the replicas that follow it."""
 
     committed: int
     """Committed transactions of which records are cut."""
@@ -58,27 +58,27 @@ class Candidate(NamedTuple):
     broker_id: int
     """Its broker."""
     state: CopyState
-    """What its directory is to the partition."""
+    """The role of its directory for the partition."""
     dir: str | None
     """Its directory; None without one."""
     seat: Seat | None
     """The place by which the controller can elect it, if it starts first; None without metadata."""
     problem: str | None
-    """Why it cannot lead; None if it can."""
+    """The reason why it cannot lead; None if it can."""
     log_end_offset: Offset | None
     """Its log end offset after the start; None if it could not be found."""
     log_start_offset: Offset | None
     """Its log start offset after the start; None if it could not be found."""
     lost: Amounts | None
-    """What nobody here has once it leads; None if it cannot lead."""
+    """The records that no other replica here has once it leads; None if it cannot lead."""
     refetch: Refetched | None
-    """What the others fetch from it; None if it cannot lead."""
+    """The records that the others fetch from it; None if it cannot lead."""
     open_transactions: int | None = None
     """Transactions that are open at its log end; None if that is not known."""
     cut_transactions: CutTransactions | None = None
-    """What its followers lose of transactions; None if nothing is cut, or if that is not known."""
+    """The transactions that its followers lose; None if nothing is truncated, or if that is not known."""
     groups_beyond: int | None = None
-    """Consumer groups that have committed an offset beyond its log end; None if no offsets are at hand."""
+    """Consumer groups that have committed an offset beyond its log end; None if there are no offsets."""
     only_here: Amounts | None = None
     """Of a copy that no broker serves: what no replica that loads has; None of a replica, or if that is not known."""
     loses_no_more_than: tuple[int, ...] = ()
@@ -86,37 +86,37 @@ class Candidate(NamedTuple):
     strangers: int = 0
     """How many replicas do not follow it."""
     plan: TruncationPlan | None = None
-    """What each follower does; None if it cannot lead."""
+    """The truncation of each follower; None if it cannot lead."""
     later: LaterLeader | None = None
-    """Who leads when nothing changes any more, if this one leads first; None for itself."""
+    """The final leader, if this one leads first; None for itself."""
     lost_later: Amounts | None = None
-    """What nobody here has then; None for what is `lost` now."""
+    """The records that no replica here has then; None for the same as `lost`."""
     lacking: tuple[int, ...] = ()
     """The followers that lack records of this log in the end: what somebody removed, or what differs unnoticed."""
 
     @property
     def clean(self) -> bool | None:
-        """Whether the controller can elect it cleanly, if it starts first; None without metadata."""
+        """True if the controller can elect it cleanly, if it starts first; None without metadata."""
         return None if self.seat is None else self.seat.kind is ElectionKind.CLEAN
 
     @property
     def lost_in_the_end(self) -> Amounts | None:
-        """What nobody here has when nothing changes any more, if it leads first; None if it cannot lead."""
+        """The final loss if it leads first; None if it cannot lead."""
         return self.lost if self.lost_later is None else self.lost_later
 
     @property
     def can_lead(self) -> bool:
-        """Whether its broker serves it after the next start."""
+        """True if its broker serves it after the next start."""
         return self.problem is None and self.state in SERVED
 
 
 class PartitionElection(NamedTuple):
-    """The candidates of one partition, and whom Kafka elects."""
+    """The candidates of one partition, and the leader that Kafka elects."""
 
     topic: str
     partition: int
     registration: PartitionRegistration | None
-    """What the metadata says of it; None without metadata."""
+    """Its registration in the metadata; None without metadata."""
     high_watermark: Offset | None
     """The highest that a replica here has checkpointed."""
     candidates: tuple[Candidate, ...]
@@ -129,16 +129,16 @@ class PartitionElection(NamedTuple):
     kafka_now: int | None = None
     """Whom it elects by the configuration that the metadata has."""
     seat_now: Seat | None = None
-    """By which place it elects that one; None for nobody, or if that is not known."""
+    """By which place it elects that one; None for no leader, or if that is not known."""
     race: frozenset[int | None] = frozenset()
-    """Whoever can lead first then, None for nobody: who registers first is a race. Empty if that is not known."""
+    """Whoever can lead first then, None for no leader: who registers first is a race. Empty if that is not known."""
     race_unseen: frozenset[int] = frozenset()
     """The replicas out of sync that can lead first if settings of controllers that were not seen turn on unclean
     elections. Where nothing at all is lost otherwise, those that lose something are in `race` (`in_doubt`)."""
     planned: int | None = None
-    """Whom the recommended steps make its leader; None for nobody."""
+    """Whom the recommended steps make its leader; None for no leader."""
     lost_planned: Amounts | None = None
-    """What nobody here has then, when nothing changes any more; None for nobody, or if that is not known."""
+    """The records that no replica here has in the end; None without a leader, or if that is not known."""
     best: int | None = None
     """The candidate that costs least; None if none can lead, or if the picture has a gap."""
     unknown_replicas: tuple[int, ...] = ()
@@ -146,19 +146,19 @@ class PartitionElection(NamedTuple):
     seats: Seats | None = None
     """Its places after every broker has stopped; None without metadata."""
     rules: ElectionRules = ElectionRules(kraft=True)
-    """What decides its elections."""
+    """The rules of its elections."""
     groups: tuple[tuple[str, Offset], ...] | None = ()
-    """The consumer groups and their committed offsets, as far as they lie beyond the log end of a candidate; None if no
-    offsets are at hand."""
+    """The consumer groups and their committed offsets, as far as they are beyond the log end of a candidate; None if no
+    offsets are given."""
 
     @property
     def is_of_cluster(self) -> bool:
-        """Whether the cluster has the partition, as far as is known: it has a replica, not only leftovers of one."""
+        """True if the cluster has the partition, as far as is known: it has a replica, not only leftovers of one."""
         return self.registration is not None or any(candidate.state in SERVED for candidate in self.candidates)
 
     @property
     def has_unloaded(self) -> bool:
-        """Whether a replica here does not load: what it holds is in no comparison."""
+        """True if a replica here does not load: what it holds is in no comparison."""
         return any(row.problem is not None and row.state is CopyState.CURRENT for row in self.candidates)
 
     @property
@@ -178,18 +178,18 @@ class PartitionElection(NamedTuple):
 
     @property
     def starts_empty(self) -> bool:
-        """Whether no disk here has its log in a log dir that a broker serves, although every replica is here."""
+        """True if no disk here has its log in a log dir that a broker serves, although every replica is here."""
         served = [row for row in self.candidates if row.state in SERVED]
         return bool(served) and not self.unknown_replicas and all(row.state is CopyState.MISSING for row in served)
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether it loses something only if settings that were not seen turn on unclean elections."""
+        """True if it loses something only if settings that were not seen turn on unclean elections."""
         return bool(self.race_unseen) and self.race_unseen <= self.race
 
     @property
     def needs_unclean(self) -> bool:
-        """Whether the controller elects nobody here by itself although somebody could lead."""
+        """True if the controller elects no leader here by itself although somebody could lead."""
         return self.seats is not None and self.kafka_now is None and bool(self.leaders)
 
 
@@ -199,13 +199,13 @@ class BrokerGap(NamedTuple):
     broker_id: int
     """The broker."""
     replicas: int
-    """How many replicas it has by the metadata."""
+    """Number of its replicas in the metadata."""
     why: str | None
-    """Why they are missing; None if the broker is not here and not given up."""
+    """The reason why they are missing; None if the broker is not here and not given up."""
 
 
 def cost(candidate: Candidate) -> Costs:
-    """Return what the order of starts adds up: committed records lost, records lost, bytes to fetch again."""
+    """Return the sum for the order of starts: committed records lost, records lost, bytes to fetch again."""
     least = _leader_cost(candidate, 0)
     return least.committed, least.records, least.bytes
 
@@ -246,7 +246,7 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
 
 
 def _unseen(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> frozenset[int]:
-    """Return who leads only if settings that were not seen say so; one that was in sync has what was committed."""
+    """Return the leader only if unseen settings allow it; a replica that was in sync has all committed records."""
     if partition.seats is None or not partition.rules.unclean_unseen:
         return frozenset()
     race = leaders_of_all(partition.seats, starts, partition.leaders, partition.rules._replace(unclean=True))
@@ -259,7 +259,7 @@ def _number(elected: Elected | None) -> int | None:
 
 
 def is_at_stake(partition: PartitionElection) -> bool:
-    """Whether records can be lost, or nobody can lead."""
+    """Return whether records can be lost, or no replica can lead."""
     losses = [candidate.lost for candidate in partition.candidates if candidate.lost is not None]
     return partition.best is None or any(lost.records != 0 for lost in losses)
 

@@ -1,4 +1,4 @@
-"""How far a cluster is with the steps of a plan, as its metadata and log dirs show: done, wait, go on or stop."""
+"""The progress of a cluster with the steps of a plan, by its metadata and log dirs: done, wait, go on or stop."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -17,7 +17,7 @@ class SavedStep(NamedTuple):
     brokers: tuple[int, ...]
     partitions: tuple[TopicPartition, ...]
     is_again: bool
-    """Whether the brokers have run before, in the plan."""
+    """True if the brokers have run before, in the plan."""
     title: str
     commands: tuple[str, ...]
     until: str
@@ -26,7 +26,7 @@ class SavedStep(NamedTuple):
 
 
 class StepState(StrEnum):
-    """How far a step is. The value is what an answer calls it."""
+    """The progress of a step. Answers use the value."""
 
     DONE = "done"
     WAIT = "wait"
@@ -35,7 +35,7 @@ class StepState(StrEnum):
 
 
 class PlanState(StrEnum):
-    """What to do now. The value is what an answer calls it."""
+    """The next step now. Answers use the value."""
 
     DONE = "done"
     """Every step is done."""
@@ -52,11 +52,11 @@ class Differs(NamedTuple):
 
     partition: PlannedPartition
     leader: int
-    """Who leads it, or led it last."""
+    """The present or last leader."""
 
 
 class ClusterSeen(NamedTuple):
-    """What the metadata and the log dirs say of a cluster."""
+    """The state of a cluster in the metadata and the log dirs."""
 
     registered: frozenset[int]
     """The brokers that have registered since the plan was made."""
@@ -77,11 +77,11 @@ class ClusterSeen(NamedTuple):
     beyond: frozenset[TopicPartition] = frozenset()
     """The partitions in which a consumer group is beyond the log end."""
     needs_rescue: bool = False
-    """Whether the metadata still has to be brought back."""
+    """True if the metadata still has to be brought back."""
 
 
 def seen_of(plan: SavedPlan, image: ClusterImage, ran: Collection[int] = ()) -> ClusterSeen:
-    """Return what the metadata says: a broker epoch that is not the plan's is of a later registration.
+    """Return the state in the metadata: a broker epoch that differs from the plan's is of a later registration.
 
     `ran` are brokers that have run since by other evidence: ZooKeeper forgets a broker that stops.
     """
@@ -118,7 +118,7 @@ def differences(plan: SavedPlan, seen: ClusterSeen, awaited: Collection[TopicPar
 
 
 def _leader_since(row: PartitionRegistration, planned: PlannedPartition, seen: ClusterSeen) -> int | None:
-    """Return who was elected after the plan was made; None if nobody was, or if that is not known.
+    """Return the leader that was elected after the plan was made; None without one, or if that is not known.
 
     A broker that has not registered since led nothing. A controller that starts again gives up brokers that do not run
     one after the other, and elects those that are left (ReplicationControlManager.handleBrokerFenced, 4.3).
@@ -194,7 +194,7 @@ def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedParti
 
 
 def state_of(steps: Sequence[StepState], *, differs: bool) -> PlanState:
-    """Return what to do now."""
+    """Return the next step now."""
     if differs:
         return PlanState.STOP
     first = next((state for state in steps if state is not StepState.DONE), StepState.DONE)

@@ -1,4 +1,4 @@
-"""What `elect` recommends for a cluster: which partitions need which step, and what each is to look like afterwards."""
+"""The recommendation of `elect` for a cluster: the step for each partition, and its expected state afterwards."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -39,9 +39,9 @@ class Recovery(NamedTuple):
     release: Release
     """The release that is modelled."""
     kraft: bool
-    """Whether KRaft controllers elect."""
+    """True if KRaft controllers elect."""
     image: ClusterImage | None
-    """The metadata of the cluster; None if none are at hand."""
+    """The metadata of the cluster; None if there is none."""
     paths: tuple[str, ...]
     """The paths of the brokers, as the user gave them."""
     folder: str
@@ -51,7 +51,7 @@ class Recovery(NamedTuple):
     together: tuple[int, ...] = ()
     """The first brokers, which start at once: they are the controllers too."""
     by_run: bool = False
-    """Whether tables of a fleet decided, without the logs."""
+    """True if tables of a fleet decided, without the logs."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: all else is for the log dirs after them."""
     without: tuple[BrokerLogDir, ...] = ()
@@ -111,7 +111,7 @@ class Recovery(NamedTuple):
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """What to do, one after the other."""
+        """The steps, one after the other."""
         return self._course.phases
 
     @property
@@ -148,7 +148,7 @@ class Recovery(NamedTuple):
 
 
 class PlannedFollower(NamedTuple):
-    """What is expected of a replica that follows."""
+    """The expected state of a replica that follows."""
 
     broker_id: int
     """Its broker."""
@@ -157,7 +157,7 @@ class PlannedFollower(NamedTuple):
     lost: OffsetRange | None
     """The offsets whose records it loses; None if it loses none, or if that is not known."""
     follows: bool = True
-    """Whether it gets the leader's records; a replica that does not needs an operator."""
+    """True if it gets the leader's records; a replica that does not needs an operator."""
 
 
 class ServedRange(NamedTuple):
@@ -172,12 +172,12 @@ class ServedRange(NamedTuple):
 
 
 class PlannedPartition(NamedTuple):
-    """What is expected of a partition."""
+    """The expected state of a partition."""
 
     topic: str
     partition: int
     topic_id: str | None
-    """The id of its topic; None if it has none, or if no metadata is at hand."""
+    """The id of its topic; None if it has none, or if there is no metadata."""
     leader: int
     """Whom the steps of the plan make its leader."""
     log_end_offset: Offset | None
@@ -187,13 +187,13 @@ class PlannedPartition(NamedTuple):
     high_watermark: Offset | None
     """The highest that a replica had checkpointed; records below were acknowledged."""
     replicas: tuple[int, ...]
-    """The brokers of its replicas as of the metadata; empty if none are at hand."""
+    """The brokers of its replicas as of the metadata; empty if there is none."""
     followers: tuple[PlannedFollower, ...]
     """The replicas that follow."""
     later: int | None = None
-    """Who may lead instead when nothing changes any more: the preferred replica; None for nobody."""
+    """The expected final leader, the preferred replica; None if it is the same."""
     allowed_unclean: bool | None = None
-    """Whether the metadata allowed unclean elections of its topic before; None if that is not known."""
+    """True if the metadata allowed unclean elections of its topic before; None if that is not known."""
     as_good: tuple[int, ...] = ()
     """The brokers that may lead as well: they have every record of the leader, and the same log end."""
     served: tuple[ServedRange, ...] = ()
@@ -206,7 +206,7 @@ class PlannedPartition(NamedTuple):
 
 
 class SavedPlan(NamedTuple):
-    """What a person or a script compares directories with afterwards."""
+    """The plan that `verify` compares directories with."""
 
     kafka: str
     """The release that was modelled."""
@@ -225,7 +225,7 @@ class SavedPlan(NamedTuple):
 
 
 def saved_plan(recovery: Recovery) -> SavedPlan:
-    """Return what is expected if the recommendation is followed."""
+    """Return the expected state if the recommendation is followed."""
     image = recovery.image
     known = {} if image is None else image.brokers
     return SavedPlan(

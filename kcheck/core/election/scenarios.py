@@ -1,4 +1,4 @@
-"""What ways to go on cost a whole cluster: start all, the best leaders, unclean elections on, each broker first."""
+"""The cost of each course for a whole cluster: start all, the best leaders, unclean elections on, each broker first."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
@@ -19,12 +19,12 @@ _OUTSIDER = BrokerStart(-1, clean=True)
 
 
 class Scenario(NamedTuple):
-    """What one way to go on costs the whole cluster."""
+    """The cost of one course for the whole cluster."""
 
     name: str
-    """What an answer calls it."""
+    """Its name in answers."""
     lost: Amounts
-    """What is lost; a count is None if it is not known."""
+    """The loss; a count is None if it is not known."""
     offline_partitions: int | None
     """Partitions without a leader afterwards; None if that is not known."""
 
@@ -39,7 +39,7 @@ _OFFLINE: _Sums = (*_NOTHING[1:], 1)
 
 
 def _under(partition: PartitionElection, leader: int | None) -> _Sums:
-    """Return what one partition loses under a leader."""
+    """Return the loss of one partition under a leader."""
     if leader is None:
         return _OFFLINE
     candidate = next(row for row in partition.candidates if row.broker_id == leader and row.can_lead)
@@ -70,7 +70,7 @@ class _SamePlaces:
         self.seats, self.rules, self.leaders = partition.seats, partition.rules, tuple(partition.leaders)
         self.race, self.unclean = partition.race, partition.kafka_unclean
         self.sums: dict[int | None, _Sums] = dict.fromkeys((None, *self.leaders), _NOTHING)
-        """What all of them lose under each leader."""
+        """The loss of all partitions under each leader."""
 
     def add(self, partition: PartitionElection) -> None:
         for leader, sums in self.sums.items():
@@ -109,7 +109,7 @@ def lost_by_all(partition: PartitionElection) -> Amounts:
 
 
 def harm(partition: PartitionElection) -> tuple[object, ...]:
-    """Return what orders partitions, the worst first.
+    """Return the sort key of partitions, the worst first.
 
     Without recommended leader, then by the most that is lost if all start and nobody acts, then by what the best leader
     loses.
@@ -164,7 +164,7 @@ def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
 def scenarios(
     partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int]
 ) -> tuple[Scenario, ...]:
-    """Return what a person compares: start all, with the plan, the best, unclean elections on now, each broker first.
+    """Return the courses to compare: start all, with the plan, the best, unclean elections on now, each broker first.
 
     The partitions are `planned`. Each counts what is lost when nothing changes any more; the best leaders count as if
     they went on to lead.
@@ -231,7 +231,7 @@ def _planned(row: PartitionElection, first: First | None) -> PartitionElection:
 
 
 def with_plan(partitions: Iterable[PartitionElection]) -> Scenario:
-    """Return what is lost by the recommended steps; the partitions are `planned`."""
+    """Return the loss of the recommended steps; the partitions are `planned`."""
     sums = _NOTHING
     for row in partitions:
         if row.seats is None:

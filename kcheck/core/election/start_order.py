@@ -19,7 +19,7 @@ REPLICAS_MAX = 8
 """A partition with more replicas here is decided by the first of them alone."""
 
 Costs = tuple[int, ...]
-"""What is lost, the most important first; sums compare like the parts."""
+"""The loss, the most important part first; sums compare like the parts."""
 Started = frozenset[int]
 CostTable = Mapping[tuple[Started, int], Costs]
 """The cost of a partition that gets its first leader when a broker starts after a set of others."""
@@ -31,13 +31,13 @@ class StartOrder(NamedTuple):
     brokers: tuple[int, ...]
     """Every broker, the first to start first."""
     is_proven: bool
-    """Whether no order costs less."""
+    """True if no order costs less."""
     together: tuple[int, ...] = ()
     """The first of them that start at once: without a majority of the controllers no broker comes up."""
 
     @property
     def at_once(self) -> int:
-        """How many brokers the first step starts."""
+        """Number of brokers that the first step starts."""
         return max(1, len(self.together))
 
     def after(self, together: tuple[int, ...]) -> "StartOrder":
@@ -83,7 +83,7 @@ def start_order(brokers: Iterable[int], contests: Iterable[Contest]) -> StartOrd
 
 
 class Choices:
-    """What the partitions cost together, by the brokers that hold a replica; a contest without a choice is left out."""
+    """The cost of all partitions, by the brokers that hold a replica; a contest without a choice is left out."""
 
     def __init__(self, contests: Iterable[Contest]) -> None:
         """Add up the costs of contests between the same brokers."""
@@ -101,7 +101,7 @@ class Choices:
                 self._of_broker[number].append((members, table))
 
     def step(self, before: Started, number: int) -> Costs:
-        """Return what the partitions cost that get their first leader when a broker starts after others."""
+        """Return the cost of the partitions that get their first leader when a broker starts after others."""
         sums = self.zero
         for members, table in self._of_broker[number]:
             sums = plus(sums, table.get((before & members, number), self.zero))

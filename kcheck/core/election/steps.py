@@ -10,7 +10,7 @@ from kcheck.core.replication.truncation_plans import TruncatedRecords
 
 
 class RecoveryAction(StrEnum):
-    """What a step is. The value is what an answer calls it."""
+    """The kind of a step. Answers use the value."""
 
     RESCUE = "rescue"
     """`kcheck recover quorum` or `metadata`: then the question is asked again."""
@@ -60,7 +60,7 @@ class RecoveryStep(NamedTuple):
     before: int | None = None
     """The broker that waits for an election; None where nobody waits."""
     is_again: bool = False
-    """Whether the brokers have run before, in this plan."""
+    """True if the brokers have run before, in this plan."""
     cuts: tuple[Cut, ...] = ()
     """The records that are gone after it."""
 
@@ -76,21 +76,21 @@ class StepText(NamedTuple):
     """A step in words."""
 
     title: str
-    """What to do, as a sentence without its period."""
+    """The step, as a sentence without its period."""
     needs: str
-    """What must be true before."""
+    """The condition before it."""
     commands: tuple[str, ...]
-    """What to type."""
+    """The commands to type."""
     until: str
-    """What must be true before the next step."""
+    """The condition before the next step."""
     final: str
-    """What the step can no longer undo, and how to undo the rest."""
+    """The part that cannot be undone, and the way to undo the rest."""
     check: tuple[str, ...] = ()
-    """What to type to see that."""
+    """The commands that show it."""
 
 
 def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
-    """Return what to do, one after the other: after a rescue of the metadata the question is asked again."""
+    """Return the steps, one after the other: after a rescue of the metadata the question is asked again."""
     if recovery.rescue is not None:
         return (RecoveryStep(RecoveryAction.RESCUE),)
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]

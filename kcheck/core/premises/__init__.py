@@ -1,4 +1,4 @@
-"""What a green answer about a start rests on: one table of premises, asked by every verb.
+"""The foundation of a green answer about a start: one table of premises, asked by every verb.
 
 - `facts`: what is known about a broker that is about to start?
 - `premise`, `judged`: what is a premise, and which judgements are there?

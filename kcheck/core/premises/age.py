@@ -59,7 +59,7 @@ def _behind(premise: Premise, facts: BrokerFacts, unseen: Sequence[tuple[LogFact
 def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
     """Return the newest leader epoch of a log `[start, end)`; None if nothing shows one.
 
-    A broker writes entries that rise, the first of them at the log start or below, and batches of the last one behind
+    A broker writes entries that rise, the first of them at the log start or below, and batches of the last one after
     it (LeaderEpochFileCache.assign). A file that has others is not the log's own: the last batch counts.
     """
     rises = all(one.epoch < two.epoch and one.start_offset < two.start_offset for one, two in pairwise(entries))
@@ -93,7 +93,7 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     more = f", and so in {len(above) - 1} more partition{'s' * (len(above) > 2)}" if len(above) > 1 else ""
     sentence = (
         f"the metadata is older than the disk: {name} has leader epoch {epoch} here, the metadata has {known_epoch}"
-        f"{more}. With that metadata the controller elects replicas that have fallen behind since"
+        f"{more}. With that metadata the controller elects replicas that no longer have all records"
     )
     yield refuted(premise, facts, sentence, PremiseEvidence(f"{log_dir}/{name}", f"leader epoch {epoch}"))
 

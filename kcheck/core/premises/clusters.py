@@ -1,4 +1,4 @@
-"""Which cluster several brokers are of, where their disks name different ones."""
+"""The cluster of several brokers whose disks name different ones."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from kcheck.model.premises import PremiseEvidence
 
 
 class NodeCluster(NamedTuple):
-    """What one log dir says about its cluster."""
+    """The cluster that one log dir names."""
 
     path: str
     """The log dir."""
@@ -42,7 +42,7 @@ def contested_cluster(
 
 
 def _listed_elsewhere(nodes: tuple[NodeCluster, ...], copies: Mapping[str, tuple[MetadataCopy, ...]]) -> bool:
-    """Whether the metadata of one cluster id lists a log dir with another cluster id."""
+    """Return whether the metadata of one cluster id lists a log dir with another cluster id."""
     listed = {
         (cluster_id, directory)
         for cluster_id, of_cluster in copies.items()

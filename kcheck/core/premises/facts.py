@@ -1,4 +1,4 @@
-"""What the premises of one broker's start are judged by: its log dirs, its settings and the metadata of its cluster."""
+"""The facts for the premises of one broker's start: its log dirs, its settings and the metadata of its cluster."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -50,18 +50,18 @@ class MisdatedRecords(NamedTuple):
 
 
 class LogFacts(NamedTuple):
-    """What the premises about logs need of one replica's log."""
+    """The facts about one replica's log for the premises about logs."""
 
     partition: TopicPartition
     """The partition, by the name of the directory."""
     log_dir: str
     """Its log dir."""
     lost_head: tuple[Offset, Offset] | None = None
-    """Where its epochs begin and where its log begins now, if somebody removed its first segments."""
+    """The first offsets of its epochs and of its log, if its first segments were removed."""
     missing: tuple[MissingRecords, ...] = ()
-    """What it lacks in the middle and at the end."""
+    """The missing records in the middle and at the end."""
     misdated: tuple[MisdatedRecords, ...] = ()
-    """What its time indexes have too old."""
+    """The entries of its time indexes that are too old."""
     topic_id: str | None = None
     """The topic id in partition.metadata; None without one."""
     epoch: Epoch | None = None
@@ -71,17 +71,17 @@ class LogFacts(NamedTuple):
     unseen_epoch: Epoch | None = None
     """Of an only replica: the epoch in which its broker led it last, by the metadata, if no file of it shows that."""
     is_closed: bool = False
-    """Whether the broker had closed its last segment though it was killed: it had begun a newer one."""
+    """True if the broker had closed its last segment though it was killed: it had begun a newer one."""
     remote: RemoteLog | None = None
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()
-    """What becomes of that part if the replica leads after the start."""
+    """The future of that part if the replica leads after the start."""
     start: Offset = Offset(0)
     """Its log start offset."""
     batches: BatchFaults | None = None
     """The faults of its batches; None if they were not read."""
     unread_size: int = 0
-    """How many bytes the start truncates at its end that name no batch: records may be in them."""
+    """Number of bytes at its end that name no batch and are truncated at the next start: they may hold records."""
 
 
 class KeylessLog(NamedTuple):
@@ -92,9 +92,9 @@ class KeylessLog(NamedTuple):
     log_dir: str
     """Its log dir."""
     records: int
-    """How many records have no key."""
+    """Number of records that have no key."""
     removed: int
-    """How many of them are not in the active segment."""
+    """Number of them that are not in the active segment."""
 
 
 class VoterList(NamedTuple):
@@ -109,16 +109,16 @@ class VoterList(NamedTuple):
 
 
 class LostCopy(NamedTuple):
-    """A path that the user names for its metadata, and that has none, or damaged ones."""
+    """A path that the user names for its metadata, and that has none, or corrupt ones."""
 
     path: str
     """The log dir, or the copy."""
     node_id: int | None
     """Its node; None if neither its meta.properties nor the settings next to it name one."""
     is_place: bool = False
-    """Whether the settings next to it keep the metadata log there."""
+    """True if the settings next to it keep the metadata log there."""
     damage: str | None = None
-    """What of it cannot be read; None if nothing is there."""
+    """The unreadable part; None if nothing is there."""
 
     @property
     def lacks_snapshot(self) -> bool:
@@ -136,19 +136,19 @@ class LogDirFacts(NamedTuple):
     is_named: bool = True
     """Whether the broker loads it: False if its settings name another log dir that is here, and not this one."""
     resolved: str | None = None
-    """Where a relative path leads from the current directory; None for any other."""
+    """The target of a relative path from the current directory; None for any other."""
     is_readable: bool = True
-    """Whether kcheck could list it and read its meta.properties."""
+    """True if kcheck could list it and read its meta.properties."""
     identity: Mapping[str, str] | None = None
     """The entries of meta.properties; None without the file, or if it has no entry that counts."""
     directories: tuple[PartitionDirectory, ...] = ()
     """Its partition directories."""
     clean: bool = False
-    """Whether its last shutdown was clean."""
+    """True if its last shutdown was clean."""
     shutdown_epoch: int | None = None
     """The broker epoch in .kafka_cleanshutdown; None without one."""
     rights: LogDirRights | None = None
-    """What the broker's user may not do in it; None if kcheck cannot see that, as in a store."""
+    """The missing permissions of the broker's user in it; None if kcheck cannot see them, as in a store."""
     volume: Volume | None = None
     """Its file system; None if that is not the broker's, as in a store, or on another machine."""
     written: int = 0
@@ -156,7 +156,7 @@ class LogDirFacts(NamedTuple):
 
     @property
     def has_metadata_log(self) -> bool:
-        """Whether `__cluster_metadata-0` is in it."""
+        """True if `__cluster_metadata-0` is in it."""
         return any(directory.topic == CLUSTER_METADATA for directory in self.directories)
 
     @property
@@ -179,7 +179,7 @@ class BrokerFacts(NamedTuple):
     release: Release
     """Its Kafka release."""
     mode: Mode
-    """Where the cluster keeps its metadata."""
+    """The place of the cluster's metadata."""
     log_dirs: tuple[LogDirFacts, ...]
     """Its log dirs."""
     config: Mapping[str, str] | None = None
@@ -189,7 +189,7 @@ class BrokerFacts(NamedTuple):
     metadata_log_dir: str | None = None
     """The log dir in which the settings keep the metadata log; None if it is not known."""
     is_complete: bool = True
-    """Whether `log_dirs` are all log dirs of the broker."""
+    """True if `log_dirs` are all log dirs of the broker."""
     clusters: tuple[PremiseEvidence, ...] = ()
     """The cluster ids of the metadata that the user names: path and id."""
     copies: tuple[MetadataCopy, ...] = ()
@@ -199,13 +199,13 @@ class BrokerFacts(NamedTuple):
     image: ClusterImage | None = None
     """The metadata that decides: of the newest copy, or in ZooKeeper; None without any."""
     image_path: str | None = None
-    """Where that metadata is."""
+    """The path of that metadata."""
     logs: tuple[LogFacts, ...] = ()
     """The logs of its replicas that the start loads; none if their start was not predicted."""
     stopped: frozenset[int] = frozenset()
     """The nodes given next to it that do not start, or controllers whose settings lead to the disk of another node."""
     keyless_logs: tuple[KeylessLog, ...] | None = None
-    """The logs with records that the cleaner deletes at its first run; None if nobody looked for them."""
+    """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
     voter_lists: tuple[VoterList, ...] = ()
@@ -213,7 +213,7 @@ class BrokerFacts(NamedTuple):
     controller_config: Mapping[str, str] | None = None
     """The settings of one of them; None if they are not known."""
     map_count_max: int | None = None
-    """How many maps a process may have on the broker's machine; None if that is not known."""
+    """Number of maps that a process may have on the broker's machine; None if that is not known."""
 
     def setting(self, name: str) -> str | None:
         """Return a setting without surrounding spaces; None if it is missing, empty or not known."""
@@ -232,7 +232,7 @@ class BrokerFacts(NamedTuple):
 
     @property
     def registration(self) -> BrokerRegistration | None:
-        """How the newest copy has the broker registered; None if it does not."""
+        """The broker's registration in the newest copy; None without one."""
         return None if self.newest is None or self.broker_id is None else self.newest.image.brokers.get(self.broker_id)
 
     @property

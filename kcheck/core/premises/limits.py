@@ -1,4 +1,4 @@
-"""Which values of settings each release refuses: what its own configuration classes say."""
+"""The values of settings that each release refuses, by its own configuration classes."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ from kcheck.model.java import java_int, java_long
 from kcheck.model.release import Release
 
 LISTS = ("log.dirs", "log.dir", "listeners", "advertised.listeners", "controller.listener.names")
-"""Settings that may not contain an empty entry since 4.2, such as that after a trailing comma (ValidList)."""
+"""Settings that may not contain an empty entry in 4.2 and later, such as that after a trailing comma (ValidList)."""
 GONE_AUTHORIZERS: Mapping[str, Callable[[Release], bool]] = {
     "kafka.security.auth.SimpleAclAuthorizer": lambda release: release.has_no_simple_acl_authorizer,
     "kafka.security.authorizer.AclAuthorizer": lambda release: release.has_no_zookeeper_authorizer,
@@ -26,14 +26,14 @@ _DOUBLE = re.compile(
 
 
 class SettingRule(NamedTuple):
-    """What the releases of a range accept of a setting (ConfigDef.parseType and its validator)."""
+    """The values of a setting that a range of releases accepts (ConfigDef.parseType and its validator)."""
 
     name: str
     """The setting."""
     type: str
     """Its type: int, short, long, double, boolean, string, list, class or password."""
     accepted: str
-    """What of that type, as in `setting_rules`; `-` for all."""
+    """The accepted part of that type, as in `setting_rules`; `-` for all."""
 
 
 class RefusedSetting(NamedTuple):
@@ -44,7 +44,7 @@ class RefusedSetting(NamedTuple):
     value: str
     """Its value."""
     why: str
-    """What the release accepts, in words."""
+    """The accepted values, in words."""
 
 
 def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
@@ -73,7 +73,7 @@ def refused_values(settings: Mapping[str, str], rules: Mapping[str, SettingRule]
 
 
 def setting_rules(kind: str, release: Release) -> Mapping[str, SettingRule]:
-    """Return what a release accepts of the settings of a broker or topic, by the name of the setting."""
+    """Return the accepted values of the settings of a broker or topic, by the name of the setting."""
     rules = {}
     for line in TABLE.split("\n"):
         if line.startswith(kind):
@@ -85,7 +85,7 @@ def setting_rules(kind: str, release: Release) -> Mapping[str, SettingRule]:
 
 
 def refusal(rule: SettingRule, value: str) -> str | None:
-    """Return what is accepted instead of a value, in words; None if it is accepted."""
+    """Return the accepted values, in words, if a value is refused; None if it is accepted."""
     match rule.type:
         case "boolean":
             return None if value.lower() in ("true", "false") else "accepts true or false"

@@ -1,4 +1,4 @@
-"""What a premise is, and how its judgements are written."""
+"""A premise, and the form of its judgements."""
 
 from collections.abc import Callable, Iterator
 from enum import StrEnum
@@ -12,34 +12,34 @@ Judge = Callable[["Premise", BrokerFacts], Iterator[JudgedPremise]]
 
 
 class PremiseKind(StrEnum):
-    """What a premise is about."""
+    """The subject of a premise."""
 
     IDENTITY = "identity"
     """Ids of clusters, nodes and log dirs."""
     METADATA = "metadata"
-    """Which copy of the metadata decides."""
+    """The copy of the metadata that counts."""
     PRESENCE = "presence"
-    """What should be there."""
+    """Expected files and directories."""
     RIGHTS = "rights"
     """Whose the files are, and what their modes allow."""
     RESOURCES = "resources"
-    """What the host gives: mounts, bytes, maps."""
+    """The resources of the host: mounts, bytes, maps."""
     SETTINGS = "settings"
     """Settings that the files contradict, or that the release refuses."""
     COMPACTION = "compaction"
-    """What the log cleaner deletes."""
+    """Records that the log cleaner deletes."""
     RETENTION = "retention"
-    """What retention by time deletes."""
+    """Records that retention by time deletes."""
     REMOTE = "remote"
-    """What is in remote storage, and what a leader deletes there."""
+    """The contents of remote storage, and the segments that a leader deletes there."""
     ELECTIONS = "elections"
     """Elections of replicas that are not in sync."""
     AGE = "age"
-    """Whether a disk is older than the cluster."""
+    """True if a disk is older than the cluster."""
 
 
 class PremiseCost(StrEnum):
-    """What a refuted premise costs in an election."""
+    """The cost of a refuted premise in an election."""
 
     HOLE = "hole"
     """A follower lacks what it does not fetch from its leader."""
@@ -55,32 +55,32 @@ class Premise(NamedTuple):
     id: str
     """Its id; never reused."""
     kind: PremiseKind
-    """What it is about."""
+    """Its subject."""
     sentence: str
-    """What must be true."""
+    """The condition."""
     proof: str
-    """What proves it."""
+    """Its proof."""
     against: str
-    """What refutes it, or why it was not seen."""
+    """Its refutation, or the reason why it was not seen."""
     refutation: str
-    """What the broker does if it is not true."""
+    """The effect on the broker if it is not true."""
     remedy: str
-    """What a person does then."""
+    """The step of an operator then."""
     kafka: str
     """Kafka's class and releases."""
     judge: Judge
     """Judges it for one broker."""
     ends_start: bool = True
-    """Whether the broker does not start, or never joins its cluster, if the premise is refuted."""
+    """True if the broker does not start, or never joins its cluster, if the premise is refuted."""
     takes_offline: bool = False
-    """Whether a log dir goes offline if the premise is refuted."""
+    """True if a log dir goes offline if the premise is refuted."""
     rules: tuple[str, ...] = ()
     """The rules of logs by which `check` reports a refutation; empty if KC315 does."""
     cost: PremiseCost | None = None
     """What a refutation adds to the loss of an election; None: nothing, or the losses of partitions contain it."""
     is_counted: bool = False
-    """Whether the losses of partitions contain what a refutation costs."""
+    """True if the losses of partitions contain what a refutation costs."""
     may_lack: bool = False
-    """Whether the broker may lack records if the premise is not seen: no file tells how many."""
+    """True if the broker may lack records if the premise is not seen: no file tells how many."""
     is_of_quorum: bool = False
-    """Whether `kcheck recover quorum` is the way out of a refutation."""
+    """True if `kcheck recover quorum` is the way out of a refutation."""

@@ -158,14 +158,14 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
 
 
 def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
-    """Whether the controller can elect the broker after it has registered."""
+    """Return whether the controller can elect the broker after it has registered."""
     place, start = _place(partition, facts)
     seats = registered(place.seats, start, place.rules)
     return start.broker_id in (eligible(seats) or seats.last_known)
 
 
 def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, BrokerStart]:
-    """Return what decides the elections of a partition, and how the broker registers."""
+    """Return the facts for the elections of a partition, and the broker's registration."""
     assert facts.image is not None
     assert facts.broker_id is not None
     topic = facts.image.topics[partition.topic]
@@ -190,7 +190,7 @@ def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, Bro
 
 
 def only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: bool) -> bool:
-    """Whether the broker follows another replica after its start, and goes on to; False without metadata of it.
+    """Return whether the broker follows another replica after its start, and goes on to; False without metadata of it.
 
     What a follower lacks at its end it fetches; it keeps what else it lacks, so who leads `in_the_end` counts: the
     preferred replica, by itself or as soon as somebody elects it.
@@ -217,7 +217,9 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
     elif facts.damaged_copies:
         path, *_, damage = facts.damaged_copies[0]
-        sentence = f"what the cluster expects of {facts.name} now is not known: the metadata in {path} are damaged"
+        sentence = (
+            f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} is corrupt"
+        )
         provide = "--metadata with another copy"
         yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
     elif facts.mode is Mode.ZOOKEEPER:
@@ -250,7 +252,7 @@ def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
 
 def kept(premise: Premise, facts: BrokerFacts, sentence: str, evidence: PremiseEvidence) -> JudgedPremise:
     """Return that a follower lacks what its leader may have: its start loses nothing, but the gap stays."""
-    then = "it is not elected now, so the start loses nothing; a follower keeps the gap"
+    then = "it is not elected now, so nothing is lost; a follower keeps the gap"
     return not_seen(premise, facts, f"{sentence}: {then}", None, evidence)
 
 
@@ -265,7 +267,7 @@ def another_may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
 
 
 def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
-    """Whether the broker has the only replica of a partition, by the metadata."""
+    """Return whether the broker has the only replica of a partition, by the metadata."""
     topic = None if facts.image is None else facts.image.topics.get(partition.topic)
     registration = None if topic is None else topic.partitions.get(partition.partition)
     return registration is not None and registration.replicas == (facts.broker_id,)
@@ -391,7 +393,7 @@ TABLE = (
     Premise(
         "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
-        "Only the broker's own copy of the metadata, or none, or damaged ones: not seen.",
+        "Only the broker's own copy of the metadata, or none, or corrupt ones: not seen.",
         "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
         "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
         " kcheck recover metadata.",
@@ -421,7 +423,7 @@ TABLE = (
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
         "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen. Nor are"
         " records after a last segment that a killed broker had closed, or in bytes without a batch header.",
-        "The start lowers them without a word; as leader it makes the other replicas truncate.",
+        "The broker lowers them without a message. As leader it makes the other replicas truncate.",
         "Let another replica lead: before this broker starts, ask kcheck recover with the log dirs of all brokers.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
         rules=("KC212", "KC213"), may_lack=True,
@@ -430,7 +432,7 @@ TABLE = (
         TOPICS_THERE, PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
         "ZooKeeper's data directory has topics.",
         "ZooKeeper has no topic, but the log dirs have partitions: it was emptied, or is another one.",
-        "The broker starts and serves none of its partitions.",
+        "The broker starts and serves no partition.",
         "Restore ZooKeeper's data, or create each topic again with as many partitions.",
         "ZkPartitionStateMachine, KafkaController 0.8.2 to 3.9.2", topics_in_zookeeper, ends_start=False,
         cost=PremiseCost.METADATA,

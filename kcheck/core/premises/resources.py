@@ -97,9 +97,9 @@ TABLE = (
         "LogManager.lockLogDirs 4.3.1", is_writable, ends_start=False, takes_offline=True,
     ),
     Premise(
-        "P403", PremiseKind.RESOURCES, "There is room for the files that the start writes.",
+        "P403", PremiseKind.RESOURCES, "The disks have room for the files that the broker writes when it starts.",
         "The file system of each log dir has at least the bytes that recovery and the checkpoints take.",
-        "Fewer bytes are free than the start writes. Less than 1 MiB: not seen.",
+        "Fewer bytes are free than the broker writes when it starts. Less than 1 MiB: not seen.",
         "No space left on device: the log dir goes offline.",
         "Make room: docs/operations/disk-full.md.",
         "CheckpointFile.write, LogSegment.recover", has_room,

@@ -43,7 +43,7 @@ TABLE = (
         "Such an entry, of a segment with newer records that the broker does not recover. Only in a topic that "
         "retention.ms expires.",
         "The first check of retention deletes the segment, the active one too, if all before it are as old.",
-        "Run kcheck repair before the start: it rebuilds the time index.",
+        "Run kcheck repair before the broker starts. It rebuilds the time index.",
         "LogSegment.maxTimestampSoFar, Log.deletableSegments 0.10.1 to 2.8; UnifiedLog.deletableSegments to 4.3.1",
         is_dated, ends_start=False, rules=("KC155", "KC161", "KC162"), cost=PremiseCost.UNCOUNTED,
     ),

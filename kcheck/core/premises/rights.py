@@ -39,7 +39,7 @@ _FIRST_COUNT = 3
 
 
 def is_used(name: str) -> bool:
-    """Whether a start opens a file of this name in a partition directory."""
+    """Return whether a start opens a file of this name in a partition directory."""
     return name.endswith(_USED)
 
 
@@ -62,7 +62,7 @@ def broker_users(kept: Sequence[Rights], replaced: Sequence[Rights], top: Iterab
 
 
 def may(user: BrokerUser, rights: Rights, bits: int) -> bool | None:
-    """Whether a user may do what these mode bits stand for; None if that depends on its other groups, or an ACL."""
+    """Whether a user may do what these mode bits mean; None if that depends on its other groups, or an ACL."""
     if user.user == _ROOT:
         return True
     if rights.user == user.user:
@@ -137,7 +137,7 @@ class _Tally:
         self._first.extend(refused[: _FIRST_COUNT + 1 - len(self._first)])
 
     def rights(self, owner: int) -> LogDirRights:
-        """Return what was seen."""
+        """Return the observed rights."""
         whole = frozenset(rights.path for rights in self._first if rights.path in self._whole)
         return LogDirRights(
             user=self._user, owner=owner, refused=tuple(self._first[:_FIRST_COUNT]), refused_count=self._count,
@@ -207,7 +207,8 @@ def _path(log_dir: LogDirFacts, place: Rights) -> str:
 TABLE = (
     Premise(
         "P401", PremiseKind.RIGHTS, "The broker's user may read and write all its files.",
-        "The owner of most partition directories may use every file and directory that a start opens.",
+        "The owner of most partition directories may use every file and directory that the broker opens when it "
+        "starts.",
         "A file that the owner of most files may not use. A file of another group is not seen.",
         "AccessDeniedException: the log dir goes offline, and the process ends.",
         "Run the chown or chmod command of the reason. If the group is right: --allow P401.",

@@ -37,7 +37,7 @@ def known_mode(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def _is_of_other_mode(log_dir: LogDirFacts, facts: BrokerFacts) -> bool:
-    """Whether a log dir is of the mode that the settings do not have; a migration has both."""
+    """Return whether a log dir is of the mode that the settings do not have; a migration has both."""
     if facts.setting(_ROLES) is not None:
         return log_dir.version == 0 and facts.release.refuses_zookeeper_disks
     return log_dir.version == 1 and facts.setting(_MIGRATION) != "true"

@@ -73,14 +73,14 @@ def why_offline(judgements: Iterable[JudgedPremise]) -> dict[str, str]:
 
 
 def judged(facts: BrokerFacts) -> tuple[JudgedPremise, ...]:
-    """Return what the files of a broker show about every premise that applies to it."""
+    """Return the judgement of every premise that applies, by the files of a broker."""
     return tuple(judgement for premise in PREMISES for judgement in premise.judge(premise, facts))
 
 
 def judged_together(
     facts: Mapping[object, BrokerFacts], aborted: Container[object]
 ) -> dict[object, tuple[JudgedPremise, ...]]:
-    """Return what the files show about several brokers; `aborted` are those whose log dirs end their start.
+    """Return the judgements about several brokers; `aborted` are brokers whose log dirs prevent their start.
 
     A controller that does not start, or has no vote, is missing in the quorum of the others.
     """

@@ -1,4 +1,4 @@
-"""Which releases of Kafka can have written the files of a broker: the one table of evidence.
+"""The releases of Kafka that can have written the files of a broker: the one table of evidence.
 
 A file stays when its broker is upgraded. So what a release leaves for good proves only that some broker at least this
 new wrote here. Evidence bounds a release from above only where every later broker, at its start, writes what is absent
@@ -17,7 +17,7 @@ from kcheck.model.evidence import Reason, ReleaseEvidence
 
 
 class EvidenceKind(StrEnum):
-    """What the files of a broker can show. The value is what an answer calls it."""
+    """The kind of evidence in the files of a broker. Answers use the value."""
 
     REGISTRATION = "broker registrations in __cluster_metadata-0"
     NO_METADATA_VERSION = "no metadata.version in __cluster_metadata-0"
@@ -80,7 +80,7 @@ class EvidenceRow(NamedTuple):
     last: str | None
     """The last line; None for any."""
     why: str
-    """What brokers do that makes it evidence."""
+    """The reason why it is evidence."""
     reference: str
     """Kafka's class or proposal."""
 
@@ -194,7 +194,7 @@ class Clue(NamedTuple):
     path: str
     broker_id: int | None = None
     first: str | None = None
-    """Where a level narrows the range of the table: the first line."""
+    """The first line, if a level narrows the range of the table."""
     last: str | None = None
     """Likewise the last one."""
 
@@ -211,9 +211,9 @@ class ReleaseRange(NamedTuple):
     lowest: str | None = None
     highest: str | None = None
     reasons: tuple[Reason, ...] = ()
-    """What decides it."""
+    """Its reasons."""
     contradicts: bool = False
-    """Whether files are newer than the software that is known to have started last."""
+    """True if files are newer than the software that is known to have started last."""
 
 
 def registered(lowest: int, highest: int) -> str:
@@ -262,7 +262,7 @@ def _deciding(reasons: Iterable[Reason], lowest: str, highest: str) -> tuple[Rea
 
 
 def evidence(ranges: Sequence[ReleaseRange], given: str | None = None) -> ReleaseEvidence:
-    """Return what the ranges of brokers have in common, and the release to answer for: `given` if the user named one.
+    """Return the common range of brokers, and the release to answer for: `given` if the user named one.
 
     It is the newest tested release of the range. Brokers without a common release get that of the newest one.
     """

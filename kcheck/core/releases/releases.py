@@ -1,7 +1,7 @@
 """The one table of releases: `--kafka`, `--ibp` and `--message-format` become a `Release` here and nowhere else.
 
 Facts: the sources of the releases named in a row; inter.broker.protocol.version and metadata.version by ApiVersion
-(up to 3.2) and MetadataVersion (3.3 and later).
+(in 3.2 and earlier) and MetadataVersion (3.3 and later).
 """
 
 import re
@@ -62,15 +62,15 @@ class ReleaseRow(NamedTuple):
     last: str
     """The last of them."""
     profile: Profile
-    """What a follower and its leader do until their logs agree, with the default protocol."""
+    """The dialogue of a follower and its leader until their logs agree, with the default protocol."""
     lookup: Lookup | None
-    """How a leader answers OffsetsForLeaderEpoch; None before 0.11."""
+    """The answer of a leader to OffsetsForLeaderEpoch; None in 0.10 and earlier."""
     reader: CheckpointReader
-    """How they read the text checkpoints."""
+    """The reader of the text checkpoints."""
     epoch_load: EpochLoad
-    """What they do to leader-epoch-checkpoint when they load a log."""
+    """The change of leader-epoch-checkpoint when a log is loaded."""
     assign: Assign
-    """What they do with an entry that contradicts the epoch cache."""
+    """The handling of an entry that contradicts the epoch cache."""
     ibp: str | None
     """Their default inter.broker.protocol.version or metadata.version; None before 0.9."""
     confluent: str | None = None
@@ -82,7 +82,7 @@ class ReleaseRow(NamedTuple):
     last_ibp: str | None = None
     """The last protocol version of their line, where that is not the default."""
     tested: bool = False
-    """Whether brokers or classes of their line answer in the tests."""
+    """True if brokers or classes of their line answer in the tests."""
 
     @property
     def line(self) -> str:
@@ -214,7 +214,7 @@ def _line_size(version: Version) -> int:
 
 
 def _version(kafka: str) -> Version:
-    """Return the full version; a line stands for its newest release."""
+    """Return the full version; a line means its newest release."""
     version = _numbers(kafka)
     for row in reversed(TABLE):
         first, last = _numbers(row.first), _numbers(row.last)
@@ -268,7 +268,7 @@ def _profile(known: Release, protocol: Ibp) -> Profile:
 
 
 def _rules(known: Release, profile: Profile, protocol: Ibp) -> ProfileRules:
-    """Return what a profile does in this release, whose own profile is still in `known`."""
+    """Return the steps of a profile in this release, whose own profile is still in `known`."""
     rules = PROFILES[profile]
     if known.lookup is None:
         return rules

@@ -1,4 +1,4 @@
-"""What each release accepts of a setting, by Kafka's own classes.
+"""The accepted values of settings in each release, by Kafka's own classes.
 
 Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; then for each rule the type; what
 is accepted: `-` for every value of the type, `2..9` for numbers, `a|b` for words, `%` before words in any case, `!` for

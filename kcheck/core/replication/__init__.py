@@ -1,4 +1,4 @@
-"""How replicas of one partition follow each other, and which records a follower loses.
+"""Replication between the replicas of one partition, and the records that a follower loses.
 
 In: the log of each replica as values (epochs, offsets, batches), and a `Release`. Out: requests, truncation offsets,
 and lost ranges.

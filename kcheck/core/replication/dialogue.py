@@ -33,11 +33,11 @@ class Replica(NamedTuple):
     first_segment: Offset = Offset(0)
     """Base offset of its oldest segment."""
     first_unstable: Offset | None = None
-    """Where the first transaction begins that counts as open after a start; None if none does."""
+    """The first offset of the first transaction that counts as open after a start; None if none does."""
 
 
 class Branch(StrEnum):
-    """Which branch of getOffsetTruncationState decided."""
+    """The branch of getOffsetTruncationState that decided."""
 
     UNDEFINED = "undefined_use_initial_offset"
     """The leader does not know the epoch: the follower truncates to its fetch offset."""
@@ -52,7 +52,7 @@ class Branch(StrEnum):
 
 
 class FetchAnswer(StrEnum):
-    """How a leader answers a fetch, other than with a diverging epoch."""
+    """The answer of a leader to a fetch, other than with a diverging epoch."""
 
     RECORDS = "RECORDS"
     """It sends records, or nothing at its log end; no error."""
@@ -63,7 +63,7 @@ class FetchAnswer(StrEnum):
 
 
 class OutOfRange(StrEnum):
-    """What a follower does when its fetch offset is outside of the leader's log."""
+    """The step of a follower when its fetch offset is outside of the leader's log."""
 
     TO_LEADER_LOG_END = "truncate_to_leader_leo"
     """Its log is longer: it truncates to the leader's log end."""
@@ -88,11 +88,11 @@ class EpochRequest(NamedTuple):
     reply: EpochEndOffset
     """The leader's end of that epoch."""
     branch: Branch
-    """Which branch of getOffsetTruncationState decided."""
+    """The branch of getOffsetTruncationState that decided."""
     truncate_to: Offset
-    """Where the follower truncates."""
+    """The offset to which the follower truncates."""
     completed: bool
-    """Whether truncation ends here; otherwise the follower asks again."""
+    """True if truncation ends here; otherwise the follower asks again."""
 
 
 class FetchRequest(NamedTuple):
@@ -105,9 +105,9 @@ class FetchRequest(NamedTuple):
     reply: FetchAnswer | EpochEndOffset
     """An error or records, or the diverging epoch with its end offset."""
     branch: Branch | None = None
-    """Which branch decided about a diverging epoch; None for other answers."""
+    """The branch that decided about a diverging epoch; None for other answers."""
     truncate_to: Offset | None = None
-    """Where the follower's log ends or starts again; None if the answer does not truncate it.
+    """The offset where the follower's log ends or starts again; None if the answer does not truncate it.
 
     Three answers do: a diverging epoch, an offset in remote storage, and records below the end of an empty log.
     """
@@ -117,7 +117,7 @@ class OutOfRangeStep(NamedTuple):
     """The follower asks the leader for its log start and log end, and acts on them."""
 
     action: OutOfRange
-    """What it does."""
+    """Its kind."""
     truncate_to: Offset
     """Its log end afterwards."""
 
@@ -126,7 +126,7 @@ DialogueStep = TruncateToHighWatermark | EpochRequest | FetchRequest | OutOfRang
 
 
 class Status(StrEnum):
-    """How a dialogue ends."""
+    """The end of a dialogue."""
 
     OK = "ok"
     """The leader sends records."""
@@ -148,6 +148,6 @@ class Dialogue(NamedTuple):
     after: Replica
     """The follower's log at the end of the dialogue."""
     status: Status = Status.OK
-    """How the dialogue ends."""
+    """The end of the dialogue."""
     exits_without_unclean_election: bool = False
-    """Whether the broker exits at the out-of-range step if unclean leader election is disabled (up to 2.0.0)."""
+    """True if the broker exits at the out-of-range step if unclean leader election is disabled (up to 2.0.0)."""

@@ -1,4 +1,4 @@
-"""Which offsets of a batch are lost: some replica loses them, and no replica keeps them."""
+"""Lost offsets of a batch: some replica loses them, and no replica keeps them."""
 
 import itertools
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from kcheck.model.entries import Offset
 def lost_pieces(
     batch: OffsetRange, lost: Sequence[OffsetRange], kept: Sequence[OffsetRange]
 ) -> tuple[OffsetRange, ...]:
-    """Return the offsets of a batch that lie in a range of `lost` and in none of `kept`, as ascending ranges."""
+    """Return the offsets of a batch that are in a range of `lost` and in none of `kept`, as ascending ranges."""
     bounds = {batch.start, batch.end}
     bounds.update(bound for one in (*lost, *kept) for bound in one if batch.start < bound < batch.end)
     ordered = sorted(bounds)
@@ -26,7 +26,7 @@ def lost_pieces(
 
 
 def below(pieces: Sequence[OffsetRange], mark: Offset) -> int:
-    """Return how many offsets of some ranges lie below `mark`."""
+    """Return how many offsets of some ranges are below `mark`."""
     return sum(max(0, min(piece.end, mark) - piece.start) for piece in pieces)
 
 

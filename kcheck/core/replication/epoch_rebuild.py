@@ -87,7 +87,7 @@ class _StartBounds:
         self._first_from = [*reversed(list(falling)), log_end + 1]
 
     def agree(self, entry: EpochEntry) -> bool:
-        """Whether no batch contradicts a line of the file."""
+        """Return whether no batch contradicts a line of the file."""
         if entry.epoch < 0 or not 0 <= entry.start_offset <= self._log_end:
             return False
         at = bisect_left(self._epochs, entry.epoch)

@@ -1,4 +1,4 @@
-"""What a group coordinator makes of `__consumer_offsets`: the last committed offset of each group.
+"""The last committed offset of each group, as a group coordinator reads `__consumer_offsets`.
 
 GroupMetadataManager.doLoadGroupsAndOffsets 0.10.2 to 3.9; CoordinatorLoaderImpl and OffsetMetadataManager 3.7 to 4.3.1.
 """
@@ -12,7 +12,7 @@ COUNT_MAX = 1_000_000
 """At most this many commits are held at a time, tombstones and open transactions included: about 400 MB."""
 
 COMMIT_TYPES = (b"\0\0", b"\0\1")
-"""How the key of a committed offset begins: the record types 0 and 1."""
+"""The beginning of the key of a committed offset: the record types 0 and 1."""
 TYPE_SIZE = 2
 """The size of the record type in bytes."""
 
@@ -43,7 +43,7 @@ class OffsetReplay:
     def take(self, key: OffsetKey, commit: Commit, *, producer_id: int | None) -> None:
         """Add a record; `producer_id` is that of its transaction, None outside of one, where the order does not matter.
 
-        A tombstone also deletes what open transactions committed before it, as coordinators do from 3.7 on.
+        A tombstone also deletes what open transactions committed before it, as coordinators do in 3.7 and later.
         """
         commits = self.commits
         if producer_id is not None and commit.committed is not None:
@@ -68,13 +68,13 @@ class OffsetReplay:
                 self.commits[key] = commit
 
     def replayed(self, start: Offset, end: Offset, *, is_whole: bool) -> "ReplayedReplica":
-        """Return what the replica says, after its last record; `is_whole`: every record was read."""
+        """Return the commits in the replica, after its last record; `is_whole`: every record was read."""
         pending = frozenset(key for commits in self._pending.values() for key in commits)
         return ReplayedReplica(self.commits, pending, start, end, is_whole and self._is_complete)
 
 
 class ReplayedReplica(NamedTuple):
-    """What one replica of a partition of `__consumer_offsets` says."""
+    """The commits in one replica of a partition of `__consumer_offsets`."""
 
     commits: Mapping[OffsetKey, Commit]
     """The last record of each key."""
@@ -85,10 +85,10 @@ class ReplayedReplica(NamedTuple):
     end: Offset
     """Its log end offset."""
     is_whole: bool
-    """Whether every record was read and is held."""
+    """True if every record was read and is held."""
 
     def proves_deleted(self, key: OffsetKey, commit: Commit) -> bool:
-        """Whether the log cleaner has removed this record here, together with a tombstone that followed it."""
+        """Return whether the log cleaner has removed this record here, together with a tombstone that followed it."""
         covers = self.is_whole and self.start <= commit.log_offset < self.end
         return covers and key not in self.commits and key not in self.pending
 

@@ -1,4 +1,4 @@
-"""What a leader costs, and which leader of a partition costs least: one order for every verb."""
+"""The cost of a leader, and the leader of a partition that costs least: one order for every verb."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -35,11 +35,11 @@ class Amounts(NamedTuple):
 
 
 NOT_KNOWN = Amounts(None, None, None)
-"""What is lost where nothing shows it."""
+"""The loss where nothing shows it."""
 
 
 def at_most(lost: Amounts) -> Amounts:
-    """Return what is lost at most, where the loss may also not come."""
+    """Return the largest loss, where the loss may also not come."""
     if not lost.upper_records:
         return lost
     return Amounts(None, None, lost.bytes, at_most=lost.upper_records, committed_at_most=lost.upper_committed)
@@ -59,7 +59,7 @@ def total(losses: Iterable[Amounts | None]) -> Amounts:
 
 
 class LeaderCost(NamedTuple):
-    """What orders the leaders of a partition, the best one first. A bound counts as its upper end."""
+    """The sort key of the leaders of a partition, the best one first. A bound counts as its upper end."""
 
     strangers: int
     """Replicas that do not follow it, such as those of another topic: what they hold counts as nobody's loss."""
@@ -70,7 +70,7 @@ class LeaderCost(NamedTuple):
     unreadable: int
     """Offsets in remote storage that it does not serve, although they stay there."""
     is_unclean: bool
-    """Whether the controller elects it uncleanly; False for all without metadata."""
+    """True if the controller elects it uncleanly; False for all without metadata."""
     bytes: int
     """Bytes that the others fetch from it."""
     place: int
@@ -89,7 +89,7 @@ def leader_cost(
     broker_id: int | None,
     unreadable: int = 0,
 ) -> LeaderCost:
-    """Return what a leader costs; what is not known costs more than anything else."""
+    """Return the cost of a leader; an unknown cost is more than anything else."""
     committed, records = (None, None) if lost is None else (lost.upper_committed, lost.upper_records)
     counts = (UNKNOWN if count is None else count for count in (committed, records, refetched))
     committed, records, refetch = counts

@@ -49,7 +49,7 @@ def unsorted(cache: Sequence[EpochEntry], how: Assign) -> int:
 
 
 def truncate_from_end(cache: EpochEntries, end_offset: Offset) -> EpochEntries:
-    """Remove every entry that starts at or above `end_offset` (clearAndFlushLatest up to 2.0.0)."""
+    """Remove every entry that starts at or above `end_offset` (clearAndFlushLatest in 2.0.0 and earlier)."""
     if end_offset < 0 or not cache or cache[-1].start_offset < end_offset:
         return cache
     return tuple(entry for entry in cache if entry.start_offset < end_offset)
@@ -112,7 +112,7 @@ def load(
     first_segment: Offset,
     release: Release,
 ) -> EpochEntries:
-    """Return the cache after a broker has loaded the log (Log.init up to 2.8, LogLoader.load since 3.0).
+    """Return the cache after a broker has loaded the log (Log.init up to 2.8, LogLoader.load in 3.0 and later).
 
     `lines` are those of leader-epoch-checkpoint. `log_start_checkpoint` is 0 without an entry. ValueError if the load
     throws IllegalArgumentException (from 2.7, for a negative epoch or offset).
@@ -149,7 +149,7 @@ def rise(entries: Iterable[EpochEntry]) -> bool:
 def assign_to(entries: list[EpochEntry], new: EpochEntry, *, how: Assign, unsorted: int = 0) -> int:
     """Do `assign` in place and return the new `unsorted`; many assignments then copy nothing.
 
-    The first `unsorted` entries may be in any order. The others rise, and lie above all of those.
+    The first `unsorted` entries may be in any order. The others rise, and are above all of those.
     """
     latest = entries[-1] if entries else EpochEntry(UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET)
     known = bool(entries) and latest.epoch == new.epoch and latest.start_offset <= new.start_offset

@@ -1,4 +1,4 @@
-"""Which epoch wrote which offsets of a log, where two logs part, and which records a truncation loses.
+"""Epochs of the offsets of a log, the fork of two logs, and the records that a truncation loses.
 
 One epoch has one leader, so two records with the same offset and epoch are the same record. The logs fork at the first
 offset whose epochs differ. A lineage comes from batch headers if there are any, else from the epoch cache. The cache
@@ -30,7 +30,7 @@ EpochPairs = Iterable[tuple[int, int]]
 
 
 class Fork(NamedTuple):
-    """Where two lineages part."""
+    """The fork of two lineages."""
 
     common_prefix: Offset | None
     """The first offset that the logs do not share.
@@ -66,7 +66,7 @@ def lineage_of_batches(batches: Iterable[Batch]) -> Lineage:
 
 @lru_cache(16)  # Mostly the replicas of a partition are alike, and each is compared with each.
 def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
-    """Return where two logs part, by their lineages and log end offsets."""
+    """Return the fork of two logs, by their lineages and log end offsets."""
     unknown: Offset | None = None
     i = j = 0
     while i < len(a) and j < len(b):
@@ -86,7 +86,7 @@ def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
 
 
 def contradict(a: EpochPairs, b: EpochPairs, *, a_end: int, b_end: int) -> bool:
-    """Whether the caches of two logs cannot share one history, even if records were compacted away.
+    """Return whether the caches of two logs cannot share one history, even if records were compacted away.
 
     A replica that fetches a compacted log learns about an epoch at the first remaining record of it, or never. So an
     entry proves the epoch of its start offset only, and the last entry also that of the last offset. Over both logs,
@@ -105,7 +105,7 @@ def _proven_epochs(entries: EpochPairs, end: int) -> set[tuple[int, int]]:
 
 
 class Ranges(NamedTuple):
-    """What a truncation does to the follower's offsets, as ranges `[from, to)` at or above its log start."""
+    """The effect of a truncation on the follower's offsets, as ranges `[from, to)` at or above its log start."""
 
     kept_divergent: tuple[Offset, Offset] | None
     """Offsets that stay and differ from the leader's; None if there are none, or if they are not known."""

@@ -1,4 +1,4 @@
-"""What a truncation does to the transactions of a log, from its batches in their order.
+"""The effect of a truncation on the transactions of a log, from its batches in their order.
 
 ProducerStateManager and ProducerAppendInfo 0.11 to 4.3.1. A batch whose records compaction has removed opens no
 transaction, and a control batch whose record is gone ends none.
@@ -30,13 +30,13 @@ class CountedTransactions(NamedTuple):
     """Some transactions."""
 
     total: int
-    """How many there are."""
+    """Their number."""
     first: tuple[OpenTransaction, ...]
     """The first of them by offset, at most KEPT_COUNT."""
 
 
 class LostTransactions(NamedTuple):
-    """What a truncation does to the transactions of a log."""
+    """The effect of a truncation on the transactions of a log."""
 
     committed: CountedTransactions
     """Those that have committed, and of which it cuts records."""
@@ -87,7 +87,7 @@ class TransactionReplay:
             self._open_at_start = tuple(self._open.values())
 
     def lost(self) -> LostTransactions | None:
-        """Return what the truncation does, after the last batch of the log."""
+        """Return the effect of the truncation, after the last batch of the log."""
         open_at_start = self.open_at_start()
         if open_at_start is None:
             return None

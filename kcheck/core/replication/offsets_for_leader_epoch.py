@@ -1,4 +1,4 @@
-"""What a broker answers to OffsetsForLeaderEpoch (API key 23), with the name of its error.
+"""The answer of a broker to OffsetsForLeaderEpoch (API key 23), with the name of its error.
 
 ReplicaManager.lastOffsetForLeaderEpoch, Partition.lastOffsetForLeaderEpoch and checkCurrentLeaderEpoch, 2.1 to 4.3.1.
 Before 2.1 a broker does not fence requests by the current leader epoch.
@@ -14,7 +14,7 @@ from kcheck.model.release import Lookup, Release
 
 
 class Hosted(StrEnum):
-    """How a broker hosts the partition of the request."""
+    """The state of the requested partition on a broker."""
 
     LEADER = "leader"
     """It leads the partition."""
@@ -82,7 +82,7 @@ def answer(
 ) -> EpochAnswer:
     """Return the answer of a leader in `leader_epoch` with this cache and log end offset.
 
-    Brokers up to 0.10.2 do not know the request: UNSUPPORTED_VERSION.
+    Brokers in 0.10.2 and earlier do not know the request: UNSUPPORTED_VERSION.
     """
     lookup: Lookup | None = release.lookup
     if lookup is None:

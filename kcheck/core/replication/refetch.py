@@ -1,4 +1,4 @@
-"""What a follower fetches after its truncation, and which fetches make it truncate again.
+"""Fetches of a follower after its truncation, and fetches that make it truncate again.
 
 Sources: AbstractFetcherThread.processFetchRequest 2.8.0 to 4.3.1, Log.appendAsFollower, LeaderEpochFileCache.assign.
 """
@@ -56,7 +56,7 @@ def follow(
 
 
 def _append_first(truncation: Dialogue, base_offset: Offset, release: Release) -> Dialogue:
-    """Return the truncation after a fetch that brings a batch from `base_offset`, which lies below the log end.
+    """Return the truncation after a fetch that brings a batch from `base_offset`, which is below the log end.
 
     An empty log starts again at the batch (KAFKA-6975); any other log refuses it
     (Partition.appendRecordsToFollowerOrFutureReplica, Log.append).
@@ -75,7 +75,7 @@ def _append_first(truncation: Dialogue, base_offset: Offset, release: Release) -
 
 @lru_cache(16)  # Each follower of a leader asks it.
 def _cache_covers(leader: Leader, lineage: Lineage, release: Release) -> bool:
-    """Whether the leader's cache has every epoch of its batches, and ends each at or above its last batch."""
+    """Return whether the leader's cache has every epoch of its batches, and ends each at or above its last batch."""
     for run in lineage:
         if run.epoch is None:
             continue

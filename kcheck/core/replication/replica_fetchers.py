@@ -1,4 +1,4 @@
-"""Which thread of a broker fetches a partition from its leader: AbstractFetcherManager.getFetcherId 0.8 to 4.3.1."""
+"""The thread of a broker that fetches a partition from its leader: AbstractFetcherManager.getFetcherId 0.8 to 4.3.1."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -42,7 +42,7 @@ def fetches(image: ClusterImage, count: int) -> Iterator[Fetch]:
 
 
 def leader_without(partition: PartitionRegistration, broker_id: int) -> int | None:
-    """Return who leads a partition while a broker restarts: the leader, or the first other replica in sync.
+    """Return the leader of a partition while a broker restarts: the leader, or the first other replica in sync.
 
     Of a partition without leader it is the one that led last. None if the broker is alone.
     """

@@ -1,4 +1,4 @@
-"""What a leader decides about its followers: how far they are, who is in sync, and how far its high watermark goes.
+"""A leader's decisions about its followers: their offsets, the ISR, and its high watermark.
 
 Sources: Partition and Replica 0.8.2 to 4.3.1 (updateFollowerFetchState, maybeIncrementLeaderHW, maybeExpandIsr,
 maybeShrinkIsr).
@@ -16,7 +16,7 @@ NEVER = -1
 
 
 class Remote(NamedTuple):
-    """What a leader knows about a follower (Replica, ReplicaState)."""
+    """The leader's knowledge of a follower (Replica, ReplicaState)."""
 
     log_end_offset: int = UNKNOWN_OFFSET
     """The offset of its last fetch."""
@@ -34,15 +34,15 @@ class Member(NamedTuple):
     """A replica, as its leader and the controller see it when they think about the ISR."""
 
     remote: Remote
-    """What the leader knows about its log."""
+    """The leader's knowledge of its log."""
     live: bool = True
-    """Whether it is registered, not fenced and not shutting down."""
+    """True if it is registered, not fenced and not shutting down."""
     broker_epoch: int = 0
     """The broker epoch that the controller knows."""
 
 
 def fetched(remote: Remote, offset: int, *, leader_end: int, now: int, broker_epoch: int) -> Remote:
-    """Return what a leader knows after a fetch at an offset (Replica.updateFetchState)."""
+    """Return the leader's knowledge after a fetch at an offset (Replica.updateFetchState)."""
     caught_up_at = remote.caught_up_at
     if offset >= leader_end:
         caught_up_at = max(caught_up_at, now)
@@ -52,7 +52,7 @@ def fetched(remote: Remote, offset: int, *, leader_end: int, now: int, broker_ep
 
 
 def reset(*, in_sync: bool, again: bool, leader_end: int, now: int, release: Release) -> Remote:
-    """Return what a leader knows about a follower when it is elected, or elected again.
+    """Return the leader's knowledge of a follower when it is elected, or elected again.
 
     Replica.resetReplicaState; up to 3.2 Partition.makeLeader, which has Replica.updateFetchState (up to 2.3
     updateLogReadResult) take an unknown fetch for the last one if the broker did not lead before.
@@ -66,14 +66,14 @@ def reset(*, in_sync: bool, again: bool, leader_end: int, now: int, release: Rel
 
 
 def is_caught_up(remote: Remote, *, now: int, lag_time_max: int) -> bool:
-    """Whether a follower had all within replica.lag.time.max.ms."""
+    """Return whether a follower had all within replica.lag.time.max.ms."""
     return remote.caught_up_at != NEVER and now - remote.caught_up_at <= lag_time_max
 
 
 def may_join_isr(
     member: Member, *, high_watermark: int, epoch_start: int, release: Release, checks_epoch_start: bool = True
 ) -> bool:
-    """Whether a leader adds a follower to the ISR (Partition.isFollowerInSync, isReplicaIsrEligible)."""
+    """Return whether a leader adds a follower to the ISR (Partition.isFollowerInSync, isReplicaIsrEligible)."""
     remote = member.remote
     if remote.log_end_offset < high_watermark:
         return False
@@ -92,7 +92,7 @@ def may_leave_isr(remote: Remote, *, leader_end: int, release: Release) -> bool:
 def bounds_high_watermark(
     member: Member, *, in_isr: bool, joining: bool, now: int, lag_time_max: int, release: Release
 ) -> bool:
-    """Whether a leader waits for a follower before it advances the high watermark."""
+    """Return whether a leader waits for a follower before it advances the high watermark."""
     if in_isr or (joining and release.pending_isr_bounds_high_watermark):
         return True
     if not release.caught_up_replicas_bound_high_watermark:

@@ -50,14 +50,14 @@ ROUND_COUNT_MAX = 1000
 
 
 class OffsetTruncationState(NamedTuple):
-    """Where a follower truncates after a reply (OffsetTruncationState of AbstractFetcherThread)."""
+    """The offset where a follower truncates after a reply (OffsetTruncationState of AbstractFetcherThread)."""
 
     branch: Branch
-    """Which branch decided."""
+    """The branch that decided."""
     offset: Offset
     """The truncation offset."""
     completed: bool
-    """Whether truncation ends with it; otherwise the follower asks again."""
+    """True if truncation ends with it; otherwise the follower asks again."""
 
 
 def elected(leader: Leader, leader_epoch: Epoch, *, release: Release) -> Leader:
@@ -103,7 +103,7 @@ def truncate_fully_and_start_at(replica: Replica, offset: Offset) -> Replica:
 def offset_truncation_state(
     replica: Replica, reply: EpochEndOffset, *, initial_offset: Offset, release: Release
 ) -> OffsetTruncationState:
-    """Return where the follower truncates after the leader's reply.
+    """Return the offset where the follower truncates after the leader's reply.
 
     AbstractFetcherThread.getOffsetTruncationState 2.0.0 to 4.3.1. If replies never carry an epoch, this is KIP-101's
     rule (ReplicaFetcherThread.maybeTruncate 0.11.0.2 to 1.1.1). `initial_offset` is the partition's fetch offset.
@@ -174,7 +174,7 @@ def plan_truncation(follower: Replica, leader: Leader, *, release: Release) -> D
 
 
 def begins_at_high_watermark(cache: EpochEntries, release: Release) -> bool:
-    """Whether a follower with these epochs truncates to its high watermark, and asks its leader nothing."""
+    """Return whether a follower with these epochs truncates to its high watermark, and asks its leader nothing."""
     asks_without_epochs = release.profile in (Profile.P1A, Profile.P1B, Profile.P2)
     return release.rules.follower is Follower.HIGH_WATERMARK or (not cache and not asks_without_epochs)
 
@@ -201,10 +201,10 @@ def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> 
 
 
 def fails_to_truncate(replica: Replica, to: Offset, release: Release) -> bool:
-    """Whether the follower fails after it has cut its log here, before it cuts its leader epochs.
+    """Return whether the follower fails after it has cut its log here, before it cuts its leader epochs.
 
     Log.truncateTo 2.4.0 to 2.7.0 lowers the high watermark to the new log end (updateLogEndOffset) and then looks up
-    the first unstable offset in the log (maybeIncrementFirstUnstableOffset), which can lie in what it has cut.
+    the first unstable offset in the log (maybeIncrementFirstUnstableOffset), which can are in what it has cut.
     """
     unstable = replica.first_unstable
     return (
@@ -284,7 +284,7 @@ def _restart_at_local_log_start(replica: Replica, leader: Leader) -> Replica:
 
 
 def handle_out_of_range(replica: Replica, leader: Leader, release: Release) -> tuple[OutOfRangeStep, Replica]:
-    """Return what the follower does about an offset out of range, and its log afterwards. It compares no epochs.
+    """Return the follower's step about an offset out of range, and its log afterwards. It compares no epochs.
 
     ReplicaFetcherThread.handleOffsetOutOfRange, AbstractFetcherThread.fetchOffsetAndTruncate.
     """

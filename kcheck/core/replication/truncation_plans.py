@@ -1,4 +1,4 @@
-"""What a truncation costs, as values, and which leader costs least.
+"""The cost of a truncation, as values, and the leader that costs least.
 
 A `TruncationPlan` is one partition under one leader; it holds a `FollowerPlan` for each other replica.
 """
@@ -26,7 +26,7 @@ class OffsetRange(NamedTuple):
 
 
 class RefetchedRecords(NamedTuple):
-    """What a follower fetches from its leader after it has truncated."""
+    """The records that a follower fetches from its leader after it has truncated."""
 
     start: Offset
     """The first offset it fetches."""
@@ -39,14 +39,14 @@ class RefetchedRecords(NamedTuple):
 
 
 class Refetched(NamedTuple):
-    """What all followers fetch from a leader. A count is None if it is not known."""
+    """The records that all followers fetch from a leader. A count is None if it is not known."""
 
     records: int | None = 0
     bytes: int | None = 0
 
 
 class TruncatedRecords(NamedTuple):
-    """What a follower removes and its leader does not have."""
+    """The records that a follower removes and its leader does not have."""
 
     start: Offset
     """The first offset."""
@@ -57,13 +57,13 @@ class TruncatedRecords(NamedTuple):
     bytes: int | None
     """Bytes of those batches; None if no batches were read."""
     below_high_watermark: int | None
-    """How many of the records lie below the follower's high watermark; None if that is not known."""
+    """Number of the records below the follower's high watermark; None if that is not known."""
     certain: bool
     """False if the place where the two logs part is not known: no more than these records are lost."""
 
 
 class CutPosition(NamedTuple):
-    """Where the log is cut: the batch that holds the truncation offset, or follows it."""
+    """The place where the log is truncated: the batch that holds the truncation offset, or follows it."""
 
     segment: Offset
     """Base offset of the segment."""
@@ -74,11 +74,11 @@ class CutPosition(NamedTuple):
     end_after_restart: Offset
     """The log end offset that a restart finds: the end of the last batch that stays."""
     of_wrapper: bool = False
-    """Whether that batch is a compressed wrapper of messages of magic 0 or 1, which was decompressed."""
+    """True if that batch is a compressed wrapper of messages of magic 0 or 1, which was decompressed."""
 
 
 class FollowerPlan(NamedTuple):
-    """What one follower does when it meets the leader."""
+    """The steps of one follower when it meets the leader."""
 
     broker_id: int | None
     """Its broker; None for a bare file that names none."""
@@ -87,7 +87,7 @@ class FollowerPlan(NamedTuple):
     high_watermark: Offset | None
     """Its high watermark; None if no checkpoint names one."""
     problem: str | None = None
-    """Why it cannot take part; None if it does."""
+    """The reason why it cannot take part; None if it does."""
     dialogue: Dialogue | None = None
     """Its requests, the answers, and its log afterwards; None if it cannot take part."""
     truncate_to: Offset | None = None
@@ -95,11 +95,11 @@ class FollowerPlan(NamedTuple):
     cut: CutPosition | None = None
     """The place of that offset in its files; None if it keeps its log or starts an empty one."""
     lost: TruncatedRecords | None = None
-    """What is gone for good; None if nothing is."""
+    """The records that are lost for good; None if nothing is."""
     expired: OffsetRange | None = None
     """Offsets it drops because the leader has deleted them already; None if there are none."""
     refetch: RefetchedRecords | None = None
-    """What it fetches afterwards; None if it is up to date, or cannot fetch."""
+    """The records that it fetches afterwards; None if it is up to date, or cannot fetch."""
     diverges_silently_at: Offset | None = None
     """The first offset from which it keeps records the leader does not have; None if there is none."""
 
@@ -110,7 +110,7 @@ class FollowerPlan(NamedTuple):
 
     @property
     def status(self) -> str:
-        """How the dialogue ends, `unknown` if the follower cannot take part."""
+        """The end of the dialogue, `unknown` if the follower cannot take part."""
         return "unknown" if self.dialogue is None else str(self.dialogue.status)
 
     @property
@@ -130,7 +130,7 @@ class FollowerPlan(NamedTuple):
 
 
 class StartLoss(NamedTuple):
-    """What the start of a broker takes from a replica before any leader is elected."""
+    """The records that a replica loses when its broker starts, before any leader is elected."""
 
     broker_id: int | None
     """The broker that starts."""
@@ -139,7 +139,7 @@ class StartLoss(NamedTuple):
 
 
 class Advantage(StrEnum):
-    """Why a leader costs less than the next best one, in the order in which leaders are compared."""
+    """The reason why a leader costs less than the next best one, in the order in which leaders are compared."""
 
     FOLLOWERS = "followers"
     """More replicas can follow it."""
@@ -171,29 +171,29 @@ class TruncationPlan(NamedTuple):
     leader_epoch: Epoch
     """The epoch of the election."""
     leader_log_end_offset: Offset | None
-    """Where the leader's log ends; None if it could not be found."""
+    """The leader's log end; None if it could not be found."""
     leader_log_start_offset: Offset | None
-    """Where the leader's log starts; None if it cannot lead."""
+    """The leader's log start; None if it cannot lead."""
     lost_at_start: tuple[StartLoss, ...]
-    """What the starts of the brokers take from their replicas, before the election."""
+    """The records that the replicas lose when their brokers start, before the election."""
     problem: str | None
-    """Why the leader cannot lead; None if it can."""
+    """The reason why the leader cannot lead; None if it can."""
     followers: tuple[FollowerPlan, ...]
     """Every other replica, by broker id."""
     is_best: bool | None = None
-    """Whether no leader costs less; None if the others were not tried."""
+    """True if no leader costs less; None if the others were not tried."""
     advantage: Advantage | None = None
-    """Why the best leader is better than the next; None if it is not the best."""
+    """The reason why the best leader is better than the next; None if it is not the best."""
     registration: PartitionRegistration | None = None
-    """What the metadata of the cluster say of the partition; None if none are at hand."""
+    """The partition in the cluster metadata; None without metadata."""
     seat: Seat | None = None
     """By which place the controller can elect this leader, if it starts first; None without metadata."""
     lost: Amounts | None = None
-    """What nobody here has once it leads; None if it cannot lead."""
+    """The records that no other replica here has once it leads; None if it cannot lead."""
     remote_lost: Spans = ()
     """The offsets in remote storage among them: it deletes them, or has other records there."""
     remote_unreadable: int = 0
-    """How many offsets in remote storage it does not serve, although they stay there."""
+    """Number of offsets in remote storage that it does not serve, although they stay there."""
     is_tiered: bool = False
     """Whether a part of the leader's log is in remote storage."""
     served: Mapping[Epoch, Spans] = {}
@@ -201,7 +201,7 @@ class TruncationPlan(NamedTuple):
 
     @property
     def loses_committed(self) -> bool:
-        """Whether committed records are lost, as far as is known."""
+        """True if committed records are lost, as far as is known."""
         return self.lost is not None and (self.lost.upper_committed or 0) > 0
 
     def lacks_remote_history(self, follower: FollowerPlan) -> bool:
@@ -214,18 +214,18 @@ class TruncationPlan(NamedTuple):
 
     @property
     def strangers(self) -> int:
-        """How many replicas do not follow the leader."""
+        """Number of replicas that do not follow the leader."""
         return sum(follower.problem is not None for follower in self.followers)
 
     @property
     def refetched(self) -> Refetched:
-        """What all followers fetch from the leader."""
+        """The records that all followers fetch from the leader."""
         parts = [follower.refetch for follower in self.followers if follower.refetch is not None]
         return Refetched(known_sum(part.records for part in parts), known_sum(part.bytes for part in parts))
 
 
 def cost(plan: TruncationPlan) -> LeaderCost:
-    """Return what orders the leaders of a partition, the best one first."""
+    """Return the sort key of the leaders of a partition, the best one first."""
     known, clean = plan.registration, None if plan.seat is None else plan.seat.kind is ElectionKind.CLEAN
     replicas = () if known is None else known.replicas
     place = replicas.index(plan.leader) if plan.leader in replicas else len(replicas)

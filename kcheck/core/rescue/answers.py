@@ -29,7 +29,7 @@ BROKER = 4
 
 
 class TopicAnswer(NamedTuple):
-    """What the user says of a topic; None and empty where nothing is said."""
+    """The user's answers about a topic; None and empty without an answer."""
 
     topic_id: str | None = None
     partitions: int | None = None
@@ -43,12 +43,12 @@ NamedRecord = tuple[str, Mapping[str, Any]]
 
 
 class MetadataAnswers(NamedTuple):
-    """What the user says."""
+    """The user's answers."""
 
     topics: Mapping[str, TopicAnswer] = {}
     """The topics by name."""
     elr: bool = False
-    """Whether eligible leader replicas are on."""
+    """True if eligible leader replicas are on."""
     next_producer_id: int | None = None
     """The first producer id that is given out; None for one above all that disks name."""
     records: tuple[NamedRecord, ...] = ()
@@ -107,7 +107,7 @@ class _AnswerFields:
         return value
 
     def choice(self, name: str, among: Mapping[str, Any], default: str | None = None) -> Any:
-        """Return what a word stands for."""
+        """Return the meaning of a word."""
         word = self.need(name, str) if default is None else self.take(name, str, default)
         if word not in among:
             raise UsageError(f"{self.what}: {name} is none of {', '.join(among)}")

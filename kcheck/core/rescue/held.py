@@ -1,4 +1,4 @@
-"""What the disks of brokers hold of a cluster whose metadata is lost, as values."""
+"""The data of a cluster on the disks of brokers after its metadata is lost, as values."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -50,7 +50,7 @@ class HeldLogDir(NamedTuple):
     locked_by: int | None = None
     """The process that uses it."""
     unlisted: str | None = None
-    """Why it cannot be read; None if it can."""
+    """The reason why it cannot be read; None if it can."""
     leftovers: tuple[str, ...] = ()
     """Its directories that no broker serves: -delete, -stray, -future."""
 
@@ -67,7 +67,7 @@ class OldMetadata(NamedTuple):
 
 
 class HeldDisks(NamedTuple):
-    """What the disks of all brokers hold."""
+    """The data on the disks of all brokers."""
 
     log_dirs: tuple[HeldLogDir, ...]
     """The log dirs, by broker."""

@@ -1,4 +1,4 @@
-"""What one copy of the metadata lacks of the newest one, by name."""
+"""The differences of one copy of the metadata from the newest one, by name."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from kcheck.model.cluster import ClusterImage, PartitionRegistration
 
 
 class CopyGap(NamedTuple):
-    """What a copy lacks of the newest one, and what it has of its own."""
+    """The records that a copy lacks of the newest one, and its own ones."""
 
     records: int
     """The records of the newest copy that it lacks."""
@@ -23,12 +23,12 @@ class CopyGap(NamedTuple):
 
     @property
     def is_nothing(self) -> bool:
-        """Whether both copies are the same."""
+        """True if both copies are the same."""
         return not self.records and not self.own
 
 
 def lacking(copy: MetadataCopy, newest: MetadataCopy) -> CopyGap:
-    """Return what a copy lacks of the newest copy of the same cluster."""
+    """Return the records that a copy lacks of the newest copy of the same cluster."""
     common = kept_to(copy, newest)
     old, new = copy.image.topics_by_id, newest.image.topics_by_id
     return CopyGap(
@@ -51,5 +51,5 @@ def _changed(old: ClusterImage, new: ClusterImage) -> int:
 
 
 def _version(partition: PartitionRegistration | None) -> tuple[int | None, int | None] | None:
-    """Return what every change of a partition raises; None for one that is not there."""
+    """Return the number that every change of a partition raises; None for a missing one."""
     return None if partition is None else (partition.leader_epoch, partition.partition_epoch)

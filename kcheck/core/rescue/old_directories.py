@@ -40,13 +40,13 @@ class OldDirectory(NamedTuple):
     producer_id: int = -1
     """The largest producer id of its batches; -1 without any."""
     damage: str | None = None
-    """Where a batch is damaged; None if all are valid."""
+    """The place of a corrupt batch; None if all are valid."""
     files: tuple[str, ...] = ()
     """The names of its files."""
 
     @property
     def age(self) -> tuple[int, int]:
-        """What makes it the best copy: its last epoch, then its end."""
+        """The sort key of the best copy: its last epoch, then its end."""
         return self.epoch, self.end
 
 
@@ -69,9 +69,9 @@ class Adoption(NamedTuple):
     name: str
     """The name of the directory then."""
     rewrites_epochs: bool
-    """Whether its batches get epoch 0."""
+    """True if its batches get epoch 0."""
     present: PresentDirectory | None
-    """What its broker has of the partition now."""
+    """The present directory of the partition on its broker."""
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class Adoption(NamedTuple):
 
 
 class OldTopic(NamedTuple):
-    """What is known of a topic that shall come back."""
+    """The facts about a topic that shall come back."""
 
     name: str
     image: ClusterImage | None
@@ -106,7 +106,7 @@ class OldTopic(NamedTuple):
 
 
 def adoptions(topic: OldTopic) -> tuple[Adoption, ...]:
-    """Return what takes the place of what: on each replica the copy that ends like the best one."""
+    """Return the replacements: on each replica the copy that ends like the best one."""
     known = topic.topic
     if known is None or known.topic_id is None:
         return ()
@@ -205,7 +205,7 @@ def _of_partition(topic: OldTopic, number: int, known: PartitionRegistration) ->
     which, best = partition_name(topic.name, number), best_of(topic.old, number)
     if best.damage is not None:
         bring = "Rename it, and mend it with kcheck repair; or use another copy."
-        yield RescueRefusal("damaged", f"{best.log_dir}/{best.name} is damaged: {best.damage}.", bring)
+        yield RescueRefusal("damaged", f"{best.log_dir}/{best.name} is corrupt: {best.damage}.", bring)
     for present in topic.present:
         if present.partition == number and present.size:
             yield RescueRefusal(

@@ -1,4 +1,4 @@
-"""What is left of the controllers of a cluster: which voters are lost, and which copy of the metadata is the newest.
+"""The rest of a cluster's controllers: the lost voters, and the newest copy of the metadata.
 
 Every node has a copy, brokers too: an observer fetches the same batches as a voter (KafkaRaftClient 3.3 to 4.3.1).
 """
@@ -28,13 +28,13 @@ class RescueNode(NamedTuple):
     snapshot_end: int = 0
     """The end of its newest snapshot."""
     dead: bool = False
-    """Whether it never comes back."""
+    """True if it never comes back."""
     running: bool = False
-    """Whether a process holds the lock of the log dir."""
+    """True if a process holds the lock of the log dir."""
     changing: bool = False
-    """Whether its metadata log changed between two reads."""
+    """True if its metadata log changed between two reads."""
     has_bootstrap: bool = False
-    """Whether the log dir has `bootstrap.checkpoint`."""
+    """True if the log dir has `bootstrap.checkpoint`."""
     listeners: tuple[str, ...] = ()
     """The listeners for controllers in its settings, as NAME://HOST:PORT."""
 
@@ -56,16 +56,16 @@ class NewVoter(NamedTuple):
 
 
 class QuorumLoss(NamedTuple):
-    """What is left of the quorum."""
+    """The rest of the quorum."""
 
     nodes: tuple[RescueNode, ...]
-    """The nodes at hand."""
+    """The given nodes."""
     newest: RescueNode
     """The node with the newest copy that can be used."""
     voters: tuple[int, ...]
     """The controllers that elect, as the newest copy names them."""
     is_dynamic: bool
-    """Whether the metadata log names them (kraft.version 1), not the configuration."""
+    """True if the metadata log names them (kraft.version 1), not the configuration."""
     dead: frozenset[int]
     """The nodes that never come back."""
     committed_to: int | None
@@ -94,12 +94,12 @@ class QuorumLoss(NamedTuple):
 
     @property
     def majority(self) -> int:
-        """How many voters elect a leader."""
+        """Number of voters that elect a leader."""
         return len(self.voters) // 2 + 1
 
     @property
     def has_majority(self) -> bool:
-        """Whether the voters that are left elect a leader without help, and the other nodes keep their metadata."""
+        """True if the voters that are left elect a leader without help, and the other nodes keep their metadata."""
         return len(self.survivors) >= self.majority and not self.behind and self.is_one_history
 
     @property
@@ -107,7 +107,7 @@ class QuorumLoss(NamedTuple):
         """The voters that would elect a leader without metadata that the newest copy proves; empty if none would.
 
         Any majority has everything below a snapshot, and one of all voters everything that an observer has fetched
-        (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. A damaged
+        (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. A corrupt
         copy may have had it too. Their leader would truncate the newest copy.
         """
         holders = {node.node_id for node in self.nodes if node.copy is not None}
@@ -119,7 +119,7 @@ class QuorumLoss(NamedTuple):
 
     @property
     def has_all_committed(self) -> bool:
-        """Whether the disks of a majority are here, so that the newest copy has all that was committed."""
+        """True if the disks of a majority are here, so that the newest copy has all that was committed."""
         usable = sum(self.is_voter(node) and is_usable(node) for node in self.nodes)
         return usable >= self.majority and not self.behind and self.is_one_history
 
@@ -131,7 +131,7 @@ class QuorumLoss(NamedTuple):
         return tuple(sorted({*self.voters, *image.brokers, *image.controllers} - known))
 
     def is_voter(self, node: RescueNode) -> bool:
-        """Whether a node is one of the controllers that elect."""
+        """Return whether a node is one of the controllers that elect."""
         return node.node_id in self.voters
 
     def node(self, number: int) -> RescueNode | None:
@@ -140,15 +140,15 @@ class QuorumLoss(NamedTuple):
 
 
 def is_usable(node: RescueNode) -> bool:
-    """Whether the copy of a node is complete up to its end; only its last batch may be torn."""
+    """Return whether the copy of a node is complete up to its end; only its last batch may be incomplete."""
     copy = node.copy
     return copy is not None and not copy.problems and (copy.cut is None or copy.is_cut_at_end)
 
 
 def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss | None:
-    """Return what is left of the quorum; None if no copy of the metadata is at hand.
+    """Return the rest of the quorum; None if there is no copy of the metadata.
 
-    A damaged copy counts only where no other is left.
+    A corrupt copy counts only where no other is left.
     """
     given_up = frozenset(dead)
     marked = tuple(node._replace(dead=node.dead or node.node_id in given_up) for node in nodes)
@@ -171,6 +171,6 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
 
 
 def _for_source(node: RescueNode) -> tuple[tuple[int, int], bool, bool]:
-    """Return what makes a copy the one to go on with: its age, then whose it is."""
+    """Return the sort key of the copies to continue with: the age, then the node."""
     assert node.copy is not None
     return node.age, node.node_id in node.copy.voters, not node.dead

@@ -16,7 +16,7 @@ METADATA_VERSION = "metadata.version"
 _WITH_DIRECTORIES = 17
 """From this metadata.version on a partition names the log dirs of its replicas (3.7-IV2)."""
 _BLOCK = 1000
-"""How many producer ids a broker is given at once (ProducerIdsBlock)."""
+"""Number of producer ids that a broker is given at once (ProducerIdsBlock)."""
 _ALL_KEPT = {"retention.ms": "-1", "retention.bytes": "-1"}
 _BIG_SEGMENTS = {"segment.bytes": "104857600"}
 INTERNAL: Mapping[str, Mapping[str, str]] = {
@@ -35,7 +35,7 @@ class RebuiltTopic(NamedTuple):
     name: str
     topic_id: str
     has_new_id: bool
-    """Whether no disk and no copy names its id."""
+    """True if no disk and no copy names its id."""
     partitions: Mapping[int, PartitionRegistration]
     """Its partitions by number."""
     placeholders: tuple[int, ...]
@@ -43,9 +43,9 @@ class RebuiltTopic(NamedTuple):
     configs: Mapping[str, str]
     """Its configuration."""
     suggested: Mapping[str, str]
-    """What its batches say of its configuration."""
+    """Its configuration, as its batches suggest."""
     assumed: tuple[str, ...]
-    """What kcheck assumes of it: `replicas`, `partitions`, `configs`."""
+    """The assumptions of kcheck about it: `replicas`, `partitions`, `configs`."""
 
 
 class Rebuild(NamedTuple):
@@ -58,7 +58,7 @@ class Rebuild(NamedTuple):
     next_producer_id: int
     """The first producer id that is given out."""
     elr: bool
-    """Whether eligible leader replicas are on, with registrations of the brokers."""
+    """True if eligible leader replicas are on, with registrations of the brokers."""
     records: tuple[NamedRecord, ...]
     """Configurations of brokers, ACLs, credentials, quotas and tokens."""
     left_out: tuple[str, ...]
@@ -71,7 +71,7 @@ class Rebuild(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is asked."""
+    """The question."""
 
     answers: MetadataAnswers
     features: Mapping[str, int]
@@ -79,7 +79,7 @@ class Wanted(NamedTuple):
     dead: tuple[int, ...] = ()
     """The brokers that never come back."""
     standalone: bool = False
-    """Whether the cluster is one broker, for reading."""
+    """True if the cluster is one broker, for reading."""
 
 
 def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
@@ -110,7 +110,7 @@ def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
 
 
 def _is_min_isr_of_all(name: str, data: Mapping[str, Any]) -> bool:
-    """Whether a record is the cluster's min.insync.replicas, which ELR needs (ConfigurationControlManager)."""
+    """Return whether a record is the cluster's min.insync.replicas, which ELR needs (ConfigurationControlManager)."""
     if name != "ConfigRecord":
         return False
     return (data["resourceType"], data["resourceName"], data["name"]) == (BROKER, "", MIN_ISR)
@@ -189,7 +189,7 @@ def _placed(
 
 
 def _leader(held: HeldPartition, replicas: tuple[int, ...]) -> int:
-    """Return who leads at first: the best replica, or the first of those that end like it and lose nothing under it."""
+    """Return the first leader: the best replica, or the first of those that end like it and lose nothing under it."""
     best = next((row for row in held.replicas if row.broker_id == held.best), held.replicas[0])
     like = {row.broker_id for row in held.replicas if held.lost == 0 and (row.epoch, row.end) == (best.epoch, best.end)}
     return next((broker for broker in replicas if broker in like), best.broker_id)
@@ -208,7 +208,7 @@ def _placeholder(
 
 
 _NOBODY = (1 << 31) - 1
-"""A broker id that nobody has, for a partition of a museum."""
+"""A broker id that no replica has, for a partition of a museum."""
 
 
 def _ordered(disks: HeldDisks, number: int, holders: list[int], old: PartitionRegistration | None) -> tuple[int, ...]:

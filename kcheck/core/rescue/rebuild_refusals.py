@@ -1,4 +1,4 @@
-"""Why metadata cannot be made again from these disks, and what has to be brought."""
+"""Reasons why metadata cannot be made again from these disks, and the missing input."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from kcheck.core.rescue.refusals import RescueRefusal
 from kcheck.words import agree, counted, listed, partition_name, shell_word
 
 _SHOWN_COUNT = 3
-"""How many refusals of a kind are shown; the others are counted."""
+"""Number of refusals of a kind that are shown; the others are counted."""
 
 
 def refusals_of_held(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRefusal]:
@@ -67,7 +67,7 @@ def _of_copies(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) ->
 
 
 def is_enough(disks: HeldDisks) -> bool:
-    """Whether an old copy knows every replica of the disks, with leader epochs that are not below theirs."""
+    """Return whether an old copy knows every replica of the disks, with leader epochs that are not below theirs."""
     if disks.old is None:
         return False
     topics = disks.old.image.topics
@@ -88,7 +88,7 @@ def _of_topic_ids(disks: HeldDisks) -> Iterator[RescueRefusal]:
             yield RescueRefusal(
                 "two-topics",
                 f"Directories of {name} have the topic ids {listed(sorted(ids))}: two topics of one name.",
-                "Move the directories of the older one out of the log dirs; kcheck recover topic brings them back.",
+                "Move the directories of the older one outside every log dir; kcheck recover topic brings them back.",
             )
 
 
@@ -120,7 +120,7 @@ def refusals_of_rebuild(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iter
 
 
 def _of_missing(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iterator[RescueRefusal]:
-    """Yield which replicas no disk here has, although nobody has given a broker up."""
+    """Yield which replicas no disk here has, although no replica has given a broker up."""
     missing, few = _missing(plan, wanted), [] if disks.old is not None else [*_few(disks, wanted)]
     if missing:
         yield RescueRefusal(
@@ -149,7 +149,7 @@ def _few(disks: HeldDisks, wanted: Wanted) -> Iterator[str]:
 
 
 def _missing(plan: Rebuild, wanted: Wanted) -> list[str]:
-    """Return the partitions without a disk that nobody has given up."""
+    """Return the partitions without a disk that no replica has given up."""
     answers = wanted.answers.topics
     return [
         partition_name(name, number)
@@ -180,8 +180,8 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
             if len(ends) > 1:
                 yield RescueRefusal(
                     "short-replica",
-                    f"Replicas in the ISR of {partition_name(topic.name, number)} end differently: the last one that"
-                    " registers leads, and the others lose what it lacks.",
+                    f"Replicas in the ISR of {partition_name(topic.name, number)} end differently. The last one that "
+                    f"registers leads, and the others lose the records that it lacks.",
                     f"Name the best one alone: topics.{topic.name}.isr.{number} in the answers file.",
                     forced=True,
                 )

@@ -1,4 +1,4 @@
-"""Why there is no way back to a quorum from these disks, and what has to be brought."""
+"""Reasons why there is no way back to a quorum from these disks, and the missing input."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -17,11 +17,11 @@ class RescueRefusal(NamedTuple):
     name: str
     """A word for scripts."""
     why: str
-    """What is wrong, as a sentence."""
+    """The problem, as a sentence."""
     bring: str
-    """What helps, as a sentence."""
+    """The missing input, as a sentence."""
     forced: bool = False
-    """Whether `--force` passes over it."""
+    """True if `--force` passes over it."""
 
 
 class Rift(NamedTuple):
@@ -81,7 +81,7 @@ NO_COPY = RescueRefusal(
     "Name the log dirs of every controller and broker: each has a copy in __cluster_metadata-0. If all of them lost it,"
     " kcheck recover metadata makes it again from the disks of the brokers.",
 )
-"""The refusal where no copy is at hand."""
+"""The refusal where no copy is given."""
 
 
 def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
@@ -127,7 +127,7 @@ def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
             defect = node.copy.defects[0]
             yield RescueRefusal(
                 "damaged",
-                f"The copy of node {node.node_id} may be the newest, and is damaged: {defect.place}: {defect.why}.",
+                f"The copy of node {node.node_id} may be the newest, and is corrupt: {defect.place}: {defect.why}.",
                 "Name the log dirs of more nodes: one may have an intact copy that is as new.",
                 forced=node is not newest,
             )
@@ -175,7 +175,7 @@ def refusals_of_way(
             f"Name it: --voter {number}@HOST:PORT.",
         )
     if loss.is_dynamic and target.directory_id is None:
-        bring = "Format it with kafka-storage.sh of Kafka 3.9 or later."
+        bring = "Format it with kafka-storage.sh of Kafka 3.9 and later."
         yield RescueRefusal("no-directory-id", f"{target.log_dir} has no directory.id.", bring)
 
 
@@ -190,7 +190,7 @@ def _no_controller(loss: QuorumLoss, wanted: NewVoter | None) -> RescueRefusal:
 
 
 def _lost_by(loss: QuorumLoss, target: RescueNode) -> str:
-    """Return what is lost if a controller leads that lacks records."""
+    """Return the loss if a controller leads that lacks records."""
     if target.copy is None or is_newest(loss, target):
         return ""
     gap = lacking(target.copy, loss.copy)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class BatchMark(NamedTuple):
-    """What tells a batch from another one."""
+    """The marks that distinguish a batch."""
 
     base: int
     last: int

@@ -18,7 +18,7 @@ _NOBODY = -1
 
 
 class Way(StrEnum):
-    """How a controller gets the right to elect again."""
+    """The way by which a controller gets the right to elect again."""
 
     STATIC = "static"
     """The configuration of all nodes names it as the only voter."""
@@ -85,7 +85,7 @@ class Rescue(NamedTuple):
     target: RescueNode
     """The controller that leads."""
     edits: tuple[RescueEdit, ...]
-    """What changes on the disks."""
+    """The changes on the disks."""
     address: str | None
     """HOST:PORT of its listener for controllers; None if it is not known."""
     stand_ins: tuple[StandIn, ...] = ()
@@ -113,7 +113,7 @@ def target_of(loss: QuorumLoss, wanted: NewVoter | None) -> RescueNode | None:
 
 
 def is_newest(loss: QuorumLoss, node: RescueNode) -> bool:
-    """Whether no other copy knows more than that of a node."""
+    """Return whether no other copy knows more than that of a node."""
     return is_usable(node) and node.age == loss.newest.age
 
 
@@ -141,11 +141,11 @@ def _no_stand_in(loss: QuorumLoss, target: RescueNode) -> str | None:
     if wanted <= 0:
         return "no controller is lost whose place an empty node could take"
     left = len(_replaceable(loss))
-    return None if left >= wanted else "the last leader is the only voter that an empty node could stand in for"
+    return None if left >= wanted else "the last leader is the only voter that an empty node could replace"
 
 
 def _replaceable(loss: QuorumLoss) -> tuple[Voter, ...]:
-    """Return the lost voters that an empty node can stand in for.
+    """Return the lost voters that an empty node can replace.
 
     It must not be the leader that a survivor remembers: that node would be told that it leads itself, and end
     (QuorumState.transitionToFollower).

@@ -1,4 +1,4 @@
-"""What a broker does when it starts, decided from names, numbers and settings.
+"""The steps of a broker when it starts, decided from names, numbers and settings.
 
 In: facts about a log dir and its partition directories, the metadata of the cluster, a `Release`. Out: predictions,
 verdicts, and reasons against the start. `startup` acts the steps out on files, `documents` says the results.

@@ -17,7 +17,7 @@ _FAILS = {
     Claimed.STRAY: (Outcome.STRAY, Outcome.DELETED),
 }
 _OF_SERVED = (Claimed.KEEPS, Claimed.REBUILDS)
-"""What a start does with a file of a log that the broker serves: of others it is of no use."""
+"""The effects on a file of a log that the broker serves; other logs have none."""
 NO_EPOCH = -1
 """The value of a claim that the replica knows no leader epoch."""
 
@@ -46,7 +46,7 @@ class ClaimedStart:
         return frozenset() if self._log is None else frozenset(self._log.bases)
 
     def holds(self, claim: Claim) -> bool:
-        """Whether the predicted start does what is claimed of it."""
+        """Return whether the predicted start does what is claimed of it."""
         outcomes = _FAILS.get(claim.claimed)
         if outcomes is not None:
             return self.prediction.outcome in outcomes
@@ -79,5 +79,5 @@ def _latest_epoch(log: LoadedLog) -> int:
 
 
 def knows_all_epochs(log: LoadedLog) -> bool:
-    """Whether a loaded log knows the epoch of each of its records."""
+    """Return whether a loaded log knows the epoch of each of its records."""
     return bool(log.leader_epochs) and log.leader_epochs[0].start_offset <= log.log_start_offset

@@ -7,7 +7,7 @@ _ALL = "*"
 
 
 def is_cordoned(view: LogDirView, image: ClusterImage | None, setting: str | None) -> bool | None:
-    """Whether the broker's registration or its configuration cordons a log dir; None if neither is known.
+    """Return whether the broker's registration or its configuration cordons a log dir; None if neither is known.
 
     `setting` is `cordoned.log.dirs` of server.properties. A value in the metadata overrides it.
     """

@@ -1,4 +1,4 @@
-"""What the log dirs of a broker say about themselves, in their meta.properties."""
+"""The identity of the log dirs of a broker, in their meta.properties."""
 
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ class Identity(NamedTuple):
 
 
 def identity(view: LogDirView) -> Identity | None:
-    """Return what a log dir says about itself; None where there is no file, or nothing in it."""
+    """Return the identity of a log dir; None without a file, or with an empty one."""
     file = view.files.get(META_PROPERTIES)
     if file is None or names_nothing(file.parsed.value.properties):
         return None
@@ -35,9 +35,9 @@ def identity(view: LogDirView) -> Identity | None:
 
 
 def formatted_for_kraft(view: LogDirView) -> bool:
-    """Whether a KRaft broker formatted the log dir, or took it over from ZooKeeper.
+    """Return whether a KRaft broker formatted the log dir, or took it over from ZooKeeper.
 
-    Then the version stays 0, and from 3.7 on the broker adds its directory.id when its cluster begins to migrate.
+    Then the version stays 0, and in 3.7 and later the broker adds its directory.id when its cluster begins to migrate.
     """
     own = identity(view)
     return own is not None and (own.version >= KRAFT_VERSION or own.get("directory.id") is not None)

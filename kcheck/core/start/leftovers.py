@@ -1,6 +1,6 @@
-"""What a start does with .cleaned, .swap and .deleted files, which a compaction, split or deletion left.
+"""The handling of .cleaned, .swap and .deleted files, which a compaction, split or deletion left.
 
-LogLoader from 3.0, Log up to 2.8.
+LogLoader from 3.0, Log in 2.8 and earlier.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ _NUMBERED = (FileKind.LOG, *_INDEXES, FileKind.PRODUCER_SNAPSHOT)
 
 
 def ends_start(name: str, release: Release) -> bool:
-    """Whether a broker's start fails because a file name does not begin with a number.
+    """Return whether a broker's start fails because a file name does not begin with a number.
 
     From 3.0 a start parses the number of every leftover; up to 2.8 only of files that it puts in place of a segment.
     """
@@ -34,7 +34,7 @@ def ends_start(name: str, release: Release) -> bool:
 
 
 class Leftovers(NamedTuple):
-    """What a start does with the files of a directory because of leftovers, by file name."""
+    """The changes of a directory because of leftovers, by file name."""
 
     removed: frozenset[str]
     """The files that it deletes, or renames to `.deleted`."""
@@ -45,7 +45,7 @@ class Leftovers(NamedTuple):
 def after_start(
     names: Iterable[str], swap_ends: Mapping[Offset, Offset], segment_ends: Mapping[Offset, Offset], release: Release
 ) -> Leftovers:
-    """Return what a start does with the files of a partition directory because of leftovers.
+    """Return the changes of a partition directory because of leftovers when the broker starts.
 
     `swap_ends` maps the base offset of each `.log.swap` to its end offset, `segment_ends` that of each segment.
     """
@@ -83,7 +83,7 @@ def _replaced_segments(
 ) -> set[str]:
     """Return the files of the segments whose offsets a swap holds.
 
-    The producer snapshot at the swap's own base offset stays; up to 2.7 every producer snapshot does.
+    The producer snapshot at the swap's own base offset stays; in 2.7 and earlier every producer snapshot does.
     """
     replaced: set[str] = set()
     for base, end in ends.items():

@@ -14,7 +14,7 @@ _KNOWN_KEYS = frozenset(("version", "broker.id", "node.id", "cluster.id"))
 
 
 class MetaPropertiesFault(Enum):
-    """Why a broker refuses a meta.properties."""
+    """The reason why a broker refuses a meta.properties."""
 
     UNREADABLE = auto()
     """Its reader throws."""
@@ -29,7 +29,7 @@ class MetaPropertiesFault(Enum):
 
 
 def names_nothing(properties: Collection[str]) -> bool:
-    """Whether a meta.properties has no entry that Kafka uses: it is empty, or has only zero bytes."""
+    """Return whether a meta.properties has no entry that Kafka uses: it is empty, or has only zero bytes."""
     return _KNOWN_KEYS.isdisjoint(properties)
 
 
@@ -63,7 +63,7 @@ def _is_reserved(directory_id: str) -> bool:
 
 
 def outcome_of(fault: MetaPropertiesFault, release: Release, *, mode: Mode, empty: bool) -> Outcome:
-    """Return what a start does with a log dir whose meta.properties has a fault. `empty`: `names_nothing` is true.
+    """Return the outcome of a log dir whose meta.properties has a fault. `empty`: `names_nothing` is true.
 
     OFFLINE needs another log dir with a good file, and the metadata log outside of this one. Else the start aborts.
     """

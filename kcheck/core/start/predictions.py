@@ -1,4 +1,4 @@
-"""What a start does with a log dir and with each partition directory in it: the values of a prediction.
+"""The next start of a log dir and of each partition directory in it: the values of a prediction.
 
 `kcheck.startup` makes them; predict, truncation, repair and the fleet read them.
 """
@@ -16,7 +16,7 @@ from kcheck.model.views import LogDirView
 
 
 class Content(NamedTuple):
-    """What a file holds: `filled` bytes, then zeros up to `size`."""
+    """The content of a file: `filled` bytes, then zeros up to `size`."""
 
     size: int
     """The size of the file in bytes."""
@@ -25,7 +25,7 @@ class Content(NamedTuple):
     begin: int = 0
     """The position in `file` where the bytes begin."""
     filled: int = 0
-    """How many bytes come before the zeros."""
+    """Number of bytes before the zeros."""
     data: bytes = b""
     """The bytes, if `file` is None."""
     certain: bool = True
@@ -35,7 +35,7 @@ class Content(NamedTuple):
 
     @property
     def is_of_disk(self) -> bool:
-        """Whether the bytes before the zeros are the first ones of a file on disk, as they are there."""
+        """True if the bytes before the zeros are the first ones of a file on disk, as they are there."""
         return self.file is not None and not self.begin and not self.patches
 
     def resized(self, size: int) -> "Content":
@@ -50,7 +50,7 @@ def new_content(data: bytes, *, certain: bool = True) -> Content:
 
 
 class Changes(NamedTuple):
-    """What a start does to the files of a directory, by file name."""
+    """The changes of the files of a directory, by file name."""
 
     created: tuple[str, ...] = ()
     """New files."""
@@ -65,12 +65,12 @@ class Changes(NamedTuple):
 
     @property
     def any(self) -> bool:
-        """Whether the start changes any file."""
+        """True if the start changes any file."""
         return any(self)
 
 
 class LogCut(NamedTuple):
-    """What a start removes from one segment: everything from a position to the end of the file."""
+    """The removed part of one segment: everything from a position to the end of the file."""
 
     name: str
     """The name of the `.log` file."""
@@ -100,17 +100,17 @@ class LoadedLog(NamedTuple):
     leader_epochs: EpochEntries
     """Its leader epoch cache."""
     unstable: bool
-    """Whether it has a first unstable offset: a transaction that is open, or that ended during the load."""
+    """True if it has a first unstable offset: a transaction that is open, or that ended during the load."""
     bases: tuple[int, ...]
     """The base offsets of its segments, ascending."""
     cuts: tuple[LogCut, ...] = ()
-    """What the start removes from its segments."""
+    """The removed parts of its segments."""
     rescanned: int = 0
-    """How many bytes the start reads to recover it."""
+    """Number of bytes that the broker reads to recover it."""
     reasons: tuple[str, ...] = ()
-    """Why the start changes it, in words."""
+    """The reasons for the changes, in words."""
     first_unstable: Offset | None = None
-    """Where the first of the transactions begins that are open, or that end at the high watermark or above.
+    """The first offset of the first transaction that is open, or that ends at the high watermark or above.
 
     None if there is none, and for a release that never looks it up in a log that it cuts.
     """
@@ -134,16 +134,16 @@ def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
 
 
 class PartitionPrediction(NamedTuple):
-    """What a start does with one partition directory."""
+    """The next start of one partition directory."""
 
     dir: str
     """The name of the directory."""
     directory: PartitionDirectory
     """The topic, partition and state in that name."""
     outcome: Outcome
-    """What the start does with it."""
+    """Its outcome."""
     reason: str | None
-    """Why, in words; None if there is nothing to say."""
+    """The reason, in words; None if there is nothing to say."""
     log: LoadedLog | None = None
     """The loaded log; None if the start does not load it."""
     high_watermark: Offset | None = None
@@ -151,30 +151,30 @@ class PartitionPrediction(NamedTuple):
     lost: LostRecords | None = None
     """The records it loses; None if it loses none."""
     scan_bytes: int = 0
-    """How many bytes the start reads to recover it."""
+    """Number of bytes that the broker reads to recover it."""
     changes: Changes = Changes()
-    """What the start does to its files."""
+    """The changes of its files."""
     after: Mapping[str, Content] = {}
     """Its files after the start, by name."""
     fails_later: bool = False
-    """Whether its log dir goes offline as soon as the broker runs."""
+    """True if its log dir goes offline as soon as the broker runs."""
     uncertain: str | None = None
-    """What else decides, if the files alone do not; None if they do."""
+    """The other facts that count, if the files alone do not decide; None if they do."""
     later_use: str | None = None
-    """Why the broker reads the log or renames the directory after loading; None if it does neither.
+    """The reason why the broker reads the log or renames the directory after loading; None if it does neither.
 
     This fails while the log dir waits to go offline.
     """
     unread: Unreadable | None = None
-    """Why kcheck could not read the directory; None if it could."""
+    """The reason why kcheck could not read the directory; None if it could."""
     promoted: bool = False
-    """Whether it is a future log that replaces the current one."""
+    """True if it is a future log that replaces the current one."""
     whole: LostRecords | None = None
     """All records of a directory that no broker serves: -future, -stray or -delete; None if it has none."""
     topic_id: str | None = None
     """The topic id in its partition.metadata; None without one, or if the start does not load it."""
     gaps: tuple[tuple[Offset, Offset], ...] | None = None
-    """The offsets `[start, end)` between two segments of its log that neither holds; None if nobody looked for them."""
+    """The offsets `[start, end)` between two segments of its log that neither holds; None if kcheck did not look."""
     batches: BatchFaults | None = None
     """The faults of its batches; None if they were not read."""
     unproven: LostRecords | None = None
@@ -188,30 +188,30 @@ class PartitionPrediction(NamedTuple):
 
 
 class LogDirPrediction(NamedTuple):
-    """What a start does with a log dir."""
+    """The next start of a log dir."""
 
     path: str
     """The log dir."""
     broker_id: int | None
     """Its broker; None if it is not known."""
     outcome: Outcome
-    """What the start does with it."""
+    """Its outcome."""
     reasons: tuple[str, ...]
-    """Why the start does not load it; the first one decides."""
+    """The reasons why it is not loaded; the first one counts."""
     clean: bool
-    """Whether the last shutdown was clean."""
+    """True if the last shutdown was clean."""
     mode: Mode
-    """Where the cluster keeps its metadata."""
+    """The place of the cluster's metadata."""
     uncertain: str | None
-    """What else may happen, if the files do not say; None if they do."""
+    """Other possible outcomes, if the files do not decide; None if they do."""
     partitions: tuple[PartitionPrediction, ...]
     """Its partition directories."""
     view: LogDirView | None = None
-    """What kcheck read there; None if the path has no partition to load."""
+    """The view of kcheck; None if the path has no partition to load."""
     broker: object = None
     """A key that the log dirs of one broker share, whatever broker id they state; None if the broker is not known."""
     unread: bool = False
-    """Whether kcheck could not read all of it."""
+    """True if kcheck could not read all of it."""
 
     @property
     def shutdown_epoch(self) -> int | None:

@@ -9,7 +9,7 @@ from kcheck.core.start.verdicts import is_set_aside
 
 
 class ReasonKind(StrEnum):
-    """Why a broker should not start. The value is what an answer calls it."""
+    """The reason why a broker should not start. Answers use the value."""
 
     ABORT = "abort"
     """The broker does not start."""
@@ -26,7 +26,7 @@ class ReasonKind(StrEnum):
 
 
 ALLOWED = (ReasonKind.LOSS, ReasonKind.STRAY, ReasonKind.ELR, ReasonKind.OFFLINE)
-"""What a user may decide to accept."""
+"""The kinds of reasons that a user may accept."""
 
 
 _OF_LOG_DIR = {

@@ -1,4 +1,4 @@
-"""What a start learns about producers and transactions from batches.
+"""Producers and transactions that a broker learns from batches when it starts.
 
 ProducerStateManager and ProducerAppendInfo 0.11 to 4.3.1. The batches come from the log itself
 (AppendOrigin.REPLICATION), so sequences and epochs out of order are no errors.
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     last_offset: int = NONE
     """The last offset of its last batch."""
     offset_delta: int = 0
-    """How many offsets lie between the first and the last record of that batch."""
+    """The distance between the first and the last offset of that batch."""
     timestamp: int = NONE
     """The largest timestamp of that batch, in milliseconds since 1970."""
     coordinator_epoch: int = NONE
@@ -68,10 +68,10 @@ class DataBatch(NamedTuple):
     max_timestamp: int
     """The largest timestamp, in milliseconds since 1970."""
     transactional: bool
-    """Whether the batch is part of a transaction."""
+    """True if the batch is part of a transaction."""
 
     def offset_delta(self, release: Release) -> int:
-        """Return how many offsets lie between its first and last record, as the release counts them in an int."""
+        """Return how many offsets are between its first and last record, as the release counts them in an int."""
         by_sequence = self.last_sequence - self.base_sequence
         return wrapped(by_sequence if release.counts_by_sequence else self.last_offset - self.base_offset, 32)
 
@@ -115,7 +115,7 @@ class Completed(NamedTuple):
     last_stable_offset: int
     """The last stable offset after the marker."""
     aborted: bool
-    """Whether the marker aborts the transaction."""
+    """True if the marker aborts the transaction."""
 
 
 class TransactionStateError(Exception):
@@ -224,7 +224,7 @@ class ProducerReplay:
     def update(self, latest: Mapping[int, Entry], opened: Mapping[int, int]) -> None:
         """Add many batches of records at once: the last one of each producer, and where its transaction starts.
 
-        The caller has checked that no batch lies outside of an open transaction of its producer.
+        The caller has checked that no batch is outside of an open transaction of its producer.
         """
         for producer_id, entry in latest.items():
             known = self.entry(producer_id)

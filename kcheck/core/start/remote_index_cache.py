@@ -1,4 +1,4 @@
-"""What a start makes of `remote-log-index-cache`: RemoteIndexCache.init 3.6.0 to 4.3.1.
+"""The fate of `remote-log-index-cache` when a broker starts: RemoteIndexCache.init 3.6.0 to 4.3.1.
 
 It deletes leftovers (4.1). Then it parses every name, opens the segments that have all three indexes, and deletes the
 files of the others. It catches no exception, so one bad name fails the start. This module does not see what the
@@ -15,10 +15,10 @@ from kcheck.model.release import Release
 from kcheck.model.remote_index_cache import CachedIndexes, RemoteIndexCache
 
 REFUSED_MAX = 10
-"""How many of the refused names are kept."""
+"""Number of the refused names that are kept."""
 
 INDEXED_MAX = 1000
-"""How many of the remote segments are kept."""
+"""Number of the remote segments that are kept."""
 
 _SEGMENT_ID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 _ENTRY_SIZES = {".index": 8, ".timeindex": 12, ".txnindex": 1}
@@ -28,7 +28,7 @@ NOT_A_DIRECTORY = RemoteIndexCache(refused=(REMOTE_INDEX_CACHE,), refused_count=
 
 
 def is_stranger_in_cache(name: str) -> bool:
-    """Whether no broker writes a file of this name into the cache."""
+    """Return whether no broker writes a file of this name into the cache."""
     return not name.endswith((*INDEX_ENDINGS, *_LEFTOVERS))
 
 
@@ -40,7 +40,7 @@ def is_cached_index(name: str) -> bool:
 def read_cache(
     sizes: Iterable[tuple[str, int]], others: Iterable[str], more: int = 0, *, release: Release
 ) -> RemoteIndexCache:
-    """Return what a cache holds: the names of its regular files with their sizes, and of everything else in it.
+    """Return the contents of a cache: the names of its regular files with their sizes, and of everything else in it.
 
     `more` strangers have no name here.
     """
@@ -86,12 +86,12 @@ def _place(segment: CachedIndexes) -> tuple[int, str]:
 
 
 def _is_removed(name: str, release: Release) -> bool:
-    """Whether a start removes a file before it parses the names; up to 4.0 it parses leftovers too."""
+    """Return whether a start removes a file before it parses the names; in 4.0 and earlier it parses leftovers too."""
     return release.removes_leftovers_of_index_cache and name.endswith(_LEFTOVERS)
 
 
 def _has_segment_id(name: str) -> bool:
-    """Whether a start finds the id of a segment in a name: between its first underscore and its first dot."""
+    """Return whether a start finds the id of a segment in a name: between its first underscore and its first dot."""
     stem, dot, _ = name.partition(".")
     return bool(dot) and _SEGMENT_ID.fullmatch(stem[stem.find("_") + 1 :]) is not None
 

@@ -1,4 +1,4 @@
-"""Where a loaded log starts, what its high watermark is, and how a broker searches an index or opens a large log."""
+"""The first offset of a loaded log, its high watermark, index searches, and large logs."""
 
 from collections.abc import Callable, Container
 
@@ -13,7 +13,7 @@ from kcheck.model.views import PartitionView
 def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None, *, tiered: bool = False) -> Offset:
     """Return the larger of the log-start checkpoint (0 without an entry) and the first segment's base offset.
 
-    LogLoader.load 3.0 to 4.3.1, Log.loadSegments up to 2.8. For a tiered log only the checkpoint counts.
+    LogLoader.load 3.0 to 4.3.1, Log.loadSegments in 2.8 and earlier. For a tiered log only the checkpoint counts.
     """
     return Offset(max(checkpoint or 0, 0 if tiered else first_segment or 0))
 
@@ -22,7 +22,7 @@ def is_tiered(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, files: Container[str],
     release: Release, *, remote_storage: bool | None = None,
 ) -> bool:  # fmt: skip
-    """Whether a log has segments in remote storage, as far as its files show (3.6 and later).
+    """Return whether a log has segments in remote storage, as far as its files show (3.6 and later).
 
     `files` are the names of the files in its directory. Up to 3.7 every tiered log has a remote log snapshot. From 3.8
     only tiered logs have a checkpointed log start below the first segment, and only they keep the epochs from there on
@@ -41,7 +41,7 @@ def is_tiered(
 def lost_head(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, *, clean: bool | None, tiered: bool
 ) -> tuple[Offset, Offset] | None:
-    """Return the offsets `[start, end)` that somebody removed from the start of a log; None if nobody did.
+    """Return the offsets `[start, end)` that somebody removed from the start of a log; None if none was.
 
     When Kafka removes segments, or raises the log start, it moves the first epoch there at once (0.11 to 4.3.1:
     LeaderEpochFileCache.truncateFromStart), before a checkpoint gets the log start: one above the first epoch is not
@@ -69,7 +69,7 @@ def lost_head_of_log(
 
 
 def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset] | None:
-    """Return the offsets of segments that somebody removed from the start of a log; None if nobody did."""
+    """Return the offsets of segments that were removed from the start of a log; None if none was."""
     first = view.segments[0].base_offset if view.segments else None
     checkpoint, epochs = view.log_start_checkpoint, view.leader_epochs
     if checkpoint is not None and view.log_end_offset is not None and checkpoint > view.log_end_offset:
@@ -125,7 +125,7 @@ LOG_SIZE_MAX = INT_MAX
 def seen_log_size(size: int, release: Release) -> int | None:
     """Return how many bytes a broker reads of a `.log` of `size` bytes; None if it cannot open the file.
 
-    FileRecords 0.10.2 to 4.3.1: up to 2.0 the size overflows an int.
+    FileRecords 0.10.2 to 4.3.1: in 2.0 and earlier the size overflows an int.
     """
     seen = size if release.refuses_large_logs else wrapped(size, 32)
     return None if seen < 0 or seen > LOG_SIZE_MAX else seen

@@ -1,4 +1,4 @@
-"""What a start decides from names, numbers and settings: LogManager, LogLoader 3.0 to 4.3.1, Log up to 2.8."""
+"""What a start decides from names, numbers and settings: LogManager, LogLoader 3.0 to 4.3.1, Log in 2.8 and earlier."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from kcheck.model.views import LogDirView
 
 
 class Outcome(StrEnum):
-    """What a start does with a log dir or with one partition in it."""
+    """The outcome of a log dir or of one partition in it."""
 
     OK = "ok"
     """The broker loads it; its files may change as those of every log do."""
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
     LOST = "lost"
     """The broker loads it without some of the records in its files."""
     STRAY = "stray"
-    """The broker loads it and nobody serves it; with KRaft it renames it to -stray."""
+    """The broker loads it and no broker serves it; with KRaft it renames it to -stray."""
     DELETED = "deleted"
     """The broker deletes it soon after the start."""
     OFFLINE = "offline"
@@ -41,7 +41,7 @@ NEXT_STARTS = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.LOST, Ou
 
 
 class Mode(StrEnum):
-    """Where the cluster keeps its metadata."""
+    """The place of the cluster's metadata."""
 
     KRAFT = "kraft"
     """In a log of the controllers."""
@@ -53,7 +53,7 @@ class Settings(NamedTuple):
     """The broker settings that change what a start does; sizes in bytes."""
 
     mode: Mode | None = None
-    """Where the cluster keeps its metadata; None if not given: the log dir then decides."""
+    """The place of the cluster's metadata; None if not given: the log dir then decides."""
     segment_index_bytes: int = 10 << 20
     """segment.index.bytes: the size that a broker preallocates for an index."""
     index_interval_bytes: int = 4096
@@ -65,7 +65,7 @@ class Settings(NamedTuple):
     remote_storage: bool | None = None
     """remote.log.storage.system.enable; None if not given."""
     index_size_said: bool = False
-    """Whether segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
+    """True if segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
     cleans: bool = True
     """log.cleaner.enable."""
     cleanup_policy: str = ""
@@ -73,7 +73,7 @@ class Settings(NamedTuple):
     delete_delay_ms: int | None = None
     """log.segment.delete.delay.ms: how long a broker keeps -delete directories after its start; None if not given."""
     index_interval_said: bool = False
-    """Whether index.interval.bytes holds for every topic, even if the entries of an index are closer together."""
+    """True if index.interval.bytes holds for every topic, even if the entries of an index are closer together."""
 
 
 REMOTE_STORAGE = "remote.log.storage.system.enable"
@@ -87,7 +87,7 @@ _SIZES = {
     "log.segment.bytes": "segment_bytes",
 }
 _DELETE_DELAY, DELETE_DELAY_MS = "log.segment.delete.delay.ms", 60_000
-"""How long a broker keeps -delete directories after its start (LogManager.deleteLogs 1.0 to 4.3.1), and its default."""
+"""The delay of -delete directories after a start (LogManager.deleteLogs 1.0 to 4.3.1), and its default."""
 INDEX_SIZE = frozenset(name for name, field in _SIZES.items() if field == "segment_index_bytes")
 """The names of segment.index.bytes for a topic and for a broker."""
 INDEX_INTERVAL = frozenset(name for name, field in _SIZES.items() if field == "index_interval_bytes")
@@ -147,7 +147,7 @@ def _mode(config: Mapping[str, str], release: Release) -> Mode | None:
 
 
 def mode_of(configured: Mode | None, meta_version: int | None, release: Release) -> Mode:
-    """Return where the cluster keeps its metadata: as configured, else by meta.properties, whose version 1 is KRaft."""
+    """Return the place of the cluster's metadata: as configured, else by meta.properties, whose version 1 is KRaft."""
     if configured is not None:
         return configured
     if meta_version is None:
@@ -156,7 +156,7 @@ def mode_of(configured: Mode | None, meta_version: int | None, release: Release)
 
 
 def outcome_without_topic_id(*, mode: Mode, release: Release) -> Outcome:
-    """Return what a start does with a log without a topic id: KRaft renames it to -stray (isStrayKraftReplica)."""
+    """Return the outcome of a log without a topic id: KRaft renames it to -stray (isStrayKraftReplica)."""
     if mode is Mode.KRAFT and release.aborts_without_topic_id:
         return Outcome.ABORT
     return Outcome.STRAY if mode is Mode.KRAFT and release.sets_aside_without_topic_id else Outcome.OK
@@ -171,7 +171,7 @@ def offset_of(name: str) -> Offset | None:
 
 
 class FirstPass(NamedTuple):
-    """What the first pass of a start over a directory does with its leftovers, by file name."""
+    """The changes by the first pass over a directory because of its leftovers, by file name."""
 
     removed: tuple[str, ...]
     """The files that it deletes."""
@@ -182,7 +182,7 @@ class FirstPass(NamedTuple):
 
 
 def first_pass(names: Iterable[str], release: Release) -> FirstPass:
-    """Return what the first pass over a directory does (removeTempFilesAndCollectSwapFiles 3.0 to 4.3.1)."""
+    """Return the changes by the first pass over a directory (removeTempFilesAndCollectSwapFiles 3.0 to 4.3.1)."""
     names = sorted(names)
     snapshots = f".checkpoint{DELETED}" if release.keeps_deleted_snapshots else ()
     deleted = [name for name in names if name.endswith(DELETED) and not name.endswith(snapshots)]
@@ -208,7 +208,7 @@ def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, .
 def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, release: Release) -> Sequence[int]:
     """Return the base offsets of the segments with offsets from `low` to below `high` (LogSegments.values).
 
-    `bases` ascend. ValueError if the broker throws IllegalArgumentException: `high` lies below the segment of `low`,
+    `bases` ascend. ValueError if the broker throws IllegalArgumentException: `high` is below the segment of `low`,
     or, from 2.5.1, below `low`.
     """
     if low == high and release.finds_nothing_in_nothing:
@@ -222,7 +222,7 @@ def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, relea
 def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[int, ...]:
     """Return the producer snapshots that a start deletes because no segment starts there (removeStraySnapshots).
 
-    The highest one stays unless it lies below the last segment.
+    The highest one stays unless it is below the last segment.
     """
     stray = sorted(offset for offset in offsets if offset not in bases)
     kept = bool(stray) and (not bases or stray[-1] >= max(bases))
@@ -240,14 +240,14 @@ def recovery_point(*, at_end: bool, checkpoint: int, end: int, start: int, relea
 
 
 class UnreadableOutcome(NamedTuple):
-    """What a start does about a file that it cannot read."""
+    """The outcome of a file that a broker cannot read."""
 
     outcome: Outcome
     """OFFLINE or ABORT."""
     reason: str
-    """Which file, and Kafka's exception."""
+    """The file, and Kafka's exception."""
     fails_later: bool = False
-    """Whether the log dir only goes offline once the broker runs.
+    """True if the log dir only goes offline once the broker runs.
 
     From 3.0 the start aborts if it loads a log with an unstable offset before that.
     """
@@ -267,7 +267,7 @@ def refusal_of(name: str, log_dir: LogDirView) -> str | None:
 
 
 def unreadable_checkpoint(name: str, error: str, release: Release) -> UnreadableOutcome | None:
-    """Return what a start does about an unreadable checkpoint of a log dir; None if it continues without the file."""
+    """Return the outcome of an unreadable checkpoint of a log dir; None if the broker continues without the file."""
     reason = f"{name} cannot be read: {error}"
     at_start = name in (RECOVERY_POINT, LOG_START)
     if at_start and (error == "OutOfMemoryError" or release.aborts_on_bad_recovery_point):
@@ -280,7 +280,7 @@ def unreadable_checkpoint(name: str, error: str, release: Release) -> Unreadable
 
 
 def failed_read(name: str, error: str, release: Release) -> UnreadableOutcome:
-    """Return what a start does about an unreadable file of a partition: leader-epoch-checkpoint, partition.metadata.
+    """Return the outcome of an unreadable file of a partition: leader-epoch-checkpoint, partition.metadata.
 
     From 3.2.1 a KafkaStorageException takes the log dir offline (KAFKA-13773); earlier it aborts the start.
     """

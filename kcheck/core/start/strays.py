@@ -1,7 +1,7 @@
-"""Which replicas the metadata of a KRaft cluster contains: TopicsDelta and TopicDelta 3.3 to 4.3.1.
+"""The replicas in the metadata of a KRaft cluster: TopicsDelta and TopicDelta 3.3 to 4.3.1.
 
 A start deletes every other replica on the broker, or renames it to -stray: LogManager.isStrayKraftReplica 3.7.1 to 4.2,
-isStrayReplica 4.3; up to 3.6 BrokerMetadataPublisher.findStrayPartitions.
+isStrayReplica 4.3; in 3.6 and earlier BrokerMetadataPublisher.findStrayPartitions.
 """
 
 from typing import NamedTuple
@@ -54,7 +54,7 @@ def registers_cleanly(*, clean: bool, shutdown_epoch: int | None, broker_epoch: 
 
 
 def becomes_of_strays(release: Release) -> Outcome:
-    """Return what a start does with stray replicas: it deletes them up to 3.6 and renames them to -stray from 3.7."""
+    """Return the fate of stray replicas: 3.6 and earlier delete them, 3.7 and later rename them to -stray."""
     return Outcome.STRAY if release.keeps_strays else Outcome.DELETED
 
 
@@ -66,31 +66,31 @@ class StrayDetector(NamedTuple):
     broker_id: int | None
     """The broker, None where it is not known."""
     own: bool
-    """Whether one of the copies is that of the broker itself."""
+    """True if one of the copies is that of the broker itself."""
     directory_id: str | None = None
     """The directory.id of the log dir that holds the replicas, None without one."""
     committed_to: int | None = None
     """The offset below which the copies prove every record committed."""
     keeps_strays: bool = False
-    """Whether the broker looks for no strays: up to 3.6 so if one of its logs has no topic id."""
+    """True if the broker looks for no strays: in 3.6 and earlier so if one of its logs has no topic id."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether all of the copy is committed: then the broker will see it, and the copies lack nothing."""
+        """True if all of the copy is committed: then the broker will see it, and the copies lack nothing."""
         return self.copy.is_only_voter or (self.committed_to or 0) >= self.copy.end > 0
 
     @property
     def sees_copy(self) -> bool:
-        """Whether the broker will have at least the records of the copy when it starts."""
+        """True if the broker will have at least the records of the copy when it starts."""
         return self.own or self.is_complete
 
     @property
     def of_kraft(self) -> bool:
-        """Whether the broker ran with KRaft when it last registered."""
+        """True if the broker ran with KRaft when it last registered."""
         return self.copy.image.runs_kraft(self.broker_id)
 
     def promotes(self, topic_id: str, partition: int) -> bool:
-        """Whether a replica belongs in this log dir (LogManager.recoverAbandonedFutureLogs 3.7.1 to 4.3.1)."""
+        """Return whether a replica belongs in this log dir (LogManager.recoverAbandonedFutureLogs 3.7.1 to 4.3.1)."""
         topic = self.copy.image.topics_by_id.get(topic_id)
         registration = None if topic is None else topic.partitions.get(partition)
         directory_id = None if registration is None else directory_of(registration, self.broker_id)
@@ -123,7 +123,7 @@ def stray_detector(
 
 
 def is_promoted(view: PartitionView, release: Release) -> bool:
-    """Whether a start puts a -future directory in the place of the current one, by the metadata at hand."""
+    """Return whether a start puts a -future directory in the place of the current one, by the given metadata."""
     replica = view.in_cluster
     if replica is None or not replica.is_certain or not release.promotes_future_logs:
         return False
@@ -131,7 +131,7 @@ def is_promoted(view: PartitionView, release: Release) -> bool:
 
 
 def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
-    """Return what the metadata says of a replica; None for the metadata log, a -delete directory, and in another mode.
+    """Return the metadata of a replica; None for the metadata log, a -delete directory, and in another mode.
 
     Also None where the broker looks for no strays, and while it runs: its files may be newer than the metadata that
     were read before.

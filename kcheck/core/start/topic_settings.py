@@ -44,7 +44,7 @@ def retention_ms(image: ClusterImage | None, topic: str, settings: Mapping[str, 
 
 
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:
-    """Whether a topic has a part in remote storage; None if the metadata do not have the topic.
+    """Return whether a topic has a part in remote storage; None if the metadata does not have the topic.
 
     A controller accepts the configuration only if remote storage is on.
     """

@@ -10,7 +10,7 @@ from kcheck.model.loss import LostRecords
 from kcheck.model.names import LIVE, DirectoryState, TopicPartition
 
 ImageOf = Callable[[str | None], ClusterImage | None]
-"""Returns the metadata at hand of a cluster, by its id."""
+"""Returns the given metadata of a cluster, by its id."""
 _STATES = {DirectoryState.STRAY: Outcome.STRAY, DirectoryState.DELETED: Outcome.DELETED}
 
 
@@ -24,11 +24,11 @@ class Unserved(NamedTuple):
     directories: tuple[PartitionPrediction, ...]
     """The directories, in the order of the log dirs."""
     held: tuple[LostRecords, ...]
-    """What each of them holds."""
+    """The records of each of them."""
     delay_ms: int | None
-    """How long after its start the broker removes directories that are marked for deletion; None for the default."""
+    """The delay after which the broker removes directories that are marked for deletion; None for the default."""
     alone: tuple[TopicPartition, ...]
-    """Those set aside whose partition has no other replica by the metadata at hand."""
+    """Those set aside whose partition has no other replica by the given metadata."""
 
 
 def unserved(starts: Iterable[LogDirPrediction], image_of: ImageOf, delay_ms: int | None) -> Iterator[Unserved]:

@@ -18,7 +18,7 @@ SEVERITIES = {
     Outcome.ABORT: Severity.FATAL,
     Outcome.UNKNOWN: Severity.INFO,
 }
-"""How severe an outcome is."""
+"""The severity of an outcome."""
 
 
 def log_dir_severity(start: LogDirPrediction) -> Severity:
@@ -34,12 +34,12 @@ def _severity(partition: PartitionPrediction) -> Severity:
 
 
 def _is_unknown_replica(outcome: str, name: str) -> bool:
-    """Whether the start deletes a directory without -delete, because the cluster does not know the replica."""
+    """Return whether the start deletes a directory without -delete, because the cluster does not know the replica."""
     return outcome == Outcome.DELETED and not name.endswith("-delete")
 
 
 def is_set_aside(partition: PartitionPrediction) -> bool:
-    """Whether the broker stops serving a partition with this start, although it loads it."""
+    """Return whether the broker stops serving a partition with this start, although it loads it."""
     return stops_serving(partition.outcome, partition.dir)
 
 
@@ -71,12 +71,12 @@ def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPred
 
 
 class LogDirVerdict(NamedTuple):
-    """What a start does with a log dir."""
+    """The next start of a log dir."""
 
     outcome: Outcome
     """ABORT, OFFLINE, UNKNOWN, or OK: the broker loads it."""
     lost: tuple[LostRecords, ...] = ()
-    """What its partitions lose."""
+    """The loss of its partitions."""
     unserved: int = 0
     """Number of partitions that the broker stops serving."""
 

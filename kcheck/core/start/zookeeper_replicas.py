@@ -1,4 +1,4 @@
-"""What the metadata in ZooKeeper say of a replica on disk: KafkaController, ReplicaManager 0.8.2 to 3.9.
+"""The replica on disk in the metadata of ZooKeeper: KafkaController, ReplicaManager 0.8.2 to 3.9.
 
 A controller tells a broker which replicas it has. A directory that no request names is loaded, and stays as it is: only
 a KRaft broker, or one that migrates, looks for strays. Nor is one served whose topic id is not that of the request
@@ -15,17 +15,17 @@ from kcheck.model.zookeeper_metadata import ZookeeperCopy
 
 
 class ZookeeperReplicas(NamedTuple):
-    """Finds the replicas on a broker that nobody serves, by the metadata in ZooKeeper."""
+    """Finds the replicas on a broker that no broker serves, by the metadata in ZooKeeper."""
 
     copy: ZookeeperCopy
     """The metadata."""
     broker_id: int | None
     """The broker; None where it is not known."""
     compares_topic_ids: bool
-    """Whether the broker's release refuses a replica with another topic id."""
+    """True if the broker's release refuses a replica with another topic id."""
 
     def unserved(self, topic: str, partition: int, topic_id: str | None) -> Stray | None:
-        """Return why nobody serves a replica; None if it leads or follows, or if the metadata do not tell."""
+        """Return why no broker serves a replica; None if it leads or follows, or if the metadata does not tell."""
         known = self.copy.metadata.image.topics.get(topic)
         if known is not None and known.deleting:
             return None
@@ -37,7 +37,7 @@ class ZookeeperReplicas(NamedTuple):
 def zookeeper_replicas(
     copy: ZookeeperCopy, log_dir: LogDirView, *, compares_topic_ids: bool
 ) -> ZookeeperReplicas | None:
-    """Return what finds the replicas of a log dir that nobody serves; None if the metadata is not about them.
+    """Return what finds the replicas of a log dir that no broker serves; None if the metadata is not about them.
 
     None during a migration to KRaft, for another cluster, and while the broker runs: its files may be newer.
     """

@@ -27,7 +27,7 @@ class CopyLag(NamedTuple):
 def copy_lag(log: RemoteLog, segments: Sequence[SegmentSummary], epochs: EpochEntries) -> CopyLag | None:
     """Return how far a leader with these segments has copied them; None if the remote segments are not known.
 
-    It goes on above the highest remote offset of its epochs (RemoteLogManager.RLMCopyTask 3.6 to 4.3.1).
+    It continues above the highest remote offset of its epochs (RemoteLogManager.RLMCopyTask 3.6 to 4.3.1).
     """
     if not log.is_known:
         return None

@@ -57,7 +57,7 @@ class SegmentFold:
 
 
 def _is_valid(fields: Mapping[str, Any]) -> bool:
-    """Whether a broker can have written the values."""
+    """Return whether a broker can have written the values."""
     start, end = fields.get("startOffset", 0), fields.get("endOffset", 0)
     return fields["remoteLogSegmentState"] in _STATES and 0 <= start <= end < _OFFSET_MAX
 

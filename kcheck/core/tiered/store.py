@@ -66,7 +66,7 @@ class MissingObjects(NamedTuple):
     segment: RemoteSegment
     """The segment."""
     suffixes: tuple[str, ...]
-    """What its store lacks, such as `.log`."""
+    """The missing suffixes in its store, such as `.log`."""
     size: int | None = None
     """The size of its `.log` in the store in bytes if that is not the size of the segment."""
 
@@ -121,7 +121,7 @@ def object_verdict(
     now_ms: int,
     is_complete: bool,
 ) -> str:
-    """Return what an object is for, by the states of all segments; `is_complete`: all metadata was read.
+    """Return the purpose of an object, by the states of all segments; `is_complete`: all metadata was read.
 
     A young object is never dangling or an orphan: a copy may run.
     """

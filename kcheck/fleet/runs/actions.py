@@ -1,4 +1,4 @@
-"""What to do about a fleet: at most five actions, one of a kind, each about what is worst of its kind."""
+"""The actions for a fleet: at most five, one of a kind, each about the worst of its kind."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -12,11 +12,11 @@ from kcheck.model.report import Row
 from kcheck.words import agree, counted, partition_name
 
 _MOST = 5
-"""How many a person can begin with."""
+"""Number of actions that a person can begin with."""
 
 
 class _Action(NamedTuple):
-    """What to do about the first of `rows`; `command` looks closer."""
+    """The action about the first of `rows`; `command` looks closer."""
 
     kind: str
     rows: Sequence[Any]
@@ -29,7 +29,7 @@ def actions_of(
     commands: RunCommands, clusters: Sequence[Row], brokers: Sequence[Row], starts: Sequence[Row],
     partitions: Sequence[Row], premises: Sequence[Row],
 ) -> tuple[Row, ...]:  # fmt: skip
-    """Return what to do first, given the rows of a report, each worst first: of a cluster that has a plan, its steps.
+    """Return the first actions, given the rows of a report, each worst first: of a cluster that has a plan, its steps.
 
     What is said of its partitions one by one would be another plan.
     """
@@ -47,7 +47,7 @@ def _is_at_stake(row: Any) -> bool:
 
 
 def _stake(row: Any) -> tuple[int, ...]:
-    """Return what is smallest for the cluster where most is at stake."""
+    """Return the sort key: the cluster where most is at stake first."""
     return tuple(-(row[name] or 0) for name in ("start_all_committed", "start_all_offline", "start_all_lost"))
 
 

@@ -1,4 +1,4 @@
-"""What the next start makes of the brokers of a fleet: how each of them boots, what it loses, what it reads."""
+"""The next start of the brokers of a fleet: the verdict, the loss and the reads of each."""
 
 import heapq
 import json
@@ -31,7 +31,7 @@ class Starts(NamedTuple):
 
 
 class _Start:
-    """What is known of a broker, or of a cluster: `outcomes` counts its log dirs, or its brokers."""
+    """The facts about a broker, or about a cluster: `outcomes` counts its log dirs, or its brokers."""
 
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
@@ -45,7 +45,7 @@ class _Start:
 
     @property
     def why(self) -> str | None:
-        """Why it does not boot, or why a log dir goes offline; None if all are loaded."""
+        """The reason why it does not boot, or why a log dir goes offline; None if all are loaded."""
         return self.whys.get(Outcome.ABORT) or self.whys.get(Outcome.OFFLINE) or None
 
     def lose(self, partitions: int, records: int | None) -> None:
@@ -70,7 +70,7 @@ class _Start:
 
 
 def starts_of(run: FleetRun) -> Starts:
-    """Return the rows of the table `predictions`; a run of an older kcheck has none. KcheckError if it is damaged."""
+    """Return the rows of the table `predictions`; a run of an older kcheck has none. KcheckError if it is corrupt."""
     log_dirs: dict[tuple[str | None, str | None, str], str] = {}
     effects: dict[tuple[str | None, str | None, str], set[Outcome]] = defaultdict(set)
     brokers: dict[BrokerKey, _Start] = defaultdict(_Start)

@@ -28,7 +28,7 @@ _LOG_DIRS = (
 )  # fmt: skip
 _STARTS = ("cluster", "broker_id", "log_dir", "dir", "outcome", "reason", "uncertain")
 _MENDABLE = frozenset({Outcome.ABORT, Outcome.OFFLINE, Outcome.LOST, Outcome.STRAY, Outcome.DELETED})
-"""What a repair may change of the next start of a directory, so that records are kept."""
+"""The outcomes of the next start of a directory that a repair may change, so that records are kept."""
 _BROKERS = ("cluster", "broker_id", "epoch", "fenced", "in_controlled_shutdown", "log_dirs", "migrating")
 
 
@@ -42,7 +42,7 @@ class RunCluster(NamedTuple):
     brokers: Mapping[int, BrokerHere]
     """The brokers of the run, by id."""
     kraft: bool
-    """Whether KRaft controllers elect."""
+    """True if KRaft controllers elect."""
     release: Release
     """The release that its elections are decided for."""
     metadata: str | None = None
@@ -105,7 +105,7 @@ def _rows(run: FleetRun, table: str, columns: tuple[str, ...], name: str | None)
 
 
 def _image(run: FleetRun, name: str | None) -> tuple[ClusterImage | None, str | None]:
-    """Return the metadata without topics, and its path; UsageError if the name stands for several clusters."""
+    """Return the metadata without topics, and its path; UsageError if the name means several clusters."""
     columns = ("cluster", "cluster_id", "features", "configs", "leader", "path")
     rows = _rows(run, "clusters", columns, name)
     if not rows:
@@ -136,7 +136,7 @@ def _brokers(
     run: FleetRun, name: str | None, log_dirs: list[Mapping[str, Any]], starts: Mapping[str, Mapping[str, Any]],
     image: ClusterImage | None,
 ) -> dict[int, BrokerHere]:  # fmt: skip
-    """Return what becomes of the brokers; a controller alone is none."""
+    """Return the fate of the brokers; a controller alone is none."""
     with_replicas = {row[1] for row in run.values("replicas", ("cluster", "broker_id"), name) if row[0] == name}
     by_broker: dict[int, list[LogDirPrediction]] = {}
     for row in log_dirs:
@@ -150,7 +150,7 @@ def _brokers(
 
 
 def _start(row: Mapping[str, Any], start: Mapping[str, Any] | None) -> LogDirPrediction:
-    """Return what the run says of the start of a log dir; without a prediction it is unknown."""
+    """Return the start of a log dir in the run; without a prediction it is unknown."""
     where = Location(row["broker_id"], row["log_dir"])
     files: dict[str, FileView] = {}
     if row["cluster_id"] is not None or row["directory_id"] is not None:
@@ -174,7 +174,7 @@ def _start(row: Mapping[str, Any], start: Mapping[str, Any] | None) -> LogDirPre
 
 
 def registration_of(row: Mapping[str, Any]) -> PartitionRegistration:
-    """Return what a row of `cluster_partitions` says; KcheckError if it is damaged."""
+    """Return the registration in a row of `cluster_partitions`; KcheckError if it is corrupt."""
     names = ("replicas", "isr", "elr", "last_known_elr", "directories", "removing")
     try:
         replicas, isr, elr, last_known, directories, removing = (_list(row[name] or "[]") for name in names)

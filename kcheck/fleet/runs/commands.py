@@ -40,7 +40,7 @@ class RunCommands:
         return _command("predict", *self._release, *options, *self._of(row))
 
     def elect(self, row: Any) -> str:
-        """Return what says who should lead a partition, from the tables of the run."""
+        """Return the command that names the best leader of a partition, from the tables of the run."""
         cluster = () if row["cluster"] is None else ("--cluster", str(row["cluster"]))
         return _command("elect", "--from", self._run.path, *cluster, "--partition", _partition(row))
 

@@ -49,11 +49,11 @@ class _FindingChange(NamedTuple):
     after: Values | None
     before: Values | None
     is_covered: bool = True
-    """Whether the later run has looked at the place."""
+    """True if the later run has looked at the place."""
 
     @property
     def name(self) -> str:
-        """Return what has happened."""
+        """The name of the change."""
         if self.before is None:
             return "new"
         if self.after is None:
@@ -62,7 +62,7 @@ class _FindingChange(NamedTuple):
 
 
 class RunCoverage:
-    """What a run has looked at, so that what it does not have is gone; before it a run of depth `before` was there."""
+    """The coverage of a run; missing things in it are gone; before it a run of depth `before` was there."""
 
     def __init__(self, run: FleetRun, identities: Identities, before: str) -> None:
         """Read the tables of the run: which log dirs it has, and what of them it could not read."""
@@ -89,9 +89,9 @@ class RunCoverage:
 
 
 def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tuple[Report, Callable[[], bool]]:
-    """Return what is different, to be read once, and whether something that `fails` is new: known when it was read.
+    """Return the differences, to be read once, and whether something that `fails` is new: known when it was read.
 
-    A finding that has become one that `fails` counts as new there. KcheckError where a table is damaged.
+    A finding that has become one that `fails` counts as new there. KcheckError where a table is corrupt.
     """
     counts = dict.fromkeys(("new", "gone", "unknown", "changed", "same"), 0)
     summary = {str(severity): 0 for severity in Severity}

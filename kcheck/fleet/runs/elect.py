@@ -51,44 +51,44 @@ SHOWN_MAX = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunElection(Answer):
-    """What `kcheck elect --from` answers."""
+    """The answer of `kcheck elect --from`."""
 
     run: FleetRun
     """The run."""
     cluster: RunCluster
-    """What the run says of the cluster."""
+    """The cluster in the run."""
     fenced: tuple[int, ...]
     """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
     verdict: str
-    """What to do, and what that costs, in sentences."""
+    """The recommendation, and its cost, in sentences."""
     gaps: tuple[BrokerGap, ...]
     """The brokers whose replicas are not part of the picture."""
     order: StartOrder
     """The order in which the brokers of the run should start."""
     scenarios: tuple[Scenario, ...]
-    """What a person compares."""
+    """The courses to compare."""
     partitions: tuple[PartitionElection, ...]
     """The partitions that are shown, by topic and number: all, or the worst."""
     partition_count: int
-    """How many there are."""
+    """Their number."""
     left_out: int
-    """How many of those at stake are not shown."""
+    """Number of those at stake that are not shown."""
     unread: int
     """Replicas whose next start depends on batches that the scan has not read."""
     broker_losses: tuple[BrokerLoss, ...]
-    """What is offline or lost with each broker."""
+    """Offline partitions and lost records without each broker."""
     lacking: tuple[Lacking, ...]
     """Replicas in sync that lack committed records, by topic and number: all, or the first."""
     lacking_count: int
-    """How many there are."""
+    """Their number."""
     is_safe: bool
-    """Whether every partition has a recommended leader, and no record is lost by the recommended steps."""
+    """True if every partition has a recommended leader, and no record is lost by the recommended steps."""
     of_cluster: Sequence[PartitionElection]
     """Every partition, with no more than decides the order of starts."""
     starts: Mapping[int, BrokerStart]
-    """How the brokers register that start, by id."""
+    """The registration of the brokers that start, by id."""
     premises: tuple[JudgedPremise, ...] = ()
-    """What is refuted or was not seen of what the next starts rest on."""
+    """The premises of the next starts that are refuted or were not seen."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
 
@@ -99,7 +99,7 @@ class RunElection(Answer):
 
     @property
     def kraft(self) -> bool:
-        """Whether KRaft controllers elect."""
+        """True if KRaft controllers elect."""
         return self.cluster.kraft
 
     def report(self) -> Report:
@@ -137,7 +137,7 @@ class RunElection(Answer):
 def elect_run(
     path: str, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
 ) -> RunElection:
-    """Return who should lead the partitions of a cluster of a run; write the plan into the directory `out`.
+    """Return the best leaders of the partitions of a cluster of a run; write the plan into the directory `out`.
 
     UsageError: the run has several clusters and none is named, or was written without the tables that this needs; it
     has no metadata to plan by; a file of the plan exists already or cannot be written.
@@ -148,7 +148,7 @@ def elect_run(
 def elect_in(
     run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
 ) -> RunElection:
-    """Return what `elect_run` returns, of a run that is open or is being written."""
+    """Return the same as `elect_run`, of a run that is open or is being written."""
     known, here = prepared(run, cluster, question, is_planned=out is not None)
     chosen = Elections(wanted, is_planned=out is not None)
     with scratch() as folder:
@@ -174,7 +174,7 @@ def prepared(
 
 
 def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
-    """Return what decides the elections of every partition."""
+    """Return the facts for the elections of every partition."""
     kraft, image = cluster.kraft, cluster.image
     return ClusterHere(
         image=image,
@@ -189,7 +189,7 @@ def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
 
 
 def _no_offsets(_: str, __: int) -> None:
-    """Return what consumer groups have committed: no table has that."""
+    """Return the committed offsets of consumer groups: no table has them."""
 
 
 def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, int]:
@@ -224,7 +224,7 @@ def _as_known(election: PartitionElection, unread: Collection[int]) -> Partition
 
 
 def _counter(rows: Sequence[Mapping[str, Any]]) -> Callable[[TruncationPlan], TruncationPlan]:
-    """Return what fills in the records that the scan has counted, where it has cut at the same offsets."""
+    """Return the function that fills in the counted records, where the scan has truncated at the same offsets."""
     known = {(row["leader_id"], row["broker_id"]): row for row in rows}
 
     def counted(plan: TruncationPlan) -> TruncationPlan:

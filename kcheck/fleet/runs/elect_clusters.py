@@ -19,7 +19,7 @@ _UNKNOWN = 1 << 62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunElections(Answer):
-    """What `kcheck elect --from` answers for several clusters."""
+    """The answer of `kcheck elect --from` for several clusters."""
 
     run: FleetRun
     """The run."""
@@ -28,7 +28,7 @@ class RunElections(Answer):
 
     @property
     def is_safe(self) -> bool:
-        """Whether every partition of every cluster has a recommended leader that loses nothing committed."""
+        """True if every partition of every cluster has a recommended leader that loses nothing committed."""
         return all(cluster.is_safe for cluster in self.clusters)
 
     def report(self) -> Report:

@@ -21,8 +21,9 @@ def require_metadata(run: FleetRun, cluster: RunCluster) -> None:
     """Raise UsageError unless the run knows the ISR and the assignments that a plan is made of."""
     if cluster.image is None:
         raise UsageError(
-            f"--output-dir: {run.path} has no metadata of the cluster, so there is nothing to elect by: scan a log dir "
-            "with __cluster_metadata-0 too, or run kcheck elect BROKER=PATH... --metadata PATH --output-dir DIR on the "
+            f"--output-dir: {run.path} has no metadata of the cluster, so there is nothing to elect by; scan a log "
+            f"dir with __cluster_metadata-0 too, or run kcheck elect BROKER=PATH... --metadata PATH --output-dir DIR "
+            f"on the "
             "log dirs"
         )
 
@@ -56,7 +57,7 @@ def recovery_of(
     order: StartOrder,
     out: str,
 ) -> Recovery:
-    """Return what is recommended, without topics in its metadata, with the directory that its files are for."""
+    """Return the recommendation, without topics in its metadata, with the directory that its files are for."""
     return Recovery(
         partitions=elections,
         order=(*order.brokers, *(number for number in cluster.brokers if number not in starts)),

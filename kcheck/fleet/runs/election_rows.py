@@ -1,4 +1,4 @@
-"""What the tables of a run say of each partition of a cluster: its replicas, its registration, and counted losses."""
+"""The partitions of a cluster in the tables of a run: replicas, registration, and counted losses."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -24,7 +24,7 @@ PARTITIONS = (
 
 
 class PartitionRows(NamedTuple):
-    """What the tables of a run say of a partition: `counts` are rows of `truncation_plans`."""
+    """The rows of a partition in the tables of a run: `counts` are rows of `truncation_plans`."""
 
     topic: str
     partition: int

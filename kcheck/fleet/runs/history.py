@@ -30,7 +30,7 @@ _STATES = (_NEW, "open", "unknown", "gone")
 
 @dataclass(slots=True)
 class _FindingHistory:
-    """What runs say of one thing; the fields of the last run that has it."""
+    """The history of one thing in runs; the fields of the last run that has it."""
 
     row: tuple[Any, ...]
     first: FleetRun
@@ -44,7 +44,7 @@ def history(runs: Sequence[FleetRun], shown: Chosen, fails: Chosen) -> tuple[Rep
     """Return when the findings that are `shown` appeared, those that are there first, then worst first.
 
     With it whether one that `fails` is new: known when the answer was read. UsageError: less than two runs.
-    KcheckError where a table is damaged.
+    KcheckError where a table is corrupt.
     """
     if len(runs) < 2:
         raise UsageError("a history needs at least two runs: name more, or an --output-dir directory with several")
@@ -82,7 +82,7 @@ def history(runs: Sequence[FleetRun], shown: Chosen, fails: Chosen) -> tuple[Rep
 def _seen(
     runs: Sequence[FleetRun], identities: Sequence[Identities], shown: Chosen, share: int, shares: int
 ) -> dict[tuple[Any, ...], _FindingHistory]:
-    """Return what runs say of the things of a share."""
+    """Return the history of the things of a share."""
     seen: dict[tuple[Any, ...], _FindingHistory] = {}
     for run, of_run in zip(runs, identities, strict=True):
         for row in run.values("findings", _COLUMNS):

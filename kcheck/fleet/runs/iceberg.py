@@ -22,7 +22,7 @@ _LAST = "runs"
 def publish(run: FleetRun, target: str, options: dict[str, str]) -> Report:
     """Append a run to the tables of `target`, CATALOG.NAMESPACE; `options` are those of the catalog.
 
-    UsageError if there is no such catalog; KcheckError if a table is damaged or cannot be written.
+    UsageError if there is no such catalog; KcheckError if a table is corrupt or cannot be written.
     """
     name, dot, namespace = target.partition(".")
     if not (name and dot and namespace):

@@ -41,7 +41,7 @@ class Counted(NamedTuple):
 
 
 def count(run: FleetRun) -> Counted:
-    """Return how much there is; KcheckError where a table is damaged."""
+    """Return how much there is; KcheckError where a table is corrupt."""
     names = ("cluster", "broker", "id", "severity")
     every = Counter(run.values("findings", names))
     unknown = {severity for _, _, _, severity in every} - {*map(str, Severity)}

@@ -16,7 +16,7 @@ SHOWN_COUNT = 500
 
 
 def open_premises(run: FleetRun, cluster: str | None) -> tuple[JudgedPremise, ...]:
-    """Return what is refuted or was not seen of the premises of a cluster; KcheckError if the table is damaged."""
+    """Return what is refuted or was not seen of the premises of a cluster; KcheckError if the table is corrupt."""
     return tuple(
         JudgedPremise(
             row["id"], PremiseStatus(row["status"]), row["sentence"], row["broker_id"], row["log_dir"], row["dir"],

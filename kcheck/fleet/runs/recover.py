@@ -27,7 +27,7 @@ from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.words import agree, counted, listed, shell_line
 
 FIRST_COUNT = 3
-"""How many steps of a plan are shown: the disks have all of them."""
+"""Number of steps of a plan that are shown: the disks have all of them."""
 _FOLDER = "DIR"
 """Stands for the directory of the plan's files."""
 _UNCOUNTED = "The run does not show how many records starting everything now loses."
@@ -50,7 +50,7 @@ class ClusterDecision(NamedTuple):
     command: str
     """What reads the disks, and writes the whole plan."""
     is_safe: bool | None
-    """Whether starting all loses no committed record and leaves no partition without leader; None if not known."""
+    """True if starting all loses no committed record and leaves no partition without leader; None if not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class RunRecovery(Answer):
 
     @property
     def is_safe(self) -> bool:
-        """Whether every cluster can be started as it is."""
+        """True if every cluster can be started as it is."""
         return all(decision.is_safe is True for decision in self.clusters)
 
     def report(self) -> Report:

@@ -23,7 +23,7 @@ FIELDS = (
     "loaded_log_start", "loaded_log_end", "loaded_high_watermark", "first_segment", "seen_epoch", "cached_epochs",
     "batch_epochs", "lost",
 )  # fmt: skip
-"""The columns that an election reads, beside the partition."""
+"""The columns that an election reads, next to the partition."""
 
 
 def copies_of(

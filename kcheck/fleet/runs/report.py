@@ -41,7 +41,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     """Return what the run found, as far as it is `shown`: everything counted, what is worst of it, the trend of `runs`.
 
     `failing` counts the findings that are there, shown or not, with which a check `fails`. KcheckError where a table is
-    damaged.
+    corrupt.
     """
     every = count(run)
     failing = sum(

@@ -12,7 +12,7 @@ RUN_COUNT = 30
 
 
 def trend_of(runs: Sequence[FleetRun], shown: Chosen) -> tuple[Row, ...]:
-    """Return the counts of the last runs, in the order of their end; none of a single run. KcheckError if damaged."""
+    """Return the counts of the last runs, in the order of their end; none of a single run. KcheckError if corrupt."""
     if len(runs) < 2:
         return ()
     in_order = sorted(runs, key=lambda run: (run.ended or 0, run.path))

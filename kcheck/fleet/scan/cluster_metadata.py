@@ -49,7 +49,7 @@ _BATCH_COUNT = 16_384
 _NO_IMAGE = ClusterImage({})
 _READING = Lock()
 ClusterKey = tuple[str | None, str | None]
-"""The name of a cluster in the fleet, and its id: a name can stand for several clusters."""
+"""The name of a cluster in the fleet, and its id: a name can mean several clusters."""
 
 
 class ClusterCopies(NamedTuple):
@@ -176,7 +176,7 @@ def cluster_facts(
 
 
 def _with_settings(copy: MetadataCopy, paths: Iterable[str]) -> MetadataCopy:
-    """Return a copy with what the settings of controllers say that lie beside the copies in these paths."""
+    """Return a copy with what the settings of controllers say that lie next to the copies in these paths."""
     return copy._replace(image=with_settings(copy.image, settings_of_copies(paths)))
 
 

@@ -22,7 +22,7 @@ from kcheck.views.metadata_copy import complete_copy
 from kcheck.views.metadata_paths import METADATA_DIRECTORY
 
 _SHOWN_COUNT = 3
-"""How many log dirs stand for the cluster that those of a name are of."""
+"""Number of log dirs that prove the cluster of a name."""
 
 
 def read_metadata(log_dir: Identified, _: ScanOptions) -> str | None:

@@ -131,7 +131,7 @@ def _identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
 
 
 def _lacks_topic_id(tree: Tree, path: str) -> bool:
-    """Whether a partition directory has no partition.metadata."""
+    """Return whether a partition directory has no partition.metadata."""
     with suppress(UnreadableError):  # The next listing reports the error.
         tree.hold(path)
         for name in tree.listing(path).directories:

@@ -36,7 +36,7 @@ class FleetLogDir(NamedTuple):
     folder: str | None = None
     kafka: str | None = None
     is_there: bool = False
-    """Whether this host sees it as a directory, if it was asked."""
+    """True if this host sees it as a directory, if it was asked."""
 
 
 class Inventory(NamedTuple):
@@ -77,7 +77,7 @@ def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
 
 
 def is_inventory(root: str) -> bool:
-    """Whether a ROOT is the name of an inventory file."""
+    """Return whether a ROOT is the name of an inventory file."""
     return root.endswith((".csv", ".parquet"))
 
 

@@ -1,4 +1,4 @@
-"""Layouts: paths in which `{...}` stands for a name of a fleet and `*` for any text, and what matches one on disk."""
+"""Layouts: paths in which `{...}` means a name of a fleet and `*` any text, and the paths that match one on disk."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -25,7 +25,7 @@ _LOOKED_AT = 20
 
 
 def is_empty(log_dir: LogDir) -> bool:
-    """Whether a log dir that could be listed has neither meta.properties nor a partition directory."""
+    """Return whether a log dir that could be listed has neither meta.properties nor a partition directory."""
     view = log_dir.view
     has_identity = META_PROPERTIES in view.files or META_PROPERTIES in view.unread
     return not (log_dir.unlisted or log_dir.directories or log_dir.links or has_identity)

@@ -2,7 +2,7 @@
 
 A directory is the same if its files have the same names, sizes and times, if its log dir says the same about it, and if
 the options are the same: its signature covers all of these. Its findings and rows are kept as they passed
-from step to step, in a folder for each log dir. A file that is damaged, or is not there, is nothing that is remembered.
+from step to step, in a folder for each log dir. A file that is corrupt, or is not there, is nothing that is remembered.
 """
 
 import hashlib
@@ -265,7 +265,7 @@ def kept_in(schema: "pa.Schema") -> str | None:
 
 
 def are_known(data: bytes) -> bool:
-    """Whether these are remembered rows, not items to look at."""
+    """Return whether these are remembered rows, not items to look at."""
     import pyarrow as pa
 
     with pa.ipc.open_stream(data) as reader:
@@ -292,7 +292,7 @@ def remembered(folder: str | None, log_dir: str) -> Remembered:
 
 
 def read_rows(path: str) -> "pa.Table | None":
-    """Return remembered rows; None if the file is missing, damaged or empty."""
+    """Return remembered rows; None if the file is missing, corrupt or empty."""
     import pyarrow as pa
     from pyarrow import parquet
 

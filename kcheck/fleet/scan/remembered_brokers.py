@@ -1,4 +1,4 @@
-"""What a run keeps of each broker beside its directories, so that a later one passes on the rows of its log dirs.
+"""What a run keeps of each broker next to its directories, so that a later one passes on the rows of its log dirs.
 
 A broker is the same if nobody uses its log dirs, if their files have the same names, sizes and times, if all of their
 directories have the same signatures, and if the options are the same. Its rows are kept under its signature, in a file

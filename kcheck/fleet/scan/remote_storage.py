@@ -166,7 +166,7 @@ def _segment_rows(cluster: _TieredCluster, answer: Tiered) -> Iterator[tuple[obj
 
 
 def _is_served(segment: RemoteSegment, replicas: Iterable[TieredReplica]) -> bool:
-    """Whether a replica has an offset of the segment, with the epoch that it has there."""
+    """Return whether a replica has an offset of the segment, with the epoch that it has there."""
     start, end = segment.start_offset, segment.end_offset
     if start is None or end is None:
         return False

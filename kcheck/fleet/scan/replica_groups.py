@@ -39,7 +39,7 @@ class Groups:
     """Replicas that are put together. A context: the folder for its runs is removed again."""
 
     def __init__(self, folder: str, fields: Sequence[str] = FIELDS) -> None:
-        """Take the columns beside KEY that the replicas have."""
+        """Take the columns next to KEY that the replicas have."""
         self._folder = folder
         self._fields = fields
         self._held: list[pa.RecordBatch] = []
@@ -161,7 +161,7 @@ class _SortedReplicas:
 
     @property
     def is_over(self) -> bool:
-        """Whether all of it was taken."""
+        """True if all of it was taken."""
         return self._part is None
 
     def reaches(self) -> GroupKey:

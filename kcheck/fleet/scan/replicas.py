@@ -38,12 +38,12 @@ OWN = (
     Column("in_isr", "bool", "Whether they have it in the ISR; null without such a partition."),
     Column("head_from", "int64", "Where its epochs begin, if somebody removed the first segments of its log."),
 )
-"""The columns of a replica beside those of its directory."""
+"""The columns of a replica next to those of its directory."""
 EPOCHS = (
     Column("cached_epochs", "json", "The entries of the cache."),
     Column("batch_epochs", "json", "The epochs of its batches."),
 )
-"""What the table `replicas` has beside OWN."""
+"""What the table `replicas` has next to OWN."""
 _ENTRY = (Column("epoch", "int64", "An epoch."), Column("start_offset", "int64", "Its first offset."))
 LISTS: dict[str, tuple[Column, ...]] = {
     "cache": _ENTRY,
@@ -61,7 +61,7 @@ VIEWED = (
     "broker", "broker_id", "log_dir", "dir", "topic_id", "log_start_offset", "high_watermark", "log_end_offset",
     *_IN_CLUSTER,
 )  # fmt: skip
-"""The columns of a replica that rules read, beside its epochs."""
+"""The columns of a replica that rules read, next to its epochs."""
 FIELDS = (
     *VIEWED,
     *(column.name for column in OWN if column.name not in ("compared", *VIEWED)),
@@ -121,7 +121,7 @@ def _in_cluster(view: PartitionView) -> tuple[str | None, bool | None, bool | No
 
 
 def is_swap(log: LogFile) -> bool:
-    """Whether a segment lies in a `.swap` that a start puts in place."""
+    """Return whether a segment is in a `.swap` that a start puts in place."""
     return log.path.endswith(SWAP)
 
 
@@ -155,7 +155,7 @@ def are_joined(runs: Sequence[EpochRun], bases: Sequence[int]) -> bool:
 
 
 def _told_differs(view: PartitionView, state: ReplicaState) -> bool:
-    """Whether the epochs of its file contradict those of the cache about its records."""
+    """Return whether the epochs of its file contradict those of the cache about its records."""
     file_epochs, start, end = view.leader_epochs, view.log_start_offset, view.log_end_offset
     if start is None or end is None or (state.log_start_offset, state.log_end_offset) != (start, end):
         return True
@@ -184,7 +184,7 @@ def replica_rows(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 def _problems(batch: "pa.RecordBatch") -> "pa.StringArray":
-    """Return why replicas cannot take part: nobody serves one of which the next start makes a stray."""
+    """Return why replicas cannot take part: no broker serves one of which the next start makes a stray."""
     from pyarrow import compute
 
     problems, reasons = batch.column("problem"), batch.column("start_reason")

@@ -207,7 +207,7 @@ def _columns(table: str, schema: StructType) -> tuple[str, ...]:
 
 
 def _holds_runs(path: str) -> bool:
-    """Whether a path is a run, or the `--output-dir` directory of runs; else it names log dirs."""
+    """Return whether a path is a run, or the `--output-dir` directory of runs; else it names log dirs."""
     if split(path)[1].startswith("run="):
         return True
     if "{" in path or is_inventory(path) or not tree_of(path).is_directory(path):

@@ -16,7 +16,7 @@ _LAUNCHER = ("kcheck", "cli", "launcher", "kcheck_fleet.py")
 
 
 class Submission(NamedTuple):
-    """A command, and what it needs in its environment beside that of kcheck."""
+    """A command, and what it needs in its environment next to that of kcheck."""
 
     command: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]

@@ -144,7 +144,7 @@ def _lists(tables: "Sequence[pa.RecordBatch | None]", kind: "pa.ListType") -> "p
 
 
 def rows_in(column: "pa.ListArray", name: str) -> "pa.RecordBatch":
-    """Return the rows in a column of RowLists, those of each list behind those of the one before.
+    """Return the rows in a column of RowLists, those of each list after those of the one before.
 
     They are copies: a few rows of one table would hold all that came in the same batch.
     """

@@ -93,7 +93,7 @@ def found(copy: ZookeeperCopy, view: PartitionView, kafka: str) -> list[Finding]
 
 @pytest.mark.parametrize(
     ("kafka", "effect"),
-    [("2.8", "takes the records for those of the new topic"), ("3.9", "keeps the directory and refuses the partition")],
+    [("2.8", "treats the records as the new topic's"), ("3.9", "keeps the directory and refuses the partition")],
 )
 def test_no_zookeeper_broker_makes_a_stray(kafka: str, effect: str) -> None:
     (other,) = found(copied(), replica(topic_id="U"), kafka)

@@ -145,7 +145,7 @@ def test_a_log_that_a_start_reads_through_cannot_lead(tmp_path: Path) -> None:
     done = kcheck("elect", "--from", tmp_path / "out")
     said = " ".join(done.out.split())
     assert (1, True) == (done.code, "Scan with --depth crc" in said)
-    assert "A run has no batches: it does not say which transactions" in said
+    assert "A run has no batches, so transactions" in said
 
 
 def test_brokers_that_are_dead_or_not_there(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_the_plan_of_a_run_is_that_of_the_directories(scene: str, dead: tuple[in
     assert {**mine, "paths": []} == {**other, "paths": [], "partitions": planned_by_both}
     for name in theirs.keys() - {"election-plan.json", "plan.json", "plan.md"} if mine == other else ():
         assert theirs[name] == ours[name]
-    assert "which consumer groups committed" in ours["plan.md"]
+    assert "consumer groups" in ours["plan.md"]
     assert f"kcheck verify {tmp_path}/plan {mine['paths'][0]} " in ours["plan.md"]
     assert [f"{text}/data1" for text in arguments] == mine["paths"]
 

@@ -44,7 +44,7 @@ def test_what_was_there_before_or_is_registered_is_never_clean(fleet: Path) -> N
     shutil.rmtree(fleet / "plain" / "broker-2")
     shutil.rmtree(fleet / "plain" / "broker-1" / "data1" / "behind-0")
     report, rows = lost(fleet, "b")
-    is_empty = "the log dir is empty: it has neither meta.properties nor a partition directory"
+    is_empty = "the log dir is empty, without meta.properties and partition directories"
     gone = ("plain", "broker-2", "error", "the log dir is not in this scan; run a has 3 partition directories in it")
     known = [
         ("kraft", "3", "error", "broker 3 has 1 replica"),
