@@ -9,6 +9,7 @@ from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.remote import REMOTE_METADATA
+from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.model.cluster import UNCLEAN, Seat
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
@@ -30,18 +31,20 @@ def verdict(
     why_empty: str | None = None,
     failing: Sequence[BrokerGap] = (),
     uncounted: Iterable[str] = (),
+    apart: Iterable[str] = (),
 ) -> str:
     """Return the recommendation, and its cost, for a person.
 
     The partitions are `planned`, all or some; the `course` is that of all. `failing` are brokers here that do not
     start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the refuted premises
-    whose losses no election counts.
+    whose losses no election counts, `apart` sentences about directories that it does not count.
     """
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
     early = by_broker(displaced(partitions, order.brokers, starts, course.means))
     return " ".join(
         (
+            *apart,
             *_uncounted(dict.fromkeys(uncounted)),
             *_failing(failing),
             *empty_words(partitions),
@@ -58,8 +61,10 @@ def verdict(
 
 
 def _uncounted(premises: Iterable[str]) -> Iterator[str]:
-    """Yield the premises to make true before anything starts."""
+    """Yield the premises to make true before anything starts; the rescue of the metadata has its own sentence."""
     for premise in premises:
+        if premise in WRONG_METADATA:
+            continue
         if premise == REMOTE_METADATA:
             yield "First restore __remote_log_metadata."
         else:

@@ -1,5 +1,7 @@
 """The records in directories that a broker does not serve, as a sentence and as a row."""
 
+from collections.abc import Iterable, Iterator
+
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.sums import known_sum
 from kcheck.documents.next_start import records_words
@@ -8,14 +10,34 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row
 from kcheck.words import agree, listed, partition_name, some_of
 
+_KINDS = {DirectoryState.STRAY: "-stray ", DirectoryState.DELETED: "-delete ", DirectoryState.CURRENT: ""}
+
+
+def not_counted_words(rows: Iterable[Unserved]) -> Iterator[str]:
+    """Yield what no election counts, as a sentence a kind for all brokers that have such directories."""
+    by_state: dict[DirectoryState, list[Unserved]] = {}
+    for row in rows:
+        by_state.setdefault(row.state, []).append(row)
+    for own in by_state.values():
+        every = own[0]._replace(
+            directories=tuple(directory for row in own for directory in row.directories),
+            held=tuple(loss for row in own for loss in row.held),
+        )
+        brokers = listed(sorted(row.broker_id for row in own if row.broker_id is not None))
+        yield f"Not counted: {agree(len(own), 'broker', 'brokers')} {brokers}: {unserved_words(every)}."
+
 
 def unserved_words(unserved: Unserved) -> str:
     """Return the records of the directories, their fate, and the first step."""
     count = len(unserved.directories)
     names = dict.fromkeys(partition_name(*row.directory[:2]) for row in unserved.directories)
-    kind = "-stray" if unserved.state is DirectoryState.STRAY else "-delete"
-    held = f"{count} {kind} {agree(count, 'directory holds', 'directories hold')} {records_words(unserved.held)}"
+    kind = _KINDS[unserved.state]
+    held = f"{count} {kind}{agree(count, 'directory holds', 'directories hold')} {records_words(unserved.held)}"
     them = agree(count, "it", "them")
+    if unserved.state is DirectoryState.CURRENT:
+        topics = {row.directory.topic for row in unserved.directories}
+        of = agree(len(topics), "a topic", "topics")
+        return f"{held} of {of} that the cluster does not have ({some_of([*names])}): the broker does not serve {them}"
     if unserved.state is DirectoryState.DELETED:
         what = f"the broker removes {them} {removal_words(unserved.delay_ms)}; copy {them} out first"
         return f"{held} ({some_of([*names])}): {what}"

@@ -13,7 +13,6 @@ from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
-from kcheck.core.start.unserved import Unserved, unserved
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
@@ -23,7 +22,7 @@ from kcheck.documents.election_verdict import empty_words
 from kcheck.documents.first_repairs import discarded_words, repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.unserved import unserved_words
+from kcheck.documents.unserved import not_counted_words
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.runbook import PlanContext, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -95,7 +94,8 @@ class ClusterRecovery(Answer):
     @cached_property
     def recovery(self) -> Recovery:
         """The recommendation that the steps follow."""
-        removed = {row.broker_id: tuple(part.dir for part in row.directories) for row in self._removed()}
+        rows = (row for row in self.election.unserved if row.state is DirectoryState.DELETED)
+        removed = {row.broker_id: tuple(part.dir for part in row.directories) for row in rows}
         own = {number: names for number, names in removed.items() if number is not None}
         return self.election.recovery(self.folder)._replace(removed=own)
 
@@ -131,7 +131,7 @@ class ClusterRecovery(Answer):
     def start_of_all(self) -> StartOfAll:
         """What starting all brokers here costs, and what the plan costs."""
         start = self.election.start_of_all
-        is_safe = start.is_safe and not any(self._removed())
+        is_safe = start.is_safe and not self.election.repairs
         counted = frozenset(
             partition_name(row.topic, row.partition)
             for row in self.election.partitions
@@ -165,16 +165,10 @@ class ClusterRecovery(Answer):
                 election.gaps, election.uncounted, election.question.dead, without=gone, has_steps=bool(election.starts)
             ),
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
-            *(f"Not counted: broker {row.broker_id}: {unserved_words(row)}." for row in self._removed()),
+            *not_counted_words(election.unserved),
             *unled_words(unled),
             *(() if start.offline_partitions is None else bound_words(plan, best)),
         )
-
-    def _removed(self) -> Iterator[Unserved]:
-        """Yield the directories with records that brokers remove once they run."""
-        image = self.election.image
-        rows = unserved(self.election.predicted.values(), lambda _: image, None)
-        return (row for row in rows if row.state is DirectoryState.DELETED)
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:

@@ -23,14 +23,16 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.table import WRONG_METADATA, why_not_started
+from kcheck.core.premises.table import why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.unserved import Unserved, lost_in_starts
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
 from kcheck.documents.election import controller_row, election_body, interrupted_row
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
@@ -147,6 +149,8 @@ class ClusterElection(BrokerAnswer):
     """The directory that holds it."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
+    unserved: tuple[Unserved, ...] = ()
+    """The directories with records that no election counts; none where not all partitions are asked for."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before any start; None if none is needed."""
 
@@ -175,6 +179,7 @@ class ClusterElection(BrokerAnswer):
             or self.question.added
             or is_empty
             or self.uncounted
+            or self.unserved
             or self.interrupted
             or any(stopped)
         )
@@ -339,12 +344,12 @@ def elect(
     elections, order, course = choose(elections)
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
+    apart = _not_counted(directories, options, image) if len(shown) == len(elections) else ()
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
-        uncounted=[
-            row.id for row in uncounted_premises(directories.premises, elections) if row.id not in WRONG_METADATA
-        ],
+        uncounted=(row.id for row in uncounted_premises(directories.premises, elections)),
+        apart=not_counted_words(apart),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
@@ -360,6 +365,7 @@ def elect(
         fenced=cluster.fenced,
         verdict=words if rescue is None else f"{rescue.sentence} Then ask again.",
         rescue=rescue,
+        unserved=apart,
         gaps=gaps,
         order=order,
         scenarios=scenarios(shown, cluster.starts, order.brokers),
@@ -383,6 +389,13 @@ def _start_options(arguments: list[str], question: ElectionQuestion, release: Re
         controller_config=question.config, without=frozenset(lost.path for lost in question.without),
         added=frozenset(row.path for row in question.added),
     )  # fmt: skip
+
+
+def _not_counted(
+    directories: PartitionDirectories, options: StartOptions, image: ClusterImage | None
+) -> tuple[Unserved, ...]:
+    """Return the directories with records that no election counts."""
+    return tuple(lost_in_starts(directories.starts.values(), image, options.settings.delete_delay_ms))
 
 
 def _elections(

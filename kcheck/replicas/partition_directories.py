@@ -61,7 +61,9 @@ class PartitionDirectories:
         self.premises: tuple[JudgedPremise, ...]
         starts, self.unread = self._started(targets, options, collected)
         targets, self._targets = (targets[: len(starts)],) * 2
-        judged, self.premises = judged_starts(targets, starts, options, self._log_dirs, collected, one_cluster=True)
+        judged, self.premises = judged_starts(
+            targets, starts, options, self._log_dirs, collected, one_cluster=True, reads_keys=True
+        )
         self.left_out: tuple[BrokerLogDir, ...] = tuple(_left_out(self.premises))
         predicted = list(judged)
         self.starts: dict[str, LogDirPrediction] = {

@@ -276,7 +276,7 @@ def verdict(steps: Iterable[PlanStep]) -> str:
     """Return what came of the plan, in a sentence or two."""
     steps = tuple(steps)
     differ, unknown = ([step for step in steps if step.ok is wanted] for wanted in (False, None))
-    if not steps:
+    if all(step.kind is StepKind.PREMISE for step in steps):
         return "The plan has no step for these partitions."
     lost = any(step.kind in {StepKind.RECORDS, StepKind.REMOTE} for step in differ)
     last = " Records are not where the plan has them." if lost else ""

@@ -58,8 +58,8 @@ class Verification(BrokerAnswer):
 
     @property
     def is_as_planned(self) -> bool:
-        """True if no step differs from the plan, as far as is known."""
-        return all(step.ok is not False for step in self.steps)
+        """True if the plan has partitions, and no step differs from it, as far as is known."""
+        return bool(self.plan.partitions) and all(step.ok is not False for step in self.steps)
 
     def outcomes(self) -> tuple["Verification", Outcomes | None]:
         """Return what is seen at each step."""

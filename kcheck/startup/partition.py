@@ -90,7 +90,7 @@ def start_folder(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
-    if directory.state is DirectoryState.STRAY:
+    if directory.state is DirectoryState.STRAY or (directory.state, outcome) == (DirectoryState.CURRENT, Outcome.STRAY):
         whole = held_loss(folder.disk, log)
     blocked = _blocked_write(folder, topic_id, context.release)
     if blocked is not None and directory.state in LIVE and outcome not in _NOT_SERVED:

@@ -40,6 +40,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records import metadata_features
+from kcheck.views.broker_facts import settings_path
 from kcheck.views.named_evidence import of_config
 from kcheck.views.partition_evidence import of_coordinators, of_partitions, sample
 from kcheck.views.targets import Target, TargetKind
@@ -65,6 +66,7 @@ _TOPICS = {str(kind): kind for kind in _OF_BROKERS}
 def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tuple[ReleaseRange, ...]:
     """Return the releases that the files of each broker fit; nothing for files outside of a log dir.
 
+    Settings that lie beside a log dir count as those that name it.
     `named` comes from files that the user named: of the one broker, or of one of several.
     """
     by_broker: dict[object, dict[str, list[Clue]]] = {}
@@ -72,8 +74,9 @@ def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tup
         for clues in _of_target(target):
             of_broker = by_broker.setdefault(clues.broker, {})
             of_broker.setdefault(clues.path, clues.clues)
-            if target.config is not None and target.config not in of_broker:
-                of_broker[target.config] = [*of_config(target.config, target.broker_id)]
+            config = settings_path((target,)) if target.kind is TargetKind.LOG_DIR else target.config
+            if config is not None and config not in of_broker:
+                of_broker[config] = [*of_config(config, target.broker_id)]
     if named:
         only = next(iter(by_broker)) if len(by_broker) == 1 else None
         by_broker.setdefault(only, {})[""] = [*named]
@@ -81,9 +84,11 @@ def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tup
 
 
 def clues_of_log_dir(tree: Tree, path: str, broker_id: int | None) -> tuple[Clue, ...]:
-    """Return what one log dir says; `broker_id` comes from the user, None for that of its meta.properties."""
+    """Return what a log dir and the settings beside it say; `broker_id` is the user's, None for its own."""
     target = Target(TargetKind.LOG_DIR, path, broker_id, tree=tree)
-    return tuple(chain.from_iterable(evidence.clues for evidence in _of_target(target)))
+    config = settings_path((target,))
+    of_files = chain.from_iterable(evidence.clues for evidence in _of_target(target))
+    return (*of_files, *(() if config is None else of_config(config, broker_id)))
 
 
 class _Clues(NamedTuple):

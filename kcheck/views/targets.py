@@ -1,7 +1,7 @@
 """Resolves arguments: files, partition directories, log dirs, folders of log dirs, server.properties, replicas."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -154,19 +154,39 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
 def _below(target: Target, listing: Listing) -> Iterator[Target]:
     """Yield the log dirs in a folder, those of its server.properties if it has none, or itself if it is empty.
 
-    An empty directory is a new disk. NotALogDirError: nothing of Kafka.
+    An empty directory is a new disk, also one that the server.properties of log dirs here names. NotALogDirError:
+    nothing of Kafka.
     """
     log_dirs = [*_log_dirs_below(target.tree, target.path, listing, depth=2)]
+    path = join(target.path, SERVER_PROPERTIES) if SERVER_PROPERTIES in listing.files else None
+    if path is not None and (not log_dirs or _names_new_disk(target.tree, path, log_dirs)):
+        named = [*_server_properties(target.tree, path, target.broker_id)]
+        yield from named
+        places = {row.tree.real(row.path) for row in named}
+        log_dirs = [below for below in log_dirs if target.tree.real(below) not in places]
+    elif not log_dirs:
+        if any(listing):
+            raise NotALogDirError(f"{target.path}: no log dir in it or two levels below; name a deeper folder")
+        yield target
     for below in log_dirs:
         yield target._replace(path=below, folder=split(below)[0])
-    if log_dirs:
-        return
-    if SERVER_PROPERTIES in listing.files:
-        yield from _server_properties(target.tree, join(target.path, SERVER_PROPERTIES), target.broker_id)
-    elif not any(listing):
-        yield target
-    else:
-        raise NotALogDirError(f"{target.path}: no log dir in it or two levels below; name a deeper folder")
+
+
+def _names_new_disk(tree: Tree, path: str, log_dirs: Sequence[str]) -> bool:
+    """Whether a server.properties names an empty directory next to one of these log dirs."""
+    try:
+        places = {tree.real(place): place for place in log_dirs_in(tree, path, _properties(tree, path))}
+    except UsageError:
+        return False
+    known = set(map(tree.real, log_dirs))
+    return not known.isdisjoint(places) and any(_is_empty(tree, places[real]) for real in places.keys() - known)
+
+
+def _is_empty(tree: Tree, path: str) -> bool:
+    try:
+        return tree.is_directory(path) and not any(tree.listing(path))
+    except UnreadableError:
+        return False
 
 
 def _of_a_partition(name: str) -> bool:

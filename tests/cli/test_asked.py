@@ -52,6 +52,7 @@ TOO_SMALL = "orders and 5 more topics have segment.bytes=16000; Kafka 4.3.1 refu
 NO_ROLES = "Kafka 4.0 and later do not read zookeeper.connect; process.roles is missing"
 HEAD = "orders-1 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records below"
 KEYLESS = "audit is compacted; 90 records have no key: the cleaner deletes 75 at its first run"
+ORPHAN = "1 directory holds 40 records of a topic that the cluster does not have (cust-0)"
 FAILED = "the log dir with the metadata log, broker-3/data, fails"
 
 TABLE: dict[str, tuple[Asked, ...]] = {
@@ -74,6 +75,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(START_1, 1, NO_ID),
         row("check broker-1/server.properties", 1, f"fatal KC315 P103: {NO_ID}"),
         row("predict broker-1/server.properties", 1, "will not boot", NO_ID),
+        row("predict broker-1 --metadata zookeeper", 1, "Kafka 3.9", "will not boot", NO_ID),
+        row("elect 1=broker-1 --metadata zookeeper", 1, "First repair broker 1 (2 steps, 112 bytes)"),
     ),
     "not-formatted": (
         row("preflight broker-5/server.properties", 1, f"abort P104 {NOT_FORMATTED}"),
@@ -123,6 +126,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("check broker-1/data --metadata zookeeper", 0, "cust-0: the cluster has no topic of this name"),
         row("predict broker-1/data --metadata zookeeper", 1, "cust-0: stray"),
         row(f"{START_1} --metadata zookeeper", 1, "stray broker-1/data/cust-0"),
+        row("elect 1=broker-1 --metadata zookeeper", 1, f"broker 1: {ORPHAN}", "every partition gets a leader"),
+        row("recover 1=broker-1 --metadata zookeeper", 1, f"Not counted: broker 1: {ORPHAN}"),
     ),
     "zookeeper-lost-3.9.2": (
         row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 P309: {EMPTY_ZOOKEEPER}"),
@@ -130,6 +135,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("predict broker-1/data --metadata zookeeper", 1, "will boot but not serve 4 partitions", "orders-0: stray"),
         row(f"{START_1} --metadata zookeeper", 1, "stray broker-1/data/orders-0"),
         row("repair broker-1/data --metadata zookeeper", 0, "move aside orders-0/partition.metadata"),
+        row("elect 1=broker-1 --metadata zookeeper", 1, f"broker 1: {ORPHAN}", "orders-0, orders-1 start empty"),
     ),
     "combined-nodes": (
         row(f"elect {SETTINGS}", 0, "Start brokers 1 and 2 together", "Then start 3.", "nothing is lost"),
@@ -224,6 +230,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("broker-1", 1, "will boot but lose 140 records", DELETED, "removes them 600 s after its start"),
         row(START_1, 1, DELETED, "removes them 600 s after its start"),
         row("cluster controller --topic old", 0, "topic old was deleted at offset 394"),
+        row(f"elect {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories hold 840 records"),
+        row(f"recover {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories", "move 4 -delete"),
     ),
     "topic-deleted-put-back": (
         row(f"{START_1} --metadata controller", 1, "old-0"),
@@ -248,6 +256,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("broker-1", 1, KEYLESS),
         row("check 1=broker-1 --depth records", 0, "warning KC253 audit-0"),
         row(START_1, 1, f"loss P801 {KEYLESS}"),
+        row("elect 1=broker-1", 1, f"Broker 1: {KEYLESS}", "First mend P801"),
+        row("recover 1=broker-1", 1, f"Not counted: broker 1: {KEYLESS}"),
     ),
     "stray-directories": (
         row("broker-1", 1, STRAYS, "solo-0 has no other copy"),

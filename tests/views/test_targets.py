@@ -340,3 +340,18 @@ def test_a_broker_id_is_an_int() -> None:
     assert (2147483647,) == tuple(target.broker_id for target in replica_targets(["2147483647=data"]))
     Path("server.properties").write_text("log.dirs=data\nnode.id=2147483648\n")
     assert (None,) == tuple(target.broker_id for target in targets(["server.properties"]))
+
+
+def test_a_folder_with_a_new_disk() -> None:
+    """An empty directory is a log dir of the broker whose server.properties names it and a log dir here."""
+    for name in ("b/d1", "b/backup"):
+        log_dir(Path(name))
+    Path("b/d2").mkdir()
+    config = Path("b/server.properties")
+    config.write_text("broker.id=3\nlog.dirs=b/d1,b/d2,b/gone\n")
+    assert [(row.path, row.broker_id, row.config) for row in replica_targets(["b"])] == [
+        ("b/d1", 3, str(config)), ("b/d2", 3, str(config)), ("b/gone", 3, str(config)), ("b/backup", None, None),
+    ]  # fmt: skip
+    for text in ("log.dirs=x,b/d2\n", "log.dirs=b/d1,b/gone\n", "", "log.dirs=b/d1,\\ud800\n"):
+        config.write_text(text)
+        assert [(row.path, row.config) for row in replica_targets(["b"])] == [("b/backup", None), ("b/d1", None)]

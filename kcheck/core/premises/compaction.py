@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import agree, counted, partition_name
 
@@ -43,6 +43,6 @@ TABLE = (
         "Records without key in a compacted topic that was never cleaned; at most 256 MiB are read.",
         "The log cleaner deletes the records without key.",
         "Set cleanup.policy=delete for the topic first, or start with log.cleaner.enable=false.",
-        "Cleaner.shouldRetainRecord 0.9 to 4.3.1", has_keys, ends_start=False,
+        "Cleaner.shouldRetainRecord 0.9 to 4.3.1", has_keys, ends_start=False, cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

@@ -170,7 +170,7 @@ class PartitionPrediction(NamedTuple):
     promoted: bool = False
     """True if it is a future log that replaces the current one."""
     whole: LostRecords | None = None
-    """All records of a directory that no broker serves: -future, -stray or -delete; None if it has none."""
+    """All records of a directory that no broker serves: -future, -stray, -delete or of no topic; None without any."""
     topic_id: str | None = None
     """The topic id in its partition.metadata; None without one, or if the start does not load it."""
     gaps: tuple[tuple[Offset, Offset], ...] | None = None

@@ -1,5 +1,6 @@
 """The records in directories that a broker does not serve: those it set aside, and those it removes."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from kcheck.model.names import LIVE, DirectoryState, TopicPartition
 
 ImageOf = Callable[[str | None], ClusterImage | None]
 """Returns the given metadata of a cluster, by its id."""
+_COPY_NAME = re.compile(r"-([0-9]{1,9})(?=[-._])")
+"""What follows the topic in the name of a copied directory: orders-2-backup-1."""
 _STATES = {DirectoryState.STRAY: Outcome.STRAY, DirectoryState.DELETED: Outcome.DELETED}
 
 
@@ -20,7 +23,7 @@ class Unserved(NamedTuple):
     broker_id: int | None
     """The broker; None if it is not known."""
     state: DirectoryState
-    """STRAY: they stay as they are. DELETED: the broker removes them after its start."""
+    """STRAY: they stay as they are. DELETED: the broker removes them after its start. CURRENT: no topic is theirs."""
     directories: tuple[PartitionPrediction, ...]
     """The directories, in the order of the log dirs."""
     held: tuple[LostRecords, ...]
@@ -49,6 +52,31 @@ def unserved(starts: Iterable[LogDirPrediction], image_of: ImageOf, delay_ms: in
                 alone = _alone(names, image, first.broker_id) if state is DirectoryState.STRAY else ()
                 directories, losses = zip(*held, strict=True)
                 yield Unserved(first.broker_id, state, directories, losses, delay_ms, tuple(alone))
+
+
+def lost_in_starts(
+    starts: Iterable[LogDirPrediction], image: ClusterImage | None, delay_ms: int | None
+) -> Iterator[Unserved]:
+    """Yield the directories with records that no election counts: those removed, and those of no topic."""
+    starts = tuple(starts)
+    yield from (row for row in unserved(starts, lambda _: image, delay_ms) if row.state is DirectoryState.DELETED)
+    if image is None:
+        return
+    orphans: dict[int | None, list[tuple[PartitionPrediction, LostRecords]]] = {}
+    for start in starts:
+        for row in start.partitions:
+            is_stray = (row.directory.state, row.outcome) == (DirectoryState.CURRENT, Outcome.STRAY)
+            if is_stray and row.whole is not None and not _is_known(row.directory.topic, image):
+                orphans.setdefault(start.broker_id, []).append((row, row.whole))
+    for broker_id, rows in orphans.items():
+        directories, held = zip(*rows, strict=True)
+        yield Unserved(broker_id, DirectoryState.CURRENT, directories, held, None, ())
+
+
+def _is_known(topic: str, image: ClusterImage) -> bool:
+    """Whether the cluster has a topic, or a partition whose directory somebody copied to this name."""
+    copied = ((image.topics.get(topic[: match.start()]), int(match[1])) for match in _COPY_NAME.finditer(topic))
+    return topic in image.topics or any(of is not None and number in of.partitions for of, number in copied)
 
 
 def _alone(

@@ -2,8 +2,8 @@
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.core.start.unserved import Unserved, unserved
-from kcheck.documents.unserved import unserved_row, unserved_words
+from kcheck.core.start.unserved import Unserved, lost_in_starts, unserved
+from kcheck.documents.unserved import not_counted_words, unserved_row, unserved_words
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Location
@@ -19,7 +19,7 @@ IMAGE = ClusterImage({"t": TopicImage("t", None, {0: ALONE, 1: SHARED})})
 
 def directory(name: str, state: DirectoryState, records: int | None) -> PartitionPrediction:
     """Return a directory that holds records; None if it holds none."""
-    topic, _, number = name.partition("-")
+    topic, _, number = name.rpartition("-")
     whole = None if records is None else LostRecords(Offset(0), Offset(records), records, 10 * records, None)
     parts = PartitionDirectory(topic, int(number), state, canonical=True)
     return PartitionPrediction(f"{name}.x-{state}", parts, OUTCOMES[state], None, whole=whole)
@@ -82,3 +82,31 @@ def test_the_row() -> None:
         "removed_after_ms": 5, "no_other_copy": (),
     }  # fmt: skip
     assert unserved_row(row._replace(state=STRAY))["removed_after_ms"] is None
+
+
+def test_what_no_election_counts() -> None:
+    """What brokers remove, and directories of topics that the cluster does not have; one sentence for all brokers."""
+    orphan, empty = directory("gone-0", CURRENT, 40), directory("gone-1", CURRENT, None)
+    copied = directory("t-0-backup-1", CURRENT, 9)
+    known = directory("t-0", CURRENT, 9)
+    stray = (row._replace(outcome=Outcome.STRAY) for row in (orphan, empty, known, copied))
+    first = start(directory("t-0", DELETED, 40), directory("t-1", STRAY, 5), *stray, orphan)
+    second = start(directory("t-1", DELETED, 60))._replace(broker_id=8, broker="c")
+    rows = [*lost_in_starts((first, second), IMAGE, 600_000)]
+    assert [(row.state, row.broker_id, len(row.directories)) for row in rows] == [
+        (DELETED, 7, 1), (DELETED, 8, 1), (CURRENT, 7, 1),
+    ]  # fmt: skip
+    assert [*not_counted_words(rows)] == [
+        (
+            "Not counted: brokers 7 and 8: 2 -delete directories hold 100 records (t-0, t-1): the broker removes them"
+            " 600 s after its start; copy them out first."
+        ),
+        (
+            "Not counted: broker 7: 1 directory holds 40 records of a topic that the cluster does not have (gone-0):"
+            " the broker does not serve it."
+        ),
+    ]
+    two = [*lost_in_starts((start(*(row._replace(outcome=Outcome.STRAY) for row in (
+        orphan, directory("t-7-x-0", CURRENT, 2)))),), IMAGE, None)]  # fmt: skip
+    assert "2 directories hold 42 records of topics that the cluster" in unserved_words(two[0])
+    assert [] == [*lost_in_starts((start(orphan._replace(outcome=Outcome.STRAY)),), None, None)]
