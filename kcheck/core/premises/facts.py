@@ -80,6 +80,8 @@ class LogFacts(NamedTuple):
     """Its log start offset."""
     batches: BatchFaults | None = None
     """The faults of its batches; None if they were not read."""
+    closed_at: Offset | None = None
+    """Where it ended when its broker stopped cleanly; None if the stop was not clean, or no checkpoint tells."""
     unread_size: int = 0
     """How many bytes the start truncates at its end that name no batch: records may be in them."""
 

@@ -22,8 +22,8 @@ from kcheck.core.premises.premise import Premise, PremiseCost
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 PREMISES = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-1], *batches.TABLE[:-1], *presence.TABLE[-1:],
-    *batches.TABLE[-1:],
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-1], *batches.TABLE[:2], *presence.TABLE[-1:],
+    *batches.TABLE[2:],
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
     *remote.TABLE,
 )  # fmt: skip
