@@ -74,7 +74,7 @@ class BatchFaults(NamedTuple):
     gaps: tuple[tuple[Offset, Offset], ...] = ()
     """The offsets `[start, end)` that no batch has; none if a log cleaner may have removed their records."""
     foreign: tuple[tuple[Offset, Offset], ...] = ()
-    """The offsets `[start, end)` of segments whose time index was made for other batches."""
+    """The offsets `[start, end)` of segments that their time index, or the next segment, contradicts."""
     is_complete: bool = True
     """Whether every batch was read."""
     dated: tuple[DatedRecords, ...] = ()

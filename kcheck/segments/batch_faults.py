@@ -45,6 +45,7 @@ def batch_faults(
     """
     unreadable, between, within, foreign = list[UnreadableRecords](), list[Between](), list[Between](), list[Between]()
     dates, skipped = list[DatedRecords](), list[Between]()
+    read = list[Batch]()
     is_dense, is_complete = True, True
     expected, why = segments[0].base if segments else start, None
     for segment in segments:
@@ -56,7 +57,8 @@ def batch_faults(
             is_complete = fits(min(segment.size, source.size))
             if not is_complete:
                 break
-            dated, newest, read = _dated(files, segment), 0, list[Batch]()
+            dated, newest, before, read = _dated(files, segment), 0, read, list[Batch]()
+            foreign += _overlap(source, segment, before)
             for batch, wrong in _judged(source, segment):
                 if batch is not None and _contradicts(batch, *dated):
                     foreign.append((segment.base, Offset(batch.last_offset + 1)))
@@ -90,6 +92,18 @@ def batch_faults(
         tuple(one._replace(start=max(one.start, start)) for one in dates if one.end > start),
         tuple((max(first, start), until) for first, until in skipped if until > start),
     )
+
+
+def _overlap(source: Source, segment: LoadedSegment, before: Sequence[Batch]) -> Iterator[Between]:
+    """Yield the offsets of the segment before, whose batches are `before`, if it has others than this one in its place.
+
+    A broker reads an offset from the last segment that begins at or below it (LogSegments.floorSegment).
+    """
+    if before and before[-1].last_offset >= segment.base:
+        first = next(iter(Walk(source, min(segment.size, source.size))), None)
+        same = {batch.base_offset: batch.crc for batch in before}
+        if first is not None and same.get(first.base_offset) != first.crc:
+            yield before[0].base_offset, Offset(before[-1].last_offset + 1)
 
 
 def _dated(files: Files, segment: LoadedSegment) -> tuple[int, Offset]:

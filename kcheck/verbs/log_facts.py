@@ -109,6 +109,7 @@ def log_facts(
         is_closed=closed,
         start=log.log_start_offset,
         batches=row.batches if is_served else BatchFaults(),
+        closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
     )
 

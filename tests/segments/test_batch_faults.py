@@ -120,3 +120,11 @@ def test_an_offset_index_that_names_a_later_batch_or_none() -> None:
     assert skipped((19, size + 1), (29, 99 * size)) == ((19, 100), (29, 100))
     assert skipped((19, 4 * size), start=40) == ()
     assert of_indexes().skipped == of_indexes(index((19, 4 * size)), is_indexed=False).skipped == ()
+
+
+def test_a_segment_that_overlaps_the_next_one() -> None:
+    """With the same batches, or with others at the same offsets: then one of the segments is of another log."""
+    longer = run(0, 149)
+    assert faults(log(longer), log(longer[10:]), log(THIRD)).foreign == ()
+    assert faults(log(run(0, 149, payload=b"x")), log(SECOND), log(THIRD)).foreign == ((0, 150),)
+    assert faults(log(run(0, 149, payload=b"x")), log(SECOND), log(THIRD), start=150).foreign == ()

@@ -1,16 +1,22 @@
 """The premise that what a broker serves can be read: a start does not look at most batches."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import ELSEWHERE, another_may_lead, is_alone, kept, only_follows
+from kcheck.model.names import RECOVERY_POINT, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_span, partition_name
 
-READABLE, OWN_BATCHES, LOOKUPS = "P307", "P308", "P310"
-"""The premises that readers can read every batch, that segments have those of their log, and that lookups find them."""
+READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
+"""The premises that readers can read every batch, that segments have those of their log, that lookups find them, and
+that a log ends where its broker stopped."""
+
+_FEW = 2
+"""So many logs of a small log dir may be those of others."""
 
 
 def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -41,12 +47,14 @@ def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for segments whose time index was made for other batches: somebody copied another `.log` over theirs."""
+    """Look for segments that other files of the log contradict: somebody copied another `.log` over theirs."""
     for log in facts.logs:
         for span in () if log.batches is None else log.batches.foreign:
             name = partition_name(*log.partition)
-            sentence = f"{name}: the time index of {offset_span(*span)} was made for other batches"
-            evidence = PremiseEvidence(f"{log.log_dir}/{name}", "its last entry is newer than its batch")
+            sentence = f"{name}: {offset_span(*span)} contradict their time index or the next segment"
+            evidence = PremiseEvidence(
+                f"{log.log_dir}/{name}", "an entry is newer than its batch, or two segments differ at the same offsets"
+            )
             yield _where_it_leads(
                 premise, facts, log, sentence, evidence, "the segment may be of another log, and its own records lost"
             )
@@ -63,6 +71,33 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
                 premise, facts, log, sentence, evidence,
                 "consumers and followers skip them, or stop there; kcheck repair rebuilds the index",
             )  # fmt: skip
+
+
+def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs that go on behind the recovery point of a clean stop: the stop flushes all of each log.
+
+    If most logs of a log dir do, the checkpoint or the marker of the clean stop is of another time.
+    """
+    closed = [log for log in facts.logs if log.closed_at is not None]
+    by_log_dir = groupby(sorted(closed, key=_place), lambda log: log.log_dir)
+    for log_dir, logs in ((log_dir, [*logs]) for log_dir, logs in by_log_dir):
+        longer = [(log, log.closed_at) for log in logs if log.closed_at and log.closed_at < log.end]
+        if len(longer) > max(_FEW, len(logs) // 2):
+            continue
+        for log, end in longer:
+            name = partition_name(*log.partition)
+            sentence = f"{name}: the log ends at offset {log.end}, but ended at {end} when the broker stopped"
+            evidence = PremiseEvidence(f"{log_dir}/{RECOVERY_POINT}", f"offset {end} after a clean stop")
+            sentence += ": the directory may be of another partition or of another time"
+            if is_alone(log.partition, facts):
+                yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+            else:
+                provide = None if only_follows(log.partition, facts, in_the_end=True) else EVERY_DISK
+                yield not_seen(premise, facts, sentence, provide, evidence)
+
+
+def _place(log: LogFacts) -> tuple[str, TopicPartition]:
+    return log.log_dir, log.partition
 
 
 def _where_it_leads(
@@ -88,13 +123,14 @@ TABLE = (
         rules=("KC141", "KC142"), cost=PremiseCost.HOLE,
     ),
     Premise(
-        OWN_BATCHES, PremiseKind.PRESENCE, "Each segment has the batches that its time index was made for.",
-        "The last entry of the time index has the timestamp of its batch. P307 says how much is read.",
-        "The batch is older. Of a replica that is not elected: not seen.",
+        OWN_BATCHES, PremiseKind.PRESENCE, "Each segment has the batches that its log had there.",
+        "The last entry of its time index has the timestamp of its batch, and a segment that overlaps the next one has"
+        " the same batches there. P307 says how much is read.",
+        "The batch is older, or two segments differ at the same offsets. Of a replica that is not elected: not seen.",
         "The broker serves the batches. They may come from another partition, if its .log was copied there.",
         "Compare the segment with another replica or a backup first. kcheck repair only rebuilds the time index.",
         "TimeIndex.maybeAppend, LogSegment.append 0.10.1 to 4.3.1", own_batches, ends_start=False,
-        rules=("KC162",), cost=PremiseCost.UNCOUNTED,
+        rules=("KC162", "KC221"), cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
         LOOKUPS, PremiseKind.PRESENCE, "Lookups in the offset indexes find every batch.",
@@ -104,5 +140,14 @@ TABLE = (
         "Run kcheck repair before the start: it rebuilds the offset index.",
         "LogSegment.translateOffset, OffsetIndex.lookup 2.3 to 4.3.1", lookups, ends_start=False,
         rules=("KC151", "KC152", "KC153"), cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        STOPPED_END, PremiseKind.PRESENCE, "After a clean stop each log ends at its recovery point.",
+        "With .kafka_cleanshutdown, no log goes on behind its offset in recovery-point-offset-checkpoint.",
+        "A log that does, where most others of the log dir do not, of an only replica. Of another one: not seen.",
+        "The broker serves the log. It may be that of another partition, or of another time.",
+        "Compare the directory with another replica or a backup first. If it is right: --allow P312.",
+        "LogManager.shutdown, UnifiedLog.flush 0.8.1 to 4.3.1", stopped_end, ends_start=False,
+        cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

@@ -80,6 +80,8 @@ class LogFacts(NamedTuple):
     """Its log start offset."""
     batches: BatchFaults | None = None
     """The faults of its batches; None if they were not read."""
+    closed_at: Offset | None = None
+    """Where it ended when its broker stopped cleanly; None if the stop was not clean, or no checkpoint tells."""
     unread_size: int = 0
     """Number of bytes at its end that name no batch and are truncated at the next start: they may hold records."""
 

@@ -44,7 +44,7 @@ def test_logs_whose_batches_were_read_or_not() -> None:
 def test_the_time_index_of_other_batches() -> None:
     """Somebody copied another `.log` there, so that the records of the segment are gone."""
     given = facts(logs=(LOG._replace(batches=BatchFaults(foreign=((Offset(3), Offset(5)),))),))
-    words = "orders-0: the time index of offsets 3 to 4 was made for other batches"
+    words = "orders-0: offsets 3 to 4 contradict their time index or the next segment"
     lost = f"{words}: the segment may be of another log, and its own records lost"
     assert refuted(given._replace(image=image(1, isr=(1,))))["P308"] == lost
     elsewhere = not_seen(given._replace(image=image(2, 1, isr=(2, 1))))["P308"]
@@ -63,3 +63,21 @@ def test_an_index_that_leads_to_another_place() -> None:
     follower = given._replace(image=image(2, 1, isr=(2,)))
     assert not_seen(follower)["P310"] == f"{words}; the replica is not elected now"
     assert "P310" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))
+
+
+def test_a_log_that_goes_on_behind_the_recovery_point_of_a_clean_stop() -> None:
+    """Brokers of 4.0.2 and 4.3.1 served the files of another partition of the topic."""
+    longer = LOG._replace(end=Offset(47), closed_at=Offset(7))
+    given = facts(logs=(longer,), image=image(1, isr=(1,)))
+    assert refuted(given)["P312"] == (
+        "orders-0: the log ends at offset 47, but ended at 7 when the broker stopped: the directory may be of another"
+        " partition or of another time"
+    )
+    assert "P312" in not_seen(given._replace(image=image(1, 2, isr=(1, 2))))
+    assert "P312" in not_seen(given._replace(image=image(2, 1, isr=(2,))))
+    for end in (None, Offset(0), Offset(47)):
+        assert "P312" not in refuted(given._replace(logs=(longer._replace(closed_at=end),)))
+    assert "P312" in refuted(given._replace(logs=(longer,) * 2))
+    assert "P312" not in refuted(given._replace(logs=(longer,) * 3))
+    right = tuple(longer._replace(closed_at=Offset(47)) for _ in range(4))
+    assert "P312" in refuted(given._replace(logs=((longer,) * 3 + right)))
