@@ -24,6 +24,11 @@ class NotALogDirError(UsageError):
     """A path holds nothing that kcheck can read: no log dir, no partition directory, no Kafka file."""
 
 
+def why_not_text(error: Exception) -> str:
+    """Return why bytes are not read as a text: what the error says, and where for bytes that are not UTF-8."""
+    return f"not UTF-8 at position {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
+
+
 class LogDirInUseError(KcheckError):
     """Another process, usually a broker, holds the lock of a log dir that kcheck would change."""
 

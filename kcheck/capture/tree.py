@@ -23,6 +23,7 @@ from kcheck.views.targets import (
     replica_targets,
     require_same_broker,
     targets,
+    unusable,
 )
 
 _DEPTH_MAX = 4
@@ -124,7 +125,7 @@ def _root_name(path: str, *, alone: bool) -> str:
     """Return the name of a path in the bundle; an empty one if it is the bundle itself."""
     chosen = targets([path])
     if not LOCAL.is_directory(path) and not os.path.isfile(path):
-        raise UsageError(f"{path}: no such file or directory")
+        raise unusable(path, f"{path}: not a regular file or directory")
     is_partition = any(target.kind is TargetKind.PARTITION for target in chosen)
     return "" if alone and LOCAL.is_directory(path) and not is_partition else split(LOCAL.real(path))[1]
 

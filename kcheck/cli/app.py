@@ -81,7 +81,7 @@ class _Root(CommandGroup):
 
             if names_path(args[0]):
                 return PATH_COMMAND, self.commands[PATH_COMMAND], args
-            if os.sep in args[0]:
+            if os.sep in args[0] or not args[0]:
                 raise UsageError(f"{args[0]}: no such file or directory")
         return super().resolve_command(ctx, args)
 
@@ -135,7 +135,9 @@ def main() -> None:
         except typer.Abort as error:
             _end(1, error)
         except KcheckError as error:
-            print(f"kcheck: {printable(error)}", file=sys.stderr)
+            from kcheck.cli.usage_errors import in_lower_case
+
+            print(f"kcheck: {printable(in_lower_case(str(error)))}", file=sys.stderr)
             _end(error.exit_code, error)
         except KeyboardInterrupt as error:
             _end(130, error)

@@ -1,5 +1,7 @@
 """The one line on stderr for arguments that a command does not take."""
 
+import errno
+import os
 from typing import Any
 
 from kcheck.cli.command import path_of
@@ -73,3 +75,10 @@ def _shown(part: Any, context: Any) -> str:
 
 def _name(part: Any) -> str:
     return str(part.opts[0]) if part.param_type_name == "option" else str(part.metavar or part.name)
+
+
+def in_lower_case(line: str) -> str:
+    """Return an error in the one form of errors: what the system says at its end begins with a small letter."""
+    rest, colon, reason = line.rpartition(": ")
+    is_of_system = reason in map(os.strerror, errno.errorcode)
+    return f"{rest}: {reason[0].lower()}{reason[1:]}" if colon and is_of_system else line

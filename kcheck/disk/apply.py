@@ -19,7 +19,7 @@ from kcheck.disk.backup import APPLIED, APPLYING, PLAN, UNDONE, Backup, Journal,
 from kcheck.disk.identity import check_not_another, check_same
 from kcheck.disk.lock import held
 from kcheck.disk.places import PathAt, Places, attributes_at, chunks_at, digest_at, remove, status_at, write_new
-from kcheck.errors import ApplyError, KcheckError, PlanError, StalePlanError, StoppedError, UndoError
+from kcheck.errors import ApplyError, KcheckError, PlanError, StalePlanError, StoppedError, UndoError, UsageError
 from kcheck.model.plan import FileOp, Plan, Rename, SetAside, Write, edited, lacks_digest, new_directories
 from kcheck.model.plan_json import parse_plan
 
@@ -71,6 +71,8 @@ def undo(folder: str) -> ApplyResult:
     PlanError: the folder is not a backup. StalePlanError: a file has changed since. StoppedError: a signal arrived. In
     these cases nothing is changed. UndoError: the disk failed, or a signal arrived; run undo again to continue.
     """
+    if not os.path.lexists(folder):
+        raise UsageError(f"{folder}: no such file or directory")
     with _os_errors_as_apply_error(folder), Backup(folder) as backup:
         if backup.journal() is None:
             raise PlanError(f"{folder} holds no backup of an applied plan")

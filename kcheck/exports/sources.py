@@ -128,7 +128,11 @@ def offset_logs(paths: Iterable[str]) -> Iterator[PartitionView]:
     """Yield the replicas of `__consumer_offsets` in the log dirs of paths, those around a partition or a file too."""
     log_dirs = LogDirs(release(NEWEST_TESTED))
     wanted = PartitionFilter(topics=(CONSUMER_OFFSETS,))
-    for target in dict.fromkeys(map(_around, _split(paths)[1])):
+    named = _split(paths)[1]
+    for target in named:
+        if not target.tree.exists(target.path):
+            raise UsageError(f"{target.path}: no such file or directory")
+    for target in dict.fromkeys(map(_around, named)):
         yield from partitions(
             target.tree, log_dirs.open(target), wanted=wanted, walk_all=False, release=log_dirs.release
         )

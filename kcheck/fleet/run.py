@@ -11,6 +11,7 @@ from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run_output import MANIFEST, run_tables
 from kcheck.model.unreadable import UnreadableError
+from kcheck.views.targets import unusable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,7 +103,7 @@ def open_runs(paths: Sequence[str]) -> list[FleetRun]:
 def _runs_of(path: str) -> list[FleetRun]:
     """Return the run in a directory, or those below it."""
     if not tree_of(path).is_directory(path):
-        raise UsageError(f"{path} is not a directory: name a run, or the --output-dir directory of its scan")
+        raise unusable(path, f"{path} is not a directory: name a run, or the --output-dir directory of its scan")
     whole_run = _manifest(path)
     if whole_run is not None:
         return [whole_run]

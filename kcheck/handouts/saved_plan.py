@@ -9,7 +9,7 @@ from kcheck.core.election.progress import SavedStep
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan, ServedRange
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.truncation_plans import OffsetRange
-from kcheck.errors import UsageError
+from kcheck.errors import UsageError, why_not_text
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.java import INT_MAX, LONG_MAX
 from kcheck.model.names import TopicPartition, is_legal_topic
@@ -118,8 +118,8 @@ def parse_assignments(data: bytes, path: str) -> dict[tuple[str, int], tuple[int
 def _document(data: bytes, path: str) -> "_Object":
     try:
         return _Object(path, read_json(data.decode()))
-    except ValueError as error:  # also UnicodeDecodeError
-        raise UsageError(f"{path}: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: {why_not_text(error)}") from error
 
 
 def _partition(row: "_Object") -> PlannedPartition:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import NoReturn, TypeVar
 
-from kcheck.errors import PlanError, PlanVersionError
+from kcheck.errors import PlanError, PlanVersionError, why_not_text
 from kcheck.model.java import LONG_MAX
 from kcheck.model.names import CLEAN_SHUTDOWN, FileKind
 from kcheck.model.plan import (
@@ -50,7 +50,7 @@ def parse_plan(data: bytes) -> Plan:
     try:
         value = json.loads(data, object_pairs_hook=_unique_names, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise PlanError(f"the plan is not valid JSON: {error}") from error
+        raise PlanError(f"the plan is not valid JSON: {why_not_text(error)}") from error
     document = _typed(value, dict, "the plan")
     schema = document.get("schema")
     if schema == ELECTION_SCHEMA:

@@ -100,7 +100,7 @@ def _with_repairs(
     while planned:
         trees = {path: tree for row in planned for path, tree in row.trees.items()}
         aside = replace(question, aside=(*question.aside, *chain.from_iterable(row.aside for row in planned)))
-        then = elect_as_it_lies(arguments, aside, wanted=wanted, release=release, trees=trees)
+        then = elect_as_it_lies(arguments, aside, wanted=wanted, release=release, trees=trees).whole()
         able = tuple(row for row in planned if row.repair.broker_id in then.starts)
         if able == planned:
             return _changed_first(before, replace(then, question=question), tuple(row.repair for row in planned))

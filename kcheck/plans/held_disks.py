@@ -129,6 +129,7 @@ def _with_partitions(
 ) -> HeldDisks:
     arguments = [f"{target.broker_id}={target.path}" for target in targets]
     election = elect(arguments, ElectionQuestion(incomplete_ok=True), wanted=_EVERY, release=release, trees=trees)
+    election = election.whole()
     partitions, append_time = {}, set()
     producer_id, timestamp = -1, 0
     for row in election.of_cluster:

@@ -303,7 +303,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
         yield Case(
             f"the disks of {whose} are lost",
             f"the log dirs of {whose}",
-            elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release),
+            elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release).whole(),
             dead,
         )
     lost = _lost_log_dirs(answer.election)
@@ -311,7 +311,8 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
         if_lost = replace(question, without=(*question.without, *lost))
         disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
         words = f"the {disks} of {paths} {agree(len(lost), 'is', 'are')} lost"
-        yield Case(words, "the mounts of its host", elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release))
+        election = elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release).whole()
+        yield Case(words, "the mounts of its host", election)
 
 
 def _lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:

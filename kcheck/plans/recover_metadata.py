@@ -17,7 +17,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
 from kcheck.documents.recovery_metadata import disks_row, rebuild_row, sentences
-from kcheck.errors import UsageError
+from kcheck.errors import UsageError, why_not_text
 from kcheck.formats import metadata_snapshot
 from kcheck.handouts.metadata_steps import MetadataContext, metadata_steps
 from kcheck.handouts.quorum_steps import QuorumStep
@@ -158,7 +158,7 @@ def read_answers(path: str) -> MetadataAnswers:
     try:
         document = json.loads(LOCAL.read_whole(path, follow=True, size_max=_SMALL_SIZE_MAX))
     except (UnreadableError, ValueError) as error:
-        raise UsageError(f"--answers {path}: {error}") from error
+        raise UsageError(f"--answers {path}: {why_not_text(error)}") from error
     return answers_of(document, os.urandom(32))
 
 

@@ -44,7 +44,7 @@ from kcheck.segments.header_columns import HeaderReader
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.metadata_paths import METADATA_DIRECTORY
-from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
+from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, unusable
 from kcheck.words import agree, counted, listed, shell_line, shell_word
 
 _EPOCH_AT, _EPOCH_SIZE = 12, 4
@@ -202,7 +202,7 @@ def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release:
     targets = replica_targets([*arguments])
     for target in targets:
         if target.kind is not TargetKind.LOG_DIR or target.tree.is_bundle or target.tree.is_remote:
-            raise UsageError(f"{target.path}: name the log dirs of each broker as BROKER=PATH")
+            raise unusable(target.path, f"{target.path}: name the log dirs of each broker as BROKER=PATH")
     log_dirs = LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs, own_only=True)
     topic = _old_topic(targets, question, log_dirs, image)

@@ -15,7 +15,7 @@ def end_offset(report: Report, page: Page) -> None:
     assert isinstance(answer, EndOffsets)
     rows = [*map(_cells, answer.answers)]
     page.line("OffsetsForLeaderEpoch", "bold")
-    page.table(_HEADER, rows)
+    page.table(_HEADER, rows) if rows else page.line("no partitions")
 
 
 def _cells(row: EndOffset) -> tuple[object, ...]:

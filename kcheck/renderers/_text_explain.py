@@ -125,6 +125,8 @@ def _log(causes: Sequence[Cause], places: Sequence[PlaceTimeline], facts: Iterab
     """Write the causes, then what happened at each place, the worst one first."""
     count = sum(step.count for place in places for step in place.steps)
     page.line(" · ".join(filter(None, [counted(count, "message"), *facts])), "bold")
+    if not count:
+        page.line("No line is a message of a broker that kcheck knows.")
     for cause in causes if page.every else causes[:_CAUSES_SHOWN]:
         _cause(cause, page)
     if len(causes) > _CAUSES_SHOWN and not page.every:

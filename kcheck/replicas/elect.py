@@ -154,6 +154,12 @@ class ClusterElection(BrokerAnswer):
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before any start; None if none is needed."""
 
+    def whole(self) -> Self:
+        """Return the same answer; KeyboardInterrupt if the user interrupted it."""
+        if self.interrupted is not None:
+            raise KeyboardInterrupt
+        return self
+
     @property
     def start_of_all(self) -> StartOfAll:
         """What starting all brokers here costs."""

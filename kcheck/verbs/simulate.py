@@ -13,7 +13,7 @@ from kcheck.disk.new_files import write_tree
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer
 from kcheck.documents.simulation import releases_body, replay_body, search_body, searches_body
-from kcheck.errors import UsageError
+from kcheck.errors import UsageError, why_not_text
 from kcheck.jobs.workers import SharedWork
 from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
@@ -284,11 +284,11 @@ def text_at(path: str) -> str:
             similar = near(path, known)
             instead = f"did you mean {some_of(similar)}?" if similar else "kcheck simulate list names the histories"
             raise UsageError(f"{path}: no such file or history; {instead}") from error
-        raise UnreadableError(f"{path}: {error}", error.cause) from error
+        raise UsageError(f"{path}: {error}") from error
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not UTF-8 at position {error.start}") from error
+        raise UsageError(f"{path}: {why_not_text(error)}") from error
 
 
 def write_directories(run: Replay, out: str, step: int | None = None) -> None:

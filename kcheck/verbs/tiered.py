@@ -289,6 +289,8 @@ def tiered(
         arguments, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release, log_dirs=log_dirs,
         metadata=metadata, watch=watch,
     )  # fmt: skip
+    if checked.interrupted is not None:
+        raise KeyboardInterrupt
     shown = ("KC00", *REMOTE_RULES)
     return Tiered(
         release=release,

@@ -20,7 +20,7 @@ from kcheck.segments.batches import Walk
 from kcheck.views.broker_facts import settings_path
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
-from kcheck.views.targets import Target, TargetKind, read_properties
+from kcheck.views.targets import Target, TargetKind, read_properties, unusable
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -30,7 +30,8 @@ def rescue_nodes(targets: Iterable[Target], dead: frozenset[int]) -> tuple[Rescu
     by_node: dict[int, list[Target]] = {}
     for target in targets:
         if target.kind is not TargetKind.LOG_DIR:
-            raise UsageError(f"{target.path} is not a log dir: name the log dirs of each node as NODE=PATH")
+            words = f"{target.path} is not a log dir: name the log dirs of each node as NODE=PATH"
+            raise unusable(target.path, words)
         if target.tree.is_bundle or target.tree.is_remote:
             raise UsageError(f"{target.path}: a recovery needs the log dirs themselves")
         by_node.setdefault(_node_id(target), []).append(target)

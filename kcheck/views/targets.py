@@ -122,7 +122,7 @@ def _targets(path: str, broker_id: int | None) -> tuple[Target, ...]:
 
 def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     if not path:
-        raise UsageError("a path is empty: a variable may not be set")
+        raise _unset()
     tree = tree_of(path)
     target = Target(kind=TargetKind.LOG_DIR, path=path, broker_id=broker_id, tree=tree)
     if not tree.is_directory(path):
@@ -307,6 +307,15 @@ def paths_of(targets: Iterable[Target]) -> tuple[str, ...]:
 
 def directory_wanted(target: Target, what: str) -> UsageError:
     """Return the error for a path that is a file or missing, when `what` needs directories."""
-    if not target.tree.exists(target.path):
-        return UsageError(f"{target.path}: no such file or directory")
-    return UsageError(f"{target.path} is a file; {what} needs a log dir or partition directory")
+    return unusable(target.path, f"{target.path} is a file; {what} needs a log dir or partition directory")
+
+
+def unusable(path: str, words: str) -> UsageError:
+    """Return the error for a path that is not as a command wants it: that it is missing, or the words."""
+    if not path:
+        return _unset()
+    return UsageError(words if tree_of(path).exists(path) else f"{path}: no such file or directory")
+
+
+def _unset() -> UsageError:
+    return UsageError("a path is empty: a variable may not be set")

@@ -270,4 +270,4 @@ def test_a_full_disk_ends_a_capture(broker: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(tempfile, "TemporaryFile", limited)
     out = tmp_path / f"full{SUFFIX}"
     code, _, errors = run(["capture", str(broker), "-o", str(out)])
-    assert (code, errors, out.exists()) == (2, f"kcheck: cannot write {out}: No space left on device\n", False)
+    assert (code, errors, out.exists()) == (2, f"kcheck: cannot write {out}: no space left on device\n", False)

@@ -80,7 +80,7 @@ def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "word"),
     [
-        (("apply", "missing.json", "--backup", "b", "--yes"), 2, "missing.json: No such file or directory"),
+        (("apply", "missing.json", "--backup", "b", "--yes"), 2, "missing.json: no such file or directory"),
         (("apply", "plan.json", "--yes"), 2, "--backup"),
         (("apply", "data1/meta.properties", "--backup", "b", "--yes"), 3, "the plan is not valid JSON"),
         (("apply", "plan.json", "--backup", "data1/b", "--yes"), 3, "must not be inside"),
@@ -92,7 +92,7 @@ def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
             "which was checked; choose a file outside",
         ),
         (("undo", "data1"), 3, "holds no backup"),
-        (("undo", "missing"), 3, "holds no backup"),
+        (("undo", "missing"), 2, "missing: no such file or directory"),
     ],
 )
 def test_errors(plan: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, word: str) -> None:

@@ -2,14 +2,14 @@
 
 import contextlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kcheck.cli.command_tree import Command, command_tree
 from kcheck.renderers._next_command import CARRIED
-from tests.cli.command import ROOT, kcheck
+from tests.cli.command import ROOT, Ended, kcheck
 from tests.fleets import finding, forged
 
 _BROKERS = ROOT / "fixtures" / "brokers" / "4.3.1" / "diverged"
@@ -127,10 +127,10 @@ def leaves() -> Iterator[Command]:
     yield from (command for command in (*root.walk(), by_path) if not command.commands)
 
 
-def outcome(words: tuple[str, ...]) -> tuple[object, ...]:
+def outcome(words: tuple[str, ...], ask: Callable[..., Ended] = kcheck) -> tuple[object, ...]:
     """Return all that a command leaves: its exit code, what it prints, and the sizes of the files it writes."""
     try:
-        done = kcheck(*(word.replace("NEW", "new") for word in words))
+        done = ask(*(word.replace("NEW", "new") for word in words))
         paths = sorted(_NEW.rglob("*")) if _NEW.is_dir() else [_NEW] if _NEW.exists() else []
         return done.code, done.out, done.err, tuple((str(path), path.stat().st_size) for path in paths)
     finally:

@@ -53,9 +53,9 @@ def test_usage_errors(arguments: tuple[str, ...], error: str) -> None:
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """A directory is no history; the exit code is 3."""
+    """A directory is no history: a wrong argument."""
     done = kcheck("simulate", tmp_path)
-    assert (3, f"kcheck: {tmp_path}: not a regular file\n") == (done.code, done.err)
+    assert (2, f"kcheck: {tmp_path}: not a regular file\n") == (done.code, done.err)
 
 
 def test_the_document_of_a_history() -> None:

@@ -193,7 +193,7 @@ def test_an_answer_that_is_not_one_table_leaves_the_file_alone(damaged: Path, tm
 def test_a_file_that_cannot_be_written_is_a_usage_error(damaged: Path, tmp_path: Path) -> None:
     done = kcheck("inspect", damaged, "-o", tmp_path / "gone" / "out")
     assert (2, "") == (done.code, done.out)
-    assert "No such file or directory" in done.err
+    assert "no such file or directory" in done.err
 
 
 @pytest.mark.parametrize(

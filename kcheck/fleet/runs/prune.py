@@ -12,6 +12,7 @@ from kcheck.fleet.run import open_runs
 from kcheck.fleet.run_output import MANIFEST, UNFINISHED, is_written
 from kcheck.model.report import Report
 from kcheck.model.unreadable import UnreadableError
+from kcheck.views.targets import unusable
 
 _ASIDE = ".run="
 """How the name begins of what `--resume` would go on from."""
@@ -49,7 +50,7 @@ def prune(out: str, keep: int, *, dry_run: bool, unfinished: bool = False) -> Re
 
 def _old(out: str, keep: int) -> Iterator[Leftover]:
     if not tree_of(out).is_directory(out):
-        raise UsageError(f"{out} is not a directory: name the --output-dir directory of scans")
+        raise unusable(out, f"{out} is not a directory: name the --output-dir directory of scans")
     try:
         runs = open_runs([out])
     except UsageError:

@@ -17,7 +17,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.names import BUNDLE_SUFFIX
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.rules import kc001_unreadable
-from kcheck.views.targets import TargetKind, targets
+from kcheck.views.targets import TargetKind, targets, unusable
 
 _NAMES = ("cluster", "broker", "log_dir")
 _COLUMNS = (*_NAMES, "kafka")
@@ -102,12 +102,12 @@ def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDi
     elif "{" in root:
         layout = layout_of(root, _NAMES)
         if not tree_of(layout.start).is_directory(layout.start):
-            raise UsageError(f"{root}: {layout.start} is not a directory")
+            raise unusable(layout.start, f"{root}: {layout.start} is not a directory")
         for path, known in matching_directories(layout, disks):
             yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
     else:
         example = "/mnt/{broker}/{log_dir}"
-        raise UsageError(f"{root} is not a directory, a layout such as {example}, or a .csv or .parquet file")
+        raise unusable(root, f"{root} is not a directory, a layout such as {example}, or a .csv or .parquet file")
 
 
 def _bundles(root: str) -> list[str]:
