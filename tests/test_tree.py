@@ -460,7 +460,7 @@ def references(text: str) -> Iterator[str]:
         first, *rest = name.split(".")
         if first in FORMER:
             yield name
-        elif first in PACKAGES and name != "zookeeper.connect" and rest[-1] not in ("md", "py"):
+        elif first in PACKAGES and name != "zookeeper.connect" and rest[-1] not in ("md", "py", "jsonl"):
             value: object = importlib.import_module(f"kcheck.{first}")
             for part in rest:
                 found = getattr(value, part, None)

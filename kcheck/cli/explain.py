@@ -16,9 +16,9 @@ def explain(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RULE|LINE|LOG|DIR]...",
-            help="Rules (KC201, epoch-order, L008), pasted log lines, broker logs (.gz too), - for stdin; "
-            "with a log, log dirs to compare it with.",
+            metavar="[RULE|PREMISE|LINE|LOG|DIR]...",
+            help="Rules (KC201, epoch-order, L008), premises (P301), pasted log lines, broker logs (.gz too), "
+            "- for stdin; with a log, log dirs to compare it with.",
             show_default=False,
         ),
     ] = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairable_log_dirs
 from kcheck.model.finding import Severity
+from kcheck.model.premises import PremiseStatus
 from kcheck.model.report import CommandLine, Report
 from kcheck.words import shell_line
 
@@ -97,8 +98,11 @@ def _preflight(report: Report, typed: CommandLine) -> str | None:
 
     answer = report.answer
     assert isinstance(answer, Preflight)
-    if answer.may_start is True or not any(start.partitions for start in answer.starts):
+    if answer.may_start is True:
         return None
+    if not any(start.partitions for start in answer.starts):
+        rows = sorted(answer.premises, key=lambda row: row.status is not PremiseStatus.REFUTED)
+        return next((f"kcheck explain {row.id}" for row in rows if row.status is not PremiseStatus.PROVEN), None)
     options = tuple(option for option in typed.options if option[0] != "--config")  # the argument is the same file
     return _line("predict", typed._replace(options=options))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from kcheck.core.premises.premise import Premise
 from kcheck.disk.package_data import log_catalogue
 from kcheck.documents.explain import look
 from kcheck.documents.next_commands import incident_topic
@@ -19,6 +20,8 @@ from kcheck.words import counted, partition_name, some_of
 
 _SEE = re.compile(r"^See: operations/([\w-]+)\.md", re.MULTILINE)
 """How a page of a rule names a page of docs/operations."""
+_PAGE = re.compile(r"docs/operations/([\w-]+)\.md")
+"""How a premise names one."""
 _CAUSES_SHOWN = 5
 _STEPS_SHOWN = 12
 _PLACES_SHOWN = 10
@@ -38,6 +41,9 @@ def explain(report: Report, page: Page) -> None:
     answer = report.answer
     if isinstance(answer, RulePages):
         _pages(answer.rules, page)
+        page.line() if answer.rules and answer.premises else None
+        _premises(answer.premises, page)
+        page.line() if (answer.rules or answer.premises) and answer.log_rules else None
         _messages(answer.log_rules, page)
         return
     from kcheck.verbs.explain_log import LogExplanation  # only for messages
@@ -65,6 +71,25 @@ def _pages(rules: Iterable[Rule], page: Page) -> None:
             page.line() if at else None
             for item in re.split(r"\n(?=- )", paragraph):
                 page.wrapped(" ".join(item.split()), hanging="  " if item.startswith("- ") else "")
+
+
+def _premises(premises: Iterable[Premise], page: Page) -> None:
+    """Write what green answers rest on, and what is true without it."""
+    for number, premise in enumerate(premises):
+        page.line() if number else None
+        page.line(f"{premise.id} (a premise of green answers: {premise.kind})", "bold")
+        page.line()
+        page.wrapped(premise.sentence)
+        facts = {
+            "Proven": premise.proof,
+            "Refuted": premise.against,
+            "If it is not true": premise.refutation,
+            "What to do": _PAGE.sub(r"kcheck help \1", premise.remedy),
+            "Kafka": premise.kafka,
+        }
+        for title, words in facts.items():
+            page.line()
+            page.wrapped(f"{title}: {words}")
 
 
 def _messages(rules: Iterable[LogRule], page: Page) -> None:

@@ -1,9 +1,9 @@
-"""`kcheck rules` and `kcheck explain`: the rules and their pages, and which arguments are broker messages."""
+"""`kcheck rules` and `kcheck explain`: the pages of rules and premises, and which arguments are broker messages."""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.package_data import log_catalogue
@@ -18,6 +18,9 @@ from kcheck.survey.rule_runner import all_rules
 from kcheck.tables import rules as rules_table
 from kcheck.words import near, some_of
 
+if TYPE_CHECKING:
+    from kcheck.core.premises.premise import Premise
+
 _STDIN = "-"
 
 
@@ -31,6 +34,8 @@ class RulePages(Answer):
     """The rules, by id."""
     log_rules: tuple[LogRule, ...] = ()
     """The rules of broker messages, by id."""
+    premises: tuple["Premise", ...] = ()
+    """The premises, in the order of the arguments."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -39,13 +44,15 @@ class RulePages(Answer):
             from kcheck.documents.explain import rule_row  # only for messages
 
             messages = {"log_rules": tuple(rule_row(rule, log_catalogue()) for rule in self.log_rules)}
+        if self.premises:
+            messages["premises"] = tuple(map(_premise_row, self.premises))
         return self.as_report(
             self.verb,
             NEWEST_TESTED,
             body={"rules": tuple(map(_row, self.rules)), **messages},
             table="rules",
             columns=rules_table.TABLE.columns,
-            kinds={"rules": "rule", "log_rules": "log-rule"},
+            kinds={"rules": "rule", "log_rules": "log-rule", "premises": "premise"},
         )
 
 
@@ -53,7 +60,7 @@ class Asked(NamedTuple):
     """The arguments of `kcheck explain` by what they are."""
 
     rules: tuple[str, ...] = ()
-    """Ids and names of rules."""
+    """Ids and names of rules, and ids of premises."""
     logs: tuple[str, ...] = ()
     """Logs of brokers; `-` is stdin."""
     texts: tuple[str, ...] = ()
@@ -70,6 +77,7 @@ class Asked(NamedTuple):
 _DIGITS = str.maketrans("oil", "011")
 """Letters that mean a digit in an id that was typed."""
 _PREFIX = re.compile(r"KC\d{1,2}")
+_PREMISE = re.compile(r"P\d{3}")
 
 
 def asked(arguments: Iterable[str]) -> Asked:
@@ -113,8 +121,9 @@ def _pasted(argument: str) -> str:
 
 
 def is_rule(name: str) -> bool:
-    """Return whether this is the id or name of a rule, a prefix of ids, or the id of a broker message."""
-    return name.lower() in _known() or name.upper() in log_catalogue().rules or bool(_of_prefix(name))
+    """Return whether this is the id or name of a rule, a prefix of ids, or the id of a broker message or a premise."""
+    named = name.lower() in _known() or name.upper() in log_catalogue().rules or bool(_of_prefix(name))
+    return named or bool(_premises((name,)))
 
 
 def every_rule() -> RulePages:
@@ -130,7 +139,9 @@ def explained(wanted: Asked) -> RulePages:
 def named_rules(wanted: Iterable[str]) -> RulePages:
     """Return the answer of `kcheck explain`; a prefix such as KC2 lists its rules. UsageError: no such rule."""
     wanted, known = tuple(wanted), _known()
-    if all(map(_of_prefix, wanted)):
+    premises = _premises(wanted)
+    wanted = tuple(name for name in wanted if name.upper() not in {premise.id for premise in premises})
+    if wanted and all(map(_of_prefix, wanted)):
         return RulePages(verb="rules", rules=tuple(rule for name in wanted for rule in _of_prefix(name)))
     messages: Mapping[str, LogRule] = {}
     for name in wanted:
@@ -143,7 +154,18 @@ def named_rules(wanted: Iterable[str]) -> RulePages:
         verb="explain",
         rules=tuple(dict.fromkeys(known[name.lower()] for name in wanted if name.lower() in known)),
         log_rules=tuple(dict.fromkeys(messages[name.upper()] for name in wanted if name.upper() in messages)),
+        premises=premises,
     )
+
+
+def _premises(names: Iterable[str]) -> tuple["Premise", ...]:
+    """Return the premises with these ids; skip other names."""
+    ids = [name.upper() for name in names if _PREMISE.fullmatch(name.upper())]
+    if not ids:
+        return ()
+    from kcheck.core.premises.table import BY_ID  # only for premises
+
+    return tuple(BY_ID[premise] for premise in dict.fromkeys(ids) if premise in BY_ID)
 
 
 def _of_prefix(name: str) -> tuple[Rule, ...]:
@@ -174,6 +196,20 @@ def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
     """Return these rules as `kcheck explain` shows them; skip unknown ids."""
     wanted = {*ids}
     return tuple(_row(rule) for rule in all_rules() if rule.id in wanted)
+
+
+def _premise_row(premise: "Premise") -> Row:
+    return {
+        "id": premise.id,
+        "kind": str(premise.kind),
+        "sentence": premise.sentence,
+        "proof": premise.proof,
+        "against": premise.against,
+        "refutation": premise.refutation,
+        "remedy": premise.remedy,
+        "source": premise.kafka,
+        "docs": "premises.html",
+    }
 
 
 def _row(rule: Rule) -> Row:

@@ -25,6 +25,18 @@ def document(*arguments: str | Path) -> Any:
     return json.loads(kcheck("explain", *arguments, "--format", "json").out)
 
 
+def test_a_premise() -> None:
+    """What a reason of preflight names is explained as a rule is, alone and among rules."""
+    (row,) = document("p301")["premises"]
+    assert row["id"] == "P301"
+    shown = kcheck("explain", "KC001", "P301", "L008", "P403").out
+    assert "If it is not true: KRaft: the process ends" in shown
+    assert "What to do: Make room: kcheck help disk-full." in shown
+    ids = ["KC001", "P301", "P403", "L008"]
+    assert ids == [title for block in shown.split("\n\n") if (title := block.split()[0]) in ids]
+    assert "no rule P999" in kcheck("explain", "P999").err
+
+
 def test_a_pasted_line() -> None:
     """What happened, since when, how dangerous, what is next, what to type, and the rules."""
     (line,) = document(BELOW)["lines"]
