@@ -89,9 +89,7 @@ def _start(context: MetadataContext) -> Iterator[QuorumStep]:
     notes = ["At first only the best replica of a partition is in sync; the others follow it."]
     if context.is_bootstrap:
         command = f"kcheck cluster {shell_line([f'{number}={context.controller.log_dir}'])}"
-        waits = (
-            "Start no broker before this shows the topics: one that sees an empty cluster sets every replica aside.",
-        )
+        waits = ("Start no broker before this shows the topics: without them it sets every replica aside.",)
         yield QuorumStep(f"Start controller {number}, alone", (command,), waits)
     else:
         notes.insert(0, "Brokers may start at the same moment: they wait for its metadata.")
