@@ -225,6 +225,7 @@ def recover_metadata(
     dead: Iterable[int] = (),
     voter: str | None = None,
     standalone: bool = False,
+    bootstrap: bool = False,
     force: bool = False,
     out: Path | None = None,
     kafka: str | Release = AUTO,
@@ -233,8 +234,9 @@ def recover_metadata(
 
     `nodes` are the log dirs of every broker and of a new, formatted controller, as texts `NODE=PATH`. `answers` is a
     file with what only the user knows, `dead` are nodes that never come back, `voter` is the new controller, as NODE or
-    NODE@HOST:PORT. With `standalone` the cluster is one broker, for reading. `out` is a directory for the plan of each
-    node, the answers file and the runbook.
+    NODE@HOST:PORT. With `standalone` the cluster is one broker, for reading. With `bootstrap` the controller gets the
+    metadata as its first records, and starts before the brokers. `out` is a directory for the plan of each node, the
+    answers file and the runbook.
     """
     from kcheck.core.rescue.answers import NONE
     from kcheck.plans.recover_metadata import MetadataQuestion, read_answers
@@ -248,6 +250,7 @@ def recover_metadata(
         answers=NONE if path is None else read_answers(path),
         answers_path=path,
         standalone=standalone,
+        bootstrap=bootstrap,
         force=force,
     )
     texts = texts_of(nodes)

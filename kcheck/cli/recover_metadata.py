@@ -19,6 +19,10 @@ AnswersOption = Annotated[
 ]
 Standalone = Annotated[bool, typer.Option("--standalone", help="A cluster of one broker, for reading its records.")]
 
+Bootstrap = Annotated[
+    bool, typer.Option("--bootstrap", help="Write bootstrap.checkpoint, not a snapshot: the controller starts first.")
+]
+
 
 @with_common
 def recover_metadata(
@@ -28,6 +32,7 @@ def recover_metadata(
     dead: DeadNodes = None,
     voter: VoterOption = None,
     standalone: Standalone = False,
+    bootstrap: Bootstrap = False,
     force: Force = False,
     out: QuorumOut = None,
 ) -> None:
@@ -37,7 +42,7 @@ def recover_metadata(
     if not nodes:
         raise UsageError("name the log dirs of every broker, and of a new controller, as NODE=PATH")
     answer = api.recover_metadata(
-        *nodes, answers=answers, dead=dead or (), voter=voter, standalone=standalone, force=force, out=out,
-        kafka=common.release(nodes),
+        *nodes, answers=answers, dead=dead or (), voter=voter, standalone=standalone, bootstrap=bootstrap,
+        force=force, out=out, kafka=common.release(nodes),
     )  # fmt: skip
     common.write_answer(answer.report(), failed=lambda: bool(answer.refusals))

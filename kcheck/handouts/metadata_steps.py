@@ -33,6 +33,8 @@ class MetadataContext(NamedTuple):
     address: str | None
     """The address of the controller; None if it is not known."""
     standalone: bool
+    is_bootstrap: bool = False
+    """Whether the controller gets the metadata as its first records."""
 
 
 def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
@@ -41,7 +43,7 @@ def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
         _stop(context),
         _apply(context),
         _settings(context),
-        _start(context),
+        *_start(context),
         _check(context),
         *_configs(context),
         *_grow(context),
@@ -60,11 +62,10 @@ def _stop(context: MetadataContext) -> QuorumStep:
 
 def _apply(context: MetadataContext) -> QuorumStep:
     commands = [shell_line(["kcheck", "apply", file.path, "--backup", file.backup, "--yes"]) for file in context.files]
-    notes = (
-        f"kcheck undo {shell_word(context.files[0].backup)} takes it back, as long as no node has started.",
-        "Brokers with an older copy of the metadata drop it by themselves.",
-    )
-    return QuorumStep("Apply the plan of each node on its machine", tuple(commands), notes)
+    notes = [f"kcheck undo {shell_word(context.files[0].backup)} takes it back, as long as no node has started."]
+    if not context.is_bootstrap:
+        notes.append("Brokers with an older copy of the metadata drop it by themselves.")
+    return QuorumStep("Apply the plan of each node on its machine", tuple(commands), tuple(notes))
 
 
 def _settings(context: MetadataContext) -> QuorumStep:
@@ -83,15 +84,20 @@ def _settings(context: MetadataContext) -> QuorumStep:
     return QuorumStep(title, lines, (note,), is_text=True)
 
 
-def _start(context: MetadataContext) -> QuorumStep:
-    notes = [
-        "Brokers may start at the same moment: they wait for its metadata.",
-        "At first only the best replica of a partition is in sync; the others follow it.",
-    ]
+def _start(context: MetadataContext) -> Iterator[QuorumStep]:
+    number = context.controller.node_id
+    notes = ["At first only the best replica of a partition is in sync; the others follow it."]
+    if context.is_bootstrap:
+        command = f"kcheck cluster {shell_line([f'{number}={context.controller.log_dir}'])}"
+        waits = ("Start no broker before this shows the topics: without them it sets every replica aside.",)
+        yield QuorumStep(f"Start controller {number}, alone", (command,), waits)
+    else:
+        notes.insert(0, "Brokers may start at the same moment: they wait for its metadata.")
     if context.plan.without_disk:
         count = counted(len(context.plan.without_disk), "partition")
         notes.append(f"{count} without a disk stay offline, so that no empty log counts as a full one.")
-    return QuorumStep(f"Start controller {context.controller.node_id}, then the brokers", notes=tuple(notes))
+    title = "Start the brokers" if context.is_bootstrap else f"Start controller {number}, then the brokers"
+    yield QuorumStep(title, notes=tuple(notes))
 
 
 def _check(context: MetadataContext) -> QuorumStep:

@@ -14,7 +14,7 @@ from kcheck.errors import UsageError
 from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.cluster import Voter
-from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
+from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA, FileKind
 from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, Why, Write, digest
 from kcheck.model.release import Release
 from kcheck.plans.rescue_files import NodePlan
@@ -51,12 +51,15 @@ def place_of_snapshot(nodes: Iterable[RescueNode]) -> tuple[int, int]:
 
 
 def rebuild_plans(
-    tree: Tree, plan: Rebuild, disks: HeldDisks, controller: RescueNode, nodes: Iterable[RescueNode],
+    tree: Tree, plan: Rebuild, disks: HeldDisks, controller: RescueNode, place: tuple[int, int] | None,
     voters: tuple[Voter, ...], release: Release,
 ) -> tuple[NodePlan, ...]:  # fmt: skip
-    """Return a plan for the controller, and one for each broker whose disks lack ids; UsageError if it is too large."""
+    """Return a plan for the controller, and one for each broker whose disks lack ids; UsageError if it is too large.
+
+    `place` is where the snapshot ends; None for bootstrap.checkpoint, the first records of the controller.
+    """
     log_dir = tree.real(controller.log_dir)
-    operation = _snapshot(plan, disks, log_dir, place_of_snapshot(nodes), voters)
+    operation = _metadata(tree, plan, disks, log_dir, place, voters)
     of_controller = Plan(release.name, (log_dir,), (operation,), known_identities([(tree, log_dir)]))
     plans = [NodePlan(controller.node_id, of_controller)]
     for broker in disks.brokers:
@@ -69,14 +72,17 @@ def rebuild_plans(
     return tuple(plans)
 
 
-def _snapshot(
-    plan: Rebuild, disks: HeldDisks, log_dir: str, place: tuple[int, int], voters: tuple[Voter, ...]
+def _metadata(
+    tree: Tree, plan: Rebuild, disks: HeldDisks, log_dir: str, place: tuple[int, int] | None, voters: tuple[Voter, ...]
 ) -> Write:
-    end, epoch = place
+    end, epoch = place or (0, 0)
     values = [metadata_record(name, version, data) for name, version, data in records_of(plan, disks)]
-    data = snapshot(values, epoch, disks.timestamp, voters)
+    data = snapshot(values, epoch, disks.timestamp, () if place is None else voters)
     if len(data) > CONTENT_SIZE_MAX:
         raise UsageError(f"the snapshot has {len(data)} bytes, more than a plan carries")
+    if place is None:
+        path = join(log_dir, FileKind.BOOTSTRAP)
+        return _write(tree, path, data, "the metadata from the disks, as the first records of the controller")
     path = join(log_dir, METADATA_DIRECTORY, f"{end:020}-{epoch:010}.checkpoint")
     reason = f"the metadata from the disks, as a snapshot at offset {end} of epoch {epoch}, above every other"
     return Write(path, None, digest(data), Why(None, reason), data)

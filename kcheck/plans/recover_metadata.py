@@ -2,16 +2,21 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kcheck.core.rescue.answers import NONE, SCHEMA, MetadataAnswers, answers_of
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import NewVoter, RescueNode
-from kcheck.core.rescue.rebuild import Rebuild, Wanted, rebuild, template
-from kcheck.core.rescue.rebuild_refusals import refusals_of_controller, refusals_of_held, refusals_of_rebuild
-from kcheck.core.rescue.refusals import refusals_of_disks
+from kcheck.core.rescue.rebuild import METADATA_VERSION, Rebuild, Wanted, rebuild, records_of, template
+from kcheck.core.rescue.rebuild_refusals import (
+    refusals_of_bootstrap,
+    refusals_of_controller,
+    refusals_of_held,
+    refusals_of_rebuild,
+)
+from kcheck.core.rescue.refusals import RescueRefusal, refusals_of_disks
 from kcheck.core.rescue.ways import NO_DIRECTORY
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
@@ -56,6 +61,8 @@ class MetadataQuestion:
     """The file that says it."""
     standalone: bool = False
     """True if the cluster is one broker, for reading."""
+    bootstrap: bool = False
+    """True if the controller gets the metadata as its first records, not as a snapshot."""
     force: bool = False
     """True if refusals that a user can overrule count as warnings."""
 
@@ -72,8 +79,8 @@ class MetadataRecovery(RescueAnswer):
     """The metadata that the plan writes."""
     controller: RescueNode | None
     """The new controller."""
-    place: tuple[int, int]
-    """The offset and the epoch of the snapshot."""
+    place: tuple[int, int] | None
+    """The offset and the epoch of the snapshot; None with bootstrap.checkpoint."""
     voters: tuple[Voter, ...]
     """The voters in the snapshot; empty if the configuration names them."""
     plans: tuple[NodePlan, ...]
@@ -95,6 +102,7 @@ class MetadataRecovery(RescueAnswer):
             MetadataContext(
                 self.disks, self.rebuild, self.controller, files, self.arguments, is_dynamic=bool(self.voters),
                 address=next((end.partition("://")[2] for end in address), None), standalone=self.question.standalone,
+                is_bootstrap=self.place is None,
             )
         )  # fmt: skip
 
@@ -109,7 +117,8 @@ class MetadataRecovery(RescueAnswer):
         words = [word for number in question.dead for word in ("--dead", str(number))]
         words += [] if question.answers_path is None else ["--answers", question.answers_path]
         words += voter_words(question.voter)
-        words += (["--standalone"] if question.standalone else []) + (["--force"] if question.force else [])
+        chosen = {"--standalone": question.standalone, "--bootstrap": question.bootstrap, "--force": question.force}
+        words += [option for option, is_wanted in chosen.items() if is_wanted]
         return f"{shell_line(['kcheck', 'recover', 'metadata', *self.arguments, *words])} --output-dir {FOLDER}"
 
     def with_plan(self, out: str) -> "MetadataRecovery":
@@ -141,12 +150,11 @@ class MetadataRecovery(RescueAnswer):
         )
 
     def _body(self) -> Row:
-        end, epoch = self.place
         controller = self.controller
         return {
             "verdict": " ".join(self.sentences),
             "controller": None if controller is None else controller.node_id,
-            "snapshot": {"end_offset": end, "epoch": epoch},
+            "snapshot": None if self.place is None else dict(zip(("end_offset", "epoch"), self.place, strict=True)),
             **disks_row(self.disks),
             **rebuild_row(self.rebuild, self.disks),
             **self.last_rows(map(plan_row, self.plans)),
@@ -181,17 +189,24 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
         *(row for row in refusals_of_disks(nodes, ()) if row.name == "node-twice"),
         *refusals_of_controller(controller, disks, wanted, is_empty=controller is None or _is_new(controller)),
         *(refusals_of_rebuild(disks, plan, wanted) if disks.partitions else ()),
+        *(_of_bootstrap(others, plan, disks) if question.bootstrap else ()),
     ]
     refusals, warnings = overruled(every, force=question.force)
     voters = () if controller is None else _voters(controller, question.voter)
+    place = None if question.bootstrap else place_of_snapshot(others)
     plans: tuple[NodePlan, ...] = ()
     if not refusals and controller is not None:
-        plans = rebuild_plans(LOCAL, plan, disks, controller, others, voters, release)
+        plans = rebuild_plans(LOCAL, plan, disks, controller, place, voters, release)
     return MetadataRecovery(
         release=release, question=question, arguments=tuple(arguments), disks=disks, rebuild=plan, refusals=refusals,
         warnings=warnings, controller=controller,
-        place=place_of_snapshot(others), voters=voters, plans=plans, checked=paths_of(targets), collected=[],
+        place=place, voters=voters, plans=plans, checked=paths_of(targets), collected=[],
     )  # fmt: skip
+
+
+def _of_bootstrap(others: Sequence[RescueNode], plan: Rebuild, disks: HeldDisks) -> Iterator[RescueRefusal]:
+    count = sum(1 for _ in records_of(plan, disks))
+    return refusals_of_bootstrap(others, count, plan.features.get(METADATA_VERSION, 0))
 
 
 def _with_number(target: Target) -> Target:

@@ -22,9 +22,11 @@ def recovery_metadata(report: Report, page: Page) -> None:
     _leftovers(answer, page)
     refused(answer.warnings, answer.refusals, page)
     if answer.plans:
-        end, epoch = answer.place
         page.line()
-        page.wrapped(f"Snapshot for the controller: offset {end}, epoch {epoch}.", style="bold")
+        place = "bootstrap.checkpoint"
+        if answer.place is not None:
+            place = "offset {}, epoch {}".format(*answer.place)
+        page.wrapped(f"Snapshot for the controller: {place}.", style="bold")
         page.wrapped(f"Changes: {plan_words(answer.plans)}.")
         stepwise(answer.steps, page)
     files(answer.written, page)

@@ -57,7 +57,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
     elif not _is_replica(partition):
         yield Refused(finding, f"the topic has no replica of partition {view.partition} on this broker")
     elif _has_later_epochs(partition):
-        why = "its leader epochs are above that of the topic now, so followers would never come into sync"
+        why = "its leader epochs are above the topic's now, so followers would never come into sync"
         yield Refused(finding, f"{why}: kcheck recover topic writes the epochs too")
     else:
         yield _adopted(partition, finding, replica)

@@ -81,7 +81,6 @@ STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
 
 ONLY = {
     "120.txt": tuple(answer for answer in ANSWERS if answer not in RESCUES),
-    "ndjson": tuple(answer for answer in ANSWERS if answer not in RESCUES),
     "csv": (
         "end-offset",
         "dump",

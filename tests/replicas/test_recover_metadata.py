@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 import kcheck
+from kcheck.core.rescue.rebuild import records_of
 from kcheck.disk.apply import apply, undo
 from kcheck.disk.local import LOCAL
 from kcheck.errors import UsageError
 from kcheck.plans.recover_metadata import MetadataRecovery
 from kcheck.records.raft_batch import snapshot
+from kcheck.schemas.encode import metadata_record
 from kcheck.views.metadata_copy import read_copy
 from tests.cli.command import kcheck as command
 from tests.disk.plans import state
@@ -195,3 +197,26 @@ def test_cluster_answers_without_any_copy(nodes: Path) -> None:
     said = json.loads(command("cluster", *arguments, "--format", "json").out)
     assert (said["metadata"]["kind"], said["metadata"]["complete"], said["partitions"]) == ("none", False, [])
     assert command("cluster", *arguments, "--at", "1").code == command("cluster", f"{nodes}/broker-201").code == 2
+
+
+def test_the_metadata_as_the_first_records_of_the_controller(nodes: Path, tmp_path: Path) -> None:
+    """The same records in bootstrap.checkpoint, which kafka-storage.sh wrote; the controller starts first."""
+    before = state(nodes)
+    answer = asked(nodes, 1, 2, 3, 201, bootstrap=True, out=tmp_path / "out")
+    assert names(answer) == []
+    assert answer.to_dict()["snapshot"] is None
+    titles = [step.title for step in answer.steps]
+    assert titles.index("Start controller 201, alone") + 1 == titles.index("Start the brokers")
+    apply((tmp_path / "out" / "plan-201.json").read_bytes(), str(tmp_path / "backup"))
+    log_dir = nodes / "broker-201" / "data1"
+    assert not (log_dir / METADATA).exists()
+    values = [metadata_record(*row) for row in records_of(answer.rebuild, answer.disks)]
+    assert (log_dir / "bootstrap.checkpoint").read_bytes() == snapshot(values, 0, answer.disks.timestamp)
+    undo(str(tmp_path / "backup"))
+    assert before == state(nodes)
+    shutil.copytree(QUORUM / "broker-1" / "data1" / METADATA, nodes / "broker-1" / "data1" / METADATA)
+    assert "old-copy" in names(asked(nodes, 1, 2, 3, 201, bootstrap=True, force=True))
+    paths = [f"{number}={nodes}/broker-{number}" for number in (2, 3, 201)]
+    shown = command("recover", "metadata", *paths, "--dead", "1", "--bootstrap")
+    assert "Snapshot for the controller: bootstrap.checkpoint." in shown.out
+    assert "--dead 1 --bootstrap --output-dir DIR" in shown.out

@@ -8,6 +8,10 @@ from kcheck.core.rescue.rebuild import Rebuild, Wanted, topic_ids
 from kcheck.core.rescue.refusals import RescueRefusal
 from kcheck.words import agree, counted, listed, partition_name, shell_word
 
+_ATOMIC_COUNT_MAX = 10_000
+"""The most records that a controller appends at once (QuorumController.MAX_RECORDS_PER_BATCH)."""
+_WITH_TRANSACTIONS = 13
+"""From this metadata.version on the first records are a transaction of any size (3.6-IV1)."""
 _SHOWN_COUNT = 3
 """Number of refusals of a kind that are shown; the others are counted."""
 
@@ -192,6 +196,28 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
     if plan.next_producer_id <= disks.producer_id:
         why = f"next_producer_id {plan.next_producer_id} is not above {disks.producer_id}, which the disks know."
         yield RescueRefusal("answers", why, "Correct it in the answers file: producers would fail.")
+
+
+def refusals_of_bootstrap(nodes: Sequence[RescueNode], record_count: int, level: int) -> Iterator[RescueRefusal]:
+    """Yield why the first records of a controller cannot be the metadata; `level` is its metadata.version.
+
+    A node with an older copy waits for ever, or cuts it to nothing and ends. Before 3.6 the records are one batch
+    (QuorumController, KafkaRaftClient 3.3 to 4.3.1).
+    """
+    for node in nodes:
+        if node.copy is not None:
+            yield RescueRefusal(
+                "old-copy",
+                f"Node {node.node_id} has a copy of the metadata, which the new one would contradict.",
+                "Leave out --bootstrap: a snapshot takes the place of all copies.",
+            )
+    if level < _WITH_TRANSACTIONS and record_count > _ATOMIC_COUNT_MAX:
+        yield RescueRefusal(
+            "too-many-records",
+            f"The metadata has {record_count} records, and a controller of metadata.version {level} takes"
+            f" {_ATOMIC_COUNT_MAX} at its first start.",
+            "Leave out --bootstrap: a snapshot has no such limit.",
+        )
 
 
 def refusals_of_controller(

@@ -7,6 +7,7 @@ from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.rebuild import Wanted, rebuild
 from kcheck.core.rescue.rebuild_refusals import (
     is_enough,
+    refusals_of_bootstrap,
     refusals_of_controller,
     refusals_of_held,
     refusals_of_rebuild,
@@ -132,3 +133,12 @@ def test_the_disk_of_the_controller() -> None:
         "controller-not-empty",
         "not-formatted",
     ]
+
+
+def test_the_first_records_of_a_controller() -> None:
+    """Not beside an older copy, and before 3.6 not more than a batch takes."""
+    assert names(refusals_of_bootstrap([node(1)], 10_000, 7)) == []
+    assert names(refusals_of_bootstrap([], 10_001, 13)) == []
+    found = [*refusals_of_bootstrap([node(1), node(2, copy(2))], 10_001, 12)]
+    assert names(found) == ["old-copy", "too-many-records"]
+    assert found[0].why.startswith("Node 2 has a copy")

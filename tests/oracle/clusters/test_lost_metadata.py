@@ -13,7 +13,7 @@ from kcheck.core.rescue.made_ids import made_id
 from tests.builders import log_dir, partition_dir, partition_metadata, run, write
 from tests.oracle.ask import sampled
 from tests.oracle.clusters.lost_metadata import NEW, answers, planned, started, with_controller, without_metadata
-from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, QUORUM, Nodes, copied, followed, wait_leads
+from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, QUORUM, Nodes, copied, followed, same, wait_leads
 from tests.oracle.clusters.test_lost_quorum import DYNAMIC, Base, base
 from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError
@@ -119,7 +119,7 @@ def test_twenty_thousand_partitions_load(version: str, tmp_path: Path) -> None:
         followed(nodes, answer)
         nodes[NEW].start()
         wait_leads(nodes[NEW])
-        wait_for("its first record", lambda: nodes.end(NEW) > answer.place[0])
+        wait_for("its first record", lambda: answer.place is not None and nodes.end(NEW) > answer.place[0])
         assert nodes[NEW].alive
         assert sum(len(topic.partitions) for topic in nodes.image(NEW).topics.values()) == count
 
@@ -165,3 +165,21 @@ listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SAS
 sasl.enabled.mechanisms=SCRAM-SHA-512
 listener.name.sasl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 """
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("version", sampled(RELEASES))
+def test_the_metadata_as_the_first_records_of_the_controller(version: str, base: Base, tmp_path: Path) -> None:
+    """It starts first, until its disk has the topics."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=CONTROLLERS) as nodes:
+        without_metadata(nodes, *BROKERS)
+        with_controller(nodes)
+        known = answers(nodes, cluster, tmp_path / "answers")
+        answer = planned(nodes, tmp_path / "out", answers=known, bootstrap=True)
+        followed(nodes, answer)
+        nodes[NEW].start()
+        wait_leads(nodes[NEW])
+        wait_for("the topics", lambda: {*nodes.image(NEW).topics} == {topic.name for topic in answer.rebuild.topics})
+        nodes.start(*BROKERS)
+        same(nodes, cluster)
