@@ -82,7 +82,7 @@ def test_empty_members_cost_what_they_are(monkeypatch: pytest.MonkeyPatch) -> No
             copied[0] += len(value) if name == "unused_data" else 0
             return value
 
-    monkeypatch.setattr(log_text.zlib, "decompressobj", Counted)
+    monkeypatch.setattr(zlib, "decompressobj", Counted)
     data = gzip.compress(b"") * 10_000 + gzip.compress(TEXT)
     assert (LINES, None) == read(data)
     assert copied[0] < 20 * len(data)
