@@ -7,7 +7,7 @@ its default. Like Kafka's reader, this one ignores the stated size of a known ta
 import struct
 from binascii import b2a_base64
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from math import isfinite
 from typing import NamedTuple, TypeAlias
 
@@ -159,6 +159,7 @@ def _uuid(cursor: _Cursor) -> str:
     return uuid_text(cursor.take(16))
 
 
+@lru_cache(maxsize=1 << 12)
 def uuid_text(data: bytes) -> str:
     """Return 16 bytes as Kafka's Uuid.toString writes them."""
     return b2a_base64(data, newline=False).decode().rstrip("=").replace("+", "-").replace("/", "_")
@@ -206,6 +207,10 @@ def _items(cursor: _Cursor, start: int, count: int, item: _Read) -> list[Value]:
     left = len(cursor.data) - cursor.at
     if count > left:
         raise _EndedError(start, f"{count} items do not fit into {left} bytes")
+    if item is _INT32 and 4 * count <= left:
+        numbers = struct.unpack_from(f">{count}i", cursor.data, cursor.at)
+        cursor.at += 4 * count
+        return [*numbers]
     items: list[Value] = []
     try:
         for _ in range(count):

@@ -1,5 +1,6 @@
 """`kcheck cluster`: what the controllers know, from the metadata on disk."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -204,9 +205,10 @@ def cluster(
         if rescue is not None:
             known = _nothing(targets)
         else:
-            known, changes = _of_kraft(metadata_paths(targets), targets, question)
+            log_dirs = LogDirs(release)
+            known, changes = _of_kraft(metadata_paths(targets), targets, question, log_dirs)
             assert known.quorum is not None
-            rescue, collected = _first_rescue(arguments, targets, known.quorum, release)
+            rescue, collected = _first_rescue(arguments, targets, known.quorum, log_dirs)
             collected += check_cluster(known.quorum, release)
     return ClusterReport(
         release=release,
@@ -242,10 +244,10 @@ def _nothing(targets: Sequence[Target]) -> Known:
 
 
 def _first_rescue(
-    arguments: list[str], targets: Sequence[Target], standing: Quorum, release: Release
+    arguments: list[str], targets: Sequence[Target], standing: Quorum, log_dirs: LogDirs
 ) -> tuple[FirstRescue | None, list[Finding]]:
     """Return the rescue that comes before any start of these nodes, and the premises that say why."""
-    premises, places = _premises(targets, release)
+    premises, places = _premises(targets, log_dirs)
     ended = {row.broker_id for row in premises if row.status is PremiseStatus.REFUTED and row.id in ENDS_START}
     copies = [row.copy for row in standing.copies]
     registered = {number for copy in copies for number in copy.image.brokers}
@@ -253,13 +255,15 @@ def _first_rescue(
     rescue = rescue_first(
         arguments, (), (), copies=copies, premises=premises, starts=not brokers or bool(brokers - ended), kraft=True
     )
-    return rescue, [*refuted_findings((row for row in premises if BY_ID[row.id].kind in _ABOUT), places, release)]
+    return rescue, [
+        *refuted_findings((row for row in premises if BY_ID[row.id].kind in _ABOUT), places, log_dirs.release)
+    ]
 
 
-def _premises(targets: Iterable[Target], release: Release) -> tuple[tuple[JudgedPremise, ...], list[Location]]:
+def _premises(targets: Iterable[Target], log_dirs: LogDirs) -> tuple[tuple[JudgedPremise, ...], list[Location]]:
     """Return the premises of the nodes of the log dirs, and where these are."""
-    nodes, log_dirs = tuple(target for target in targets if target.kind is TargetKind.LOG_DIR), LogDirs(release)
-    options = with_copies(nodes, StartOptions(None, Settings(), release), log_dirs)
+    nodes = tuple(target for target in targets if target.kind is TargetKind.LOG_DIR)
+    options = with_copies(nodes, StartOptions(None, Settings(), log_dirs.release), log_dirs)
     rows = tuple(chain.from_iterable(start_premises(nodes, options, log_dirs).values()))
     places = [log_dirs.open(target).view.where for target in nodes]
     return rows, places
@@ -312,12 +316,17 @@ def _unknown_partition(wanted: tuple[str, int], path: str) -> str:
 
 
 def _of_kraft(
-    paths: tuple[MetadataPath, ...], targets: Iterable[Target], question: ClusterQuestion
+    paths: tuple[MetadataPath, ...], targets: Iterable[Target], question: ClusterQuestion, log_dirs: LogDirs
 ) -> tuple[Known, tuple[PartitionChange, ...]]:
-    copies = [read_copy(path.tree, path.path, path.node_id, only=path.only) for path in paths]
+    copies, names = [], [_RecordNames() for _ in paths]
+    for path, of_copy in zip(paths, names, strict=True):
+        copies.append(read_copy(path.tree, path.path, path.node_id, observe=of_copy.observe, only=path.only))
+        if path.only is None:
+            log_dirs.hold_copy(copies[-1])
     cluster_id = next((path.cluster_id for path in paths if path.cluster_id), None)
     standing = quorum(copies, node_directories(targets, cluster_id))
-    newest = next(path for path, copy in zip(paths, copies, strict=True) if copy is standing.newest)
+    at = next(place for place, copy in enumerate(copies) if copy is standing.newest)
+    newest = paths[at]
     extent = EVERYTHING if question.at is None else Extent(until=question.at)
     if question.at is not None and question.at >= standing.newest.end:
         raise UsageError(f"--at {question.at}: {standing.newest.path} ends at offset {standing.newest.end}")
@@ -340,24 +349,37 @@ def _of_kraft(
         ),
         cluster_id=cluster_id,
         quorum=standing,
-        uncommitted=_uncommitted(newest, standing),
+        uncommitted=_uncommitted(names[at], standing),
     )
     return known, changes
 
 
-def _uncommitted(path: MetadataPath, standing: Quorum) -> MetadataTail | None:
+class _RecordNames:
+    """The names of the records of a log, in their order."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._offsets, self._names = array("q"), array("H")
+
+    def observe(self, replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
+        """Take a record."""
+        del replay, data, timestamp
+        self._offsets.append(offset)
+        self._names.append(self._numbers.setdefault(name, len(self._numbers)))
+
+    def since(self, start: int) -> Counter[str]:
+        """Return how many records of each name are at an offset or later."""
+        names = [*self._numbers]
+        rows = zip(self._offsets, self._names, strict=True)
+        return Counter(names[number] for offset, number in rows if offset >= start)
+
+
+def _uncommitted(names: _RecordNames, standing: Quorum) -> MetadataTail | None:
     """Return what the newest copy holds that is not committed for certain, if one controller of several can lose it."""
     start, end = standing.committed_to or 0, standing.newest.end
     if start >= end or len(standing.voters) == 1:
         return None
-    names = Counter[str]()
-
-    def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
-        del replay, data, timestamp
-        names.update((name,) if offset >= start else ())
-
-    read_copy(path.tree, path.path, path.node_id, EVERYTHING, observe, only=path.only)
-    return MetadataTail(start, end, names)
+    return MetadataTail(start, end, names.since(start))
 
 
 def _history(path: MetadataPath, wanted: tuple[str, int], extent: Extent) -> tuple[PartitionChange, ...]:

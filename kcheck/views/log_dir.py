@@ -139,6 +139,10 @@ class LogDirs:
         self._opened[target.log_dir, target.broker_id] = log_dir
         self.trees.setdefault(target.log_dir, target.tree)
 
+    def hold_copy(self, copy: "MetadataCopy") -> None:
+        """Take a whole copy of the cluster's metadata that was read before."""
+        self._copies[copy.path, copy.node_id] = copy if copy.decides else None
+
     def edited(self, edited: Mapping[str, LogDir]) -> "LogDirs":
         """Return the log dirs that were opened, those of these paths as they are after edits."""
         other = LogDirs(self.release)

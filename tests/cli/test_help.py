@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -253,3 +254,12 @@ def test_help_is_there_without_docstrings() -> None:
     """PYTHONOPTIMIZE=2 strips them from every module: commands, their sentences, and the pages of rules."""
     for words in (["fleet", "--help"], ["help", "check"], ["explain", "KC141"]):
         assert shell(*words) == shell(*words, PYTHONOPTIMIZE="2"), words
+
+
+@pytest.mark.parametrize("options", [("-OO",), ("-X", "utf8", "-O", "-O"), ("-W", "error", "-BOOm")])
+def test_help_is_there_under_every_form_of_the_option(options: tuple[str, ...]) -> None:
+    """As `python -OO -m kcheck`: the command starts again without the option."""
+    module = () if options[-1].endswith("m") else ("-m",)
+    command = [sys.executable, *options, *module, "kcheck", "help", "check"]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    assert (0, shell("help", "check").out) == (done.returncode, done.stdout)
