@@ -1,12 +1,12 @@
-"""A premise of the next start is refuted: the broker does not start, or starts without what the cluster expects.
+"""A premise of the next start is refuted, so the broker does not start, or starts with less than the cluster expects.
 
-What is wrong: the settings, the disks and the metadata of the cluster contradict each other. The disk is of another
+What is wrong: The settings, the disks and the metadata of the cluster contradict each other. The disk is of another
 cluster or broker, a log dir is missing, or a disk is an old copy. docs/premises.md lists every premise.
 
-What the broker does: it ends, it never joins its cluster, or it starts without records that the cluster expects there.
+What the broker does: It ends, or never joins its cluster. Or it starts without records that the cluster expects there.
 The premise says which.
 
-What to do: do not start the broker. Bring the right disk, settings or metadata, then ask kcheck preflight again.
+What to do: Do not start the broker. Bring the right disk, settings or metadata, then ask kcheck preflight again.
 
 See: operations/before-a-start.md
 """
