@@ -257,7 +257,7 @@ def _fenced_otherwise(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator
         (step.kind, state) for step, state in zip(progress.steps, progress.states, strict=True)
     }
     if is_fenced and not seen.registered and _course(progress.steps) != _course(progress.now.steps):
-        yield "the controllers have fenced the brokers, and the ISR is not the one that the plan assumes"
+        yield "the controllers have fenced the brokers, and the ISR differs from the assumed one"
 
 
 def _course(steps: Iterable[SavedStep | RecoveryStep]) -> list[tuple[object, ...]]:

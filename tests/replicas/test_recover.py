@@ -370,5 +370,5 @@ def test_the_controllers_fenced_in_another_order_than_assumed(tmp_path: Path, mo
     Path("plan/recovery.json").write_text(json.dumps({**plan, "steps": [first, *reversed(plan["steps"])]}))
     assert str(asked().state) == "stop"
     assert asked().sentences[0] == (
-        "Stop: the controllers have fenced the brokers, and the ISR is not the one that the plan assumes."
+        "Stop: the controllers have fenced the brokers, and the ISR differs from the assumed one."
     )
