@@ -325,7 +325,7 @@ class MetadataOrigin(NamedTuple):
     """Where the metadata of a cluster come from."""
 
     kind: str
-    """`kraft`, `zookeeper`, or `export` for what somebody exported from ZooKeeper."""
+    """`kraft`, `zookeeper`, `export` for what somebody exported from ZooKeeper, or `none` if every copy is lost."""
     path: str
     """The path."""
     end_offset: int | None

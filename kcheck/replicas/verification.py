@@ -133,7 +133,7 @@ def verify(
     brokers = {} if read.image is None else read.image.brokers
     options = with_copies(targets, StartOptions(None, Settings(), release, metadata=metadata), log_dirs)
     premises = chain.from_iterable(start_premises(targets, options, log_dirs, one_cluster=True).values())
-    steps = [*broker_steps(plan, brokers), *premise_steps(premises)] if partitions else []
+    steps = [*(broker_steps(plan, brokers) if partitions else ()), *premise_steps(premises)]
     for planned in partitions:
         steps.extend(partition_steps(planned, _now(planned, read), plan, brokers))
     return Verification(

@@ -18,8 +18,8 @@ from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.release import Release
 
 
-class LostLogDir(NamedTuple):
-    """A log dir that is given up, of a broker that has others."""
+class BrokerLogDir(NamedTuple):
+    """A log dir of a broker that has others."""
 
     broker_id: int
     path: str
@@ -54,8 +54,10 @@ class Recovery(NamedTuple):
     """Whether tables of a fleet decided, without the logs."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: all else is for the log dirs after them."""
-    without: tuple[LostLogDir, ...] = ()
+    without: tuple[BrokerLogDir, ...] = ()
     """The log dirs that are given up."""
+    added: tuple[BrokerLogDir, ...] = ()
+    """The log dirs that log.dirs has to name first."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before all else; None if none is needed."""
     removed: Mapping[int, tuple[str, ...]] = {}
