@@ -85,6 +85,9 @@ def _starts(page: Page, body: Any) -> None:
     losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
     names = ("cluster", "broker", "topic", "partition", "from", "to", "records", "committed")
     _table(page, "lose records at the next start", losses, names, body["partitions_losing"])
+    remote = [{**row, "lost": row["lost_if_leads"], "not readable": row["not_readable"]} for row in body["remote"]]
+    of_remote = ("cluster", "broker", "topic", "partition", "lost", "not readable", "metadata")
+    _table(page, "lose or hide remote records if they lead", remote, of_remote, body["remote_count"])
 
 
 def _table(page: Page, title: str, rows: Any, names: tuple[str, ...], count: int | None = None) -> None:

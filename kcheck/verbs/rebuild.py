@@ -20,7 +20,7 @@ from kcheck.records.raft_batch import raft_batch
 from kcheck.verbs.tiered import Tiered
 from kcheck.words import partition_name
 
-RECORDS = "records.jsonl"
+RECORDS = "lost-records.jsonl"
 """The records for a producer, a line each: the partition and the value in base64. The key is null."""
 _EPOCH, _BATCH_COUNT_MAX, _OFFSET_SIZE = 0, 500, 8
 

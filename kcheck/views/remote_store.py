@@ -17,6 +17,7 @@ from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 
 _DEPTH_MAX = 8
+_NOTHING_KNOWN = ". Without a complete listing no object is known to be missing"
 _START, _PART = 64, 1 << 20
 _MANIFEST_MAX = 16 << 20
 _TOOLS = "aws s3 ls --recursive, s3cmd ls, gsutil ls -l, rclone lsl, find -printf, or S3 Inventory"
@@ -25,7 +26,11 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^ ]*")
 
 
 def store_objects(place: str) -> Iterator[StoreObject]:
-    """Yield the objects of a store; UsageError if the place is not there, or has no line of a listing."""
+    """Yield the objects of a store.
+
+    UsageError if the place is not there, is no listing, or is not read to its end: a missing object is one that a
+    complete listing lacks.
+    """
     with mounted([place], {}):  # Those of a URL that the command has mounted stay.
         yield from _objects(place)
 
@@ -45,16 +50,16 @@ def manifests(place: str) -> Iterator[tuple[str, Any]]:
 
 def _objects(place: str) -> Iterator[StoreObject]:
     tree = tree_of(place)
-    if not tree.exists(place):
-        raise UsageError(f"{place}: no such file or directory")
-    if tree.is_directory(place):
-        yield from _below(tree, place, 0)
-        return
     try:
+        if not tree.exists(place):
+            raise UsageError(f"{place}: no such file or directory")
+        if tree.is_directory(place):
+            yield from _below(tree, place, 0)
+            return
         with tree.open(place, follow=True) as source:
             yield from _listed(place, source)
     except UnreadableError as error:
-        raise UsageError(f"{place}: {error}") from error
+        raise UsageError(f"{place}: {error}{_NOTHING_KNOWN}") from error
 
 
 def _listed(place: str, source: Source) -> Iterator[StoreObject]:
@@ -66,6 +71,8 @@ def _listed(place: str, source: Source) -> Iterator[StoreObject]:
             raise UsageError(f"{place}: {error}") from error
         return
     is_listing = False
+    if source.size and source.pread(1, source.size - 1) != b"\n":
+        raise UsageError(f"{place}: ends within a line: the listing was cut{_NOTHING_KNOWN}")
     for line in _lines(source):
         row = listed_object(line)
         if row is not None:
@@ -82,8 +89,6 @@ def _lines(source: Source) -> Iterator[str]:
         at += len(data)
         *lines, rest = (rest + data).split(b"\n")
         yield from (line.rstrip(b"\r").decode("utf-8", "surrogateescape") for line in lines)
-    if rest:
-        yield rest.rstrip(b"\r").decode("utf-8", "surrogateescape")
 
 
 def _modified_ms(state: object) -> int | None:
@@ -95,9 +100,16 @@ def _modified_ms(state: object) -> int | None:
 
 
 def _below(tree: Tree, path: str, depth: int) -> Iterator[StoreObject]:
-    directories = tree.listing(path).directories
-    for name, mode, size, modified in tree.states(path):
+    if depth > _DEPTH_MAX:
+        raise UsageError(f"{path}: more than {_DEPTH_MAX} folders deep{_NOTHING_KNOWN}")
+    try:
+        directories, states = tree.listing(path).directories, tree.states(path)
+    except UnreadableError as error:
+        raise UsageError(f"{path}: {error}{_NOTHING_KNOWN}") from error
+    for name, mode, size, modified in states:
+        if isinstance(mode, int) and stat.S_ISLNK(mode):
+            raise UsageError(f"{join(path, name)}: a link, which kcheck does not follow{_NOTHING_KNOWN}")
         if name not in directories and not (isinstance(mode, int) and stat.S_ISDIR(mode)):
             yield StoreObject(join(path, name), size, _modified_ms(modified))
-    for name in directories if depth < _DEPTH_MAX else ():
+    for name in directories:
         yield from _below(tree, join(path, name), depth + 1)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import kcheck
-from kcheck.disk.store import mounted
+from kcheck.disk.store import StoreTree, mounted
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.model.remote_log import StoreObject
 from kcheck.model.report import PartitionFilter
@@ -198,10 +199,74 @@ def test_files_that_are_no_listing(tmp_path: Path, text: str) -> None:
 
 
 def test_a_listing_of_several_parts(tmp_path: Path) -> None:
-    """Lines are read in parts of 1 MiB; the last one may have no end."""
-    lines = [f"{at:0900}\t{at}" for at in range(3000)]
-    (tmp_path / "listing").write_text("\n".join(lines))
+    """Lines are read in parts of 1 MiB."""
+    lines = [f"{at:0900}\t{at}\n" for at in range(3000)]
+    (tmp_path / "listing").write_text("".join(lines))
     assert [row.size for row in store_objects(str(tmp_path / "listing"))] == list(range(3000))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda text: text[: len(text) // 2], "ends within a line: the listing was cut"),
+        (lambda _: json.dumps({"Contents": [], "IsTruncated": True}), "one page of several: list all of them"),
+        (lambda _: json.dumps({"Contents": [], "NextToken": "x"}), "one page of several: list all of them"),
+    ],
+)
+def test_a_listing_that_is_not_complete(tmp_path: Path, change: Callable[[str], str], why: str) -> None:
+    """It says nothing about missing objects."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    (tmp_path / "listing").write_text(change(LISTINGS["aws s3 ls"](list(store_objects(str(of / "store"))))))
+    shown = command("tiered", str(of / "broker-1"), "--store", str(tmp_path / "listing"))
+    assert (shown.code, why in shown.err, "lacks" in shown.out) == (2, True, False)
+
+
+FAILURES = {
+    "403": (PermissionError(13, "Forbidden"), 2, "Forbidden"),
+    "404": (FileNotFoundError(2, "The specified key does not exist"), 2, "No such file or directory"),
+    "timeout": (TimeoutError("timed out"), 3, "the store fails: timed out"),
+    "503": (OSError(16, "Please reduce your request rate"), 3, "the store fails: Please reduce your request rate"),
+    "a page that is cut": (ValueError("no element found: line 1, column 0"), 3, "no element found"),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_store_that_fails_while_it_is_listed(
+    tmp_path: Path, s3: dict[str, Any], monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
+    """The first folders are listed, then the store fails: no object is called missing."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    url, (error, code, why) = upload(of / "store", f"failing{[*FAILURES].index(failure)}", s3), FAILURES[failure]
+    with mounted([url], s3):
+        tree = tree_of(url)
+        assert isinstance(tree, StoreTree)
+        listed, system = [], tree._system
+        ls = system.ls
+
+        def failing(path: str, **options: Any) -> Any:
+            listed.append(path)
+            if path.count("/") > 1 + url.removeprefix("s3://").count("/"):
+                raise error
+            return ls(path, **options)
+
+        monkeypatch.setattr(system, "ls", failing)
+        shown = command("tiered", str(of / "broker-1"), "--store", url)
+    assert (shown.code, why in shown.err, "lacks" in shown.out) == (code, True, False)
+    assert len(listed) > 2
+
+
+def test_a_folder_that_is_not_listed_whole(tmp_path: Path) -> None:
+    """A link is not followed, and deep folders are not read: their objects are not missing."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    deep = of / "store" / "/".join("abcdefghij")
+    deep.mkdir(parents=True)
+    asked = ("tiered", str(of / "broker-1"), "--store", str(of / "store"))
+    shown = command(*asked)
+    assert (shown.code, "more than 8 folders deep" in shown.err) == (2, True)
+    shutil.rmtree(of / "store/a")
+    (of / "store/link").symlink_to(tmp_path)
+    shown = command(*asked)
+    assert (shown.code, "a link, which kcheck does not follow" in shown.err) == (2, True)
 
 
 def test_an_object_of_the_store_is_read_by_its_url(tmp_path: Path, s3: dict[str, Any]) -> None:
@@ -275,7 +340,7 @@ def test_lost_records_of_a_partition_that_has_others(tmp_path: Path) -> None:
     name = f"{data['startOffset']:020d}-{own[:-2]}AA.rsm-manifest"
     (of / "store" / name).write_text(json.dumps(manifest(data)))
     command("tiered", str(of / "broker-1"), "--rebuild", str(folder), "--store", str(of / "store"))
-    assert [path.name for path in folder.iterdir()] == ["records.jsonl"]
-    rows = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    assert [path.name for path in folder.iterdir()] == ["lost-records.jsonl"]
+    rows = [json.loads(line) for line in (folder / "lost-records.jsonl").read_text().splitlines()]
     assert [(row["topic"], row["partition"]) for row in rows] == [("__remote_log_metadata", 2)] * 2
     assert len(b64decode(rows[0]["value"])) == len(value)

@@ -8,6 +8,7 @@ In: records of `__remote_log_metadata`, leader epochs and offsets of replicas. O
 - `reading`: Which remote offsets can a leader read, and which does it delete?
 - `copy_lag`: What waits to be copied, and what is in both places?
 - `listings`: Which objects does a listing of the common tools name?
+- `stored_objects`: Which objects does each segment have?
 - `store`: Which objects of the store are missing, and which belong to no segment?
 - `rebuilt_records`: Which records do the manifests of a store give back?
 - `retention`: Which deleted segments may retention have deleted?

@@ -21,6 +21,7 @@ _LINES = tuple(
     )
 )
 _KEYS, _SIZES = ("Key", "Path", "name"), ("Size", "size")
+_MORE = ("IsTruncated", "NextToken", "NextContinuationToken", "NextMarker")
 _TIMES = ("LastModified", "ModTime", "updated")
 
 
@@ -34,7 +35,12 @@ def listed_object(line: str) -> StoreObject | None:
 
 
 def listed_in_json(document: Any) -> Iterator[StoreObject]:
-    """Yield the objects of aws s3api list-objects and list-objects-v2, rclone lsjson and gcloud's JSON."""
+    """Yield the objects of aws s3api list-objects and list-objects-v2, rclone lsjson and gcloud's JSON.
+
+    ValueError if it is one page of several.
+    """
+    if isinstance(document, Mapping) and any(document.get(name) for name in _MORE):
+        raise ValueError("one page of several: list all of them")
     rows = document.get("Contents") if isinstance(document, Mapping) else document
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, Mapping):

@@ -17,7 +17,7 @@ RemoteLogKey = tuple[str, int]
 
 
 class SegmentFold:
-    """The segments of one metadata partition, in columns: about 250 bytes a segment.
+    """The segments of one metadata partition, in columns: about 270 bytes a segment.
 
     The later record of a segment id wins (RemotePartitionMetadataStore, RemoteLogMetadataCache 3.6 to 4.3.1).
     """
@@ -112,14 +112,17 @@ class _SegmentColumns:
             self._custom[at] = a2b_base64(fields["customMetadata"])
 
     def _row(self, fields: Mapping[str, Any]) -> _SegmentRow:
+        start = fields["startOffset"]
+        # Counted from its first offset, the epochs of most segments are the same, and kept once.
         epochs = tuple(
-            EpochEntry(Epoch(entry["leaderEpoch"]), Offset(entry["offset"])) for entry in fields["segmentLeaderEpochs"]
+            EpochEntry(Epoch(entry["leaderEpoch"]), Offset(entry["offset"] - start))
+            for entry in fields["segmentLeaderEpochs"]
         )
         number = self._known_epochs.setdefault(epochs, len(self._epochs))
         if number == len(self._epochs):
             self._epochs.append(epochs)
         return _SegmentRow(
-            fields["startOffset"], fields["endOffset"] + 1, fields["segmentSizeInBytes"], number, fields["brokerId"],
+            start, fields["endOffset"] + 1, fields["segmentSizeInBytes"], number, fields["brokerId"],
             fields["maxTimestampMs"],
         )  # fmt: skip
 
@@ -140,7 +143,8 @@ class _SegmentColumns:
         )
         if row == _NO_ROW:
             return segment
+        epochs = tuple(EpochEntry(epoch, Offset(row.start + at)) for epoch, at in self._epochs[row.epochs])
         return segment._replace(
-            start_offset=Offset(row.start), end_offset=Offset(row.end), size=row.size, epochs=self._epochs[row.epochs],
+            start_offset=Offset(row.start), end_offset=Offset(row.end), size=row.size, epochs=epochs,
             broker_id=row.broker, newest_ms=row.newest_ms,
         )  # fmt: skip

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kcheck.core.tiered.stored_objects import StoredObjects
 from kcheck.model.entries import Offset
 from kcheck.model.remote_log import RemoteSegment, SegmentObjects, SegmentState, Store, StoredLog, StoreObject
 
@@ -36,21 +37,17 @@ def segment_id_of(key: str, layout: re.Pattern[str] | None = None) -> str | None
     return None if match is None else match["segment"]
 
 
-def objects_by_segment(
-    objects: Iterable[StoreObject], layout: re.Pattern[str] | None = None
-) -> dict[str, SegmentObjects]:
+def objects_by_segment(objects: Iterable[StoreObject], layout: re.Pattern[str] | None = None) -> StoredObjects:
     """Return the objects of each segment; others in the store are not of Kafka."""
-    segments: dict[str, SegmentObjects] = {}
+    segments = StoredObjects()
     for key, size, modified in objects:
         match = (layout or _OBJECT).search(key)
         if match is not None and match["offset"].isdecimal():
-            known = segments.get(match["segment"])
-            if known is None:
-                topic = _TOPIC.search(key, 0, match.start())
-                known = SegmentObjects(Offset(int(match["offset"])), {}, topic_id=None if topic is None else topic[1])
-            known.sizes[match["suffix"]] = size
-            latest = max((time for time in (known.modified_ms, modified) if time is not None), default=None)
-            segments[match["segment"]] = known._replace(modified_ms=latest)
+            topic = _TOPIC.search(key, 0, match.start())
+            segments.add(
+                match["segment"], match["suffix"], size, modified, start=Offset(int(match["offset"])),
+                topic_id=None if topic is None else topic[1],
+            )  # fmt: skip
     return segments
 
 

@@ -7,6 +7,7 @@ In: the directory or URL of a run, or of several. Out: reports, election plans, 
 - `clusters`: Of which releases are the brokers of a cluster, and how many should there be?
 - `broker_starts`: What do the brokers do when they start?
 - `premises`: What do these starts rest on?
+- `remote_storage`: Which replicas must not lead, because of records in remote storage?
 - `trend`: How did the counts change over earlier runs?
 - `actions`: What should be done first?
 - `commands`: Which command shows more of a row?

@@ -21,6 +21,7 @@ from kcheck.fleet.runs.places import (
     worst_first,
 )
 from kcheck.fleet.runs.premises import refuted_rows
+from kcheck.fleet.runs.remote_storage import remote_rows
 from kcheck.fleet.runs.trend import trend_of
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
@@ -59,6 +60,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     known = clusters_of(run)
     expected, reached = next(run.values("runs", ("log_dirs_expected", "log_dirs_reached")), (None, None))
     refuted_count, refuted = refuted_rows(run)
+    remote_count, remote = remote_rows(run)
     brokers = broker_rows(counted, starts.brokers, commands)
     clusters = cluster_rows(counted, starts.clusters, brokers, decisions_of(run))
     body = {
@@ -80,6 +82,8 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "premises_refuted": refuted_count,
         "premises": tuple({**row, "command": commands.predict(row)} for row in refuted),
         "partitions_losing": starts.losing,
+        "remote_count": remote_count,
+        "remote": tuple({**row, "command": commands.elect(row)} for row in remote),
         "losses": tuple({**row, "command": commands.predict(row)} for row in starts.losses),
         "worst": tuple({**row, "command": commands.finding(row)} for row in _worst(run, kinds)),
         "counts": _counts(counted),
@@ -92,7 +96,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         kinds={"actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
                "partitions": "partition", "cluster_starts": "cluster-start", "broker_starts": "broker-start",
                "premises": "premise", "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
-               "trend": "trend"},
+               "remote": "remote-replica", "trend": "trend"},
     )  # fmt: skip
 
 

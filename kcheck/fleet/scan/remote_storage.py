@@ -68,14 +68,23 @@ def add_remote_storage(
         states |= {row.segment_id: row.state for log in logs.values() if log is not None for row in log.segments}
         _write(output, "remote_segments", _segment_rows(cluster, answer))
     if store is not None:
-        _write(output, "remote_objects", _object_rows(store, states, is_complete=is_complete, now_ms=now_ms))
+        try:
+            _write(output, "remote_objects", _object_rows(store, states, is_complete=is_complete, now_ms=now_ms))
+        except UsageError as error:
+            finding = _not_read(error)
+            if count(finding.id, finding.severity):
+                output.write("findings", findings_batch((None, None), (finding,)))
 
 
 def _asked(cluster: _TieredCluster, wanted: PartitionFilter, store: str | None) -> Tiered | Finding:
     try:
         return tiered(cluster.arguments, wanted=wanted, release=release(cluster.kafka), store=store)
     except UsageError as error:
-        return bug_finding(Location(), f"remote storage was not read: {error}", "Run kcheck where it sees the log dirs")
+        return _not_read(error)
+
+
+def _not_read(error: UsageError) -> Finding:
+    return bug_finding(Location(), f"remote storage was not read: {error}", "Run kcheck where it sees the log dirs")
 
 
 def _clusters(run: FleetRun) -> Iterator[_TieredCluster]:

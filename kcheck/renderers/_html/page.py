@@ -31,6 +31,7 @@ from kcheck.renderers._html.parts import (
     text,
 )
 from kcheck.renderers._html.places import BAR_COUNT, ORDER, ROW_COUNT, brokers, clusters
+from kcheck.renderers._html.remote_storage import remote_storage
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
@@ -53,6 +54,7 @@ _SECTIONS = {
     "brokers": "Brokers",
     "partitions": "Partitions at risk",
     "losses": "Lost at the next start",
+    "remote": "Remote storage",
     "findings": "Findings",
     "rules": "Rules",
 }
@@ -75,6 +77,8 @@ def page(report: Report) -> Iterator[Html]:
     yield _section("brokers", brokers(body["brokers"], path))
     yield _partitions(body["partitions_at_risk"], body["partitions"], path)
     yield _section("losses", losses(body, path))
+    if body["rows"].get("tiered_partitions"):
+        yield _section("remote", remote_storage(body["remote"], body["remote_count"], path))
     losing = {(row["cluster"], row["broker"], row["log_dir"], row["dir"]) for row in body["losses"]}
     yield _findings(body["worst"], sum(report.summary().values()), path, losing)
     yield _rules(body["rules"], {row["id"]: row for row in body.get("pages", ())}, path)
@@ -86,7 +90,8 @@ def _summary(report: Report) -> Html:
     rows: Any = body["rows"]
     things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
     said = ", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory")))
-    links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in _SECTIONS.items())
+    named = (item for item in _SECTIONS.items() if item[0] != "remote" or rows.get("tiered_partitions"))
+    links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in named)
     left = "" if body["finished"] else (
         '<p class="note">Incomplete: findings KC000 and KC001 list what could not be read.</p>\n'
     )  # fmt: skip

@@ -56,3 +56,11 @@ def test_json_of_the_common_tools(document: Any, time: int | None) -> None:
 )
 def test_json_without_objects(document: Any) -> None:
     assert list(listed_in_json(document)) == []
+
+
+@pytest.mark.parametrize("name", ["IsTruncated", "NextToken", "NextContinuationToken", "NextMarker"])
+def test_one_page_of_several(name: str) -> None:
+    """What other pages list is not missing."""
+    assert not list(listed_in_json({"Contents": [], name: None}))
+    with pytest.raises(ValueError, match="list all of them"):
+        list(listed_in_json({"Contents": [], name: True}))

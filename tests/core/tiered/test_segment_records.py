@@ -58,12 +58,13 @@ def test_only_later_records_are_left() -> None:
     assert (row.start_offset, row.state) == (0, SegmentState.COPY_STARTED)
 
 
-def test_segments_of_the_same_epochs_share_them() -> None:
+def test_the_epochs_of_a_segment() -> None:
+    """They are kept once, counted from its first offset, and read as its record has them."""
     fold = SegmentFold()
-    for name, start in (("a", 5), ("b", 6)):
-        fold.take(first(name, start, 9, 1, segmentLeaderEpochs=[{"leaderEpoch": 3, "offset": 5}]))
-    one, two = fold.logs()[KEY]
-    assert one.epochs is two.epochs
+    for name, start, offsets in (("a", 5, (5, 7)), ("b", 8, (8, 10)), ("c", 11, (5,))):
+        epochs = [{"leaderEpoch": 3 + at, "offset": offset} for at, offset in enumerate(offsets)]
+        fold.take(first(name, start, 20, 1, segmentLeaderEpochs=epochs))
+    assert [row.epochs for row in fold.logs()[KEY]] == [((3, 5), (4, 7)), ((3, 8), (4, 10)), ((3, 5),)]
 
 
 def test_what_no_broker_writes_is_counted() -> None:

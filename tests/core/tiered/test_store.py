@@ -1,5 +1,7 @@
 """Objects of a remote store: whose they are, which are missing, and which belong to no segment."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from kcheck.core.tiered.reading import remote_log
@@ -16,6 +18,8 @@ from kcheck.core.tiered.store import (
     stored_bytes,
     usual_suffixes,
 )
+from kcheck.core.tiered.stored_objects import StoredObjects
+from kcheck.model.entries import Offset
 from kcheck.model.remote_log import (
     MetadataState,
     RemoteSegment,
@@ -31,7 +35,7 @@ NAME = f"store/t-0-x/{5:020d}-{ID}"
 LOCAL = ("log", "index", "timeindex", "leader_epoch_checkpoint", "snapshot")
 
 
-def objects(*names: str, modified: int | None = None) -> dict[str, SegmentObjects]:
+def objects(*names: str, modified: int | None = None) -> StoredObjects:
     """Return objects of 10 bytes each."""
     return objects_by_segment(StoreObject(name, 10, modified) for name in names)
 
@@ -46,7 +50,7 @@ def test_objects_of_segments() -> None:
     assert stored_bytes(found.values()) == 15
 
 
-def log(state: SegmentState, found: dict[str, SegmentObjects], now_ms: int = 0) -> StoredLog:
+def log(state: SegmentState, found: Mapping[str, SegmentObjects], now_ms: int = 0) -> StoredLog:
     """Return a partition with one segment."""
     finished = state is not SegmentState.COPY_STARTED
     segment = RemoteSegment(ID, state, 5, 10, 400, was_finished=finished)
@@ -57,7 +61,7 @@ def test_missing_objects() -> None:
     """Each layout has its own; a segment without any lacks those of LocalTieredStorage."""
     whole = objects_by_segment(StoreObject(f"{NAME}.{suffix}", 400) for suffix in LOCAL)
     assert not list(missing_objects(log(SegmentState.COPY_FINISHED, whole)))
-    whole[ID].sizes["log"] = 399
+    whole.add(ID, "log", 399, None, start=Offset(5), topic_id=None)
     (row,) = missing_objects(log(SegmentState.COPY_FINISHED, whole))
     assert (row.suffixes, row.size) == ((), 399)
     (row,) = missing_objects(log(SegmentState.COPY_FINISHED, objects(f"{NAME}.log", f"{NAME}.indexes")))
@@ -65,6 +69,14 @@ def test_missing_objects() -> None:
     (row,) = missing_objects(log(SegmentState.COPY_FINISHED, {}))
     assert len(row.suffixes) == len(LOCAL)
     assert not list(missing_objects(log(SegmentState.DELETE_STARTED, {})))
+
+
+def test_more_suffixes_than_columns() -> None:
+    """A hostile listing has thousands of suffixes: each object is there, and each costs one entry."""
+    names = [f"{NAME}.{'x' * (number + 1)}" for number in range(40)]
+    (row,) = objects(*names, modified=3).values()
+    assert (len(row.sizes), row.modified_ms, set(row.sizes.values())) == (40, 3, {10})
+    assert (ID in objects(*names), OTHER in objects(*names), len(objects(*names))) == (True, False, 1)
 
 
 def test_dangling_objects() -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from kcheck.fleet.scan.local_engine import scan
 from kcheck.verbs.tiered import tiered
+from tests.cli.command import document
+from tests.cli.command import kcheck as command
 from tests.fleet.scan.test_local_engine import tables
 from tests.fleet.spark.test_engine import asked
 from tests.tiered_states import LOST, OLD_LEADER, state
@@ -37,6 +39,22 @@ def test_replicas_that_must_not_lead(tmp_path: Path) -> None:
         ("wipe", "current", "copy-finished"): 4,
     }  # fmt: skip
     assert rows["remote_objects"] == []
+
+
+def test_the_page_names_replicas_that_must_not_lead(tmp_path: Path) -> None:
+    """First the one that loses most; with the command that says who should lead instead."""
+    of, out = state(OLD_LEADER, "4-back", tmp_path), tmp_path / "out"
+    scanned(out, *(of / name for name in ("broker-1", "broker-2", "controller")))
+    body = document("fleet", "report", out / "run=one")
+    (row,) = body["remote"]
+    assert (body["remote_count"], row["broker_id"], row["topic"], row["lost_if_leads"]) == (1, 1, "uncl", 24)
+    assert (row["must_not_lead"], row["deleted_if_leads"], row["gap_from"]) == (True, 8, None)
+    assert row["command"].startswith("kcheck elect --from ")
+    shown = command("fleet", "report", out / "run=one", "--html", tmp_path / "page.html")
+    assert "lose or hide remote records if they lead" in shown.out
+    page = (tmp_path / "page.html").read_text()
+    assert "<div>must not lead</div>" in page
+    assert 'href="#remote-h"' in page
 
 
 def test_objects_of_the_store(tmp_path: Path) -> None:
