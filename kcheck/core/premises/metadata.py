@@ -153,19 +153,26 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look at the controllers given beside the broker, and at its own vote: without a majority no broker registers."""
-    voters = facts.voters
-    stopped = voters & (facts.stopped | (frozenset() if former_voter(facts) is None else {facts.broker_id}))
+    """Look at the controllers given beside the broker, and at its own vote: without a majority no broker registers.
+
+    A controller ends at a snapshot that it cannot load (MetadataLoader.handleLoadSnapshot).
+    """
     own = {(log_dir.identity or {}).get("cluster.id") for log_dir in facts.log_dirs}
     if facts.clusters and own.isdisjoint(evidence.says for evidence in facts.clusters):
         return  # The disk is of another cluster: P101.
+    is_read = facts.release.reads_metadata_snapshot_at_start
+    damaged = {copy.node_id: copy for copy in facts.damaged_copies if copy.lacks_snapshot and is_read}
+    without_vote = frozenset[int | None]() if former_voter(facts) is None else {facts.broker_id}
+    voters, stopped = facts.voters, facts.voters & (facts.stopped | damaged.keys() | without_vote)
     if stopped and len(voters - stopped) <= len(voters) // 2:
         every, these = (", ".join(map(str, sorted(numbers))) for numbers in (voters, stopped))
         verb = "does" if len(stopped) == 1 else "do"
         sentence = (
             f"of the controllers {every}, {these} {verb} not start or vote: no majority is left to elect a leader"
         )
-        yield refuted(premise, facts, sentence, PremiseEvidence(facts.config_path or "", f"voters {every}"))
+        sentence += "".join(f"; {copy.path}: {copy.damage}" for node, copy in damaged.items() if node in stopped)
+        where = facts.config_path if facts.newest is None or not facts.newest.voters else facts.newest.path
+        yield refuted(premise, facts, sentence, PremiseEvidence(where or "", f"voters {every}"))
 
 
 TABLE = (
@@ -205,7 +212,8 @@ TABLE = (
     ),
     Premise(
         MAJORITY_STARTS, PremiseKind.METADATA, "A majority of the voters starts.",
-        "More than half of the voters are not among the given nodes that do not start or vote.",
+        "More than half of the voters are not among the given nodes that do not start or vote. In 3.8 and later a"
+        " controller with a damaged newest snapshot of the metadata counts as one of them.",
         "Half of the voters or more are given and do not start, or were formatted again.",
         "The broker waits for a leader of the controllers that nobody can elect.",
         "First get the controllers to start. Run kcheck preflight for each of them.",

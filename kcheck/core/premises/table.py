@@ -22,11 +22,11 @@ from kcheck.core.premises.premise import Premise, PremiseCost
 from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
-PREMISES = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-1], *batches.TABLE, *presence.TABLE[-1:],
-    *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
-    *remote.TABLE,
+_ALL = (
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *batches.TABLE, *rights.TABLE, *resources.TABLE,
+    *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE, *remote.TABLE,
 )  # fmt: skip
+PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""
 BY_ID = {premise.id: premise for premise in PREMISES}
 

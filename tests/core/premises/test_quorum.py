@@ -1,6 +1,8 @@
 """Which logs lack nothing, and which controllers can elect."""
 
+from kcheck.core.premises.facts import BrokerFacts, LostCopy
 from kcheck.core.premises.table import judged_together
+from kcheck.core.releases.releases import release
 from kcheck.model.cluster import Voter
 from kcheck.model.premises import PremiseEvidence
 from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, copy, facts, image, log_dir, refuted
@@ -55,3 +57,19 @@ def test_a_disk_of_another_cluster_says_nothing_of_its_controllers() -> None:
     given = facts(config=KRAFT, stopped=frozenset({100}), copies=(copy(100, voters=frozenset({100})),))
     assert "P205" in refuted(given)
     assert "P205" not in refuted(given._replace(clusters=(PremiseEvidence("c/data", "OTHER"),)))
+
+
+def test_a_controller_with_a_damaged_snapshot() -> None:
+    """One of 4.3.1 ended at an empty one, and no broker registered; up to 3.7 the log decides."""
+    damage = f"{5:020d}-{1:010d}.checkpoint: it is empty"
+    config = {**KRAFT, "controller.quorum.voters": "100@a:1"}
+    given = facts(copies=(), image=None, config=config, lost_copies=(LostCopy("c/meta", 100, damage=damage),))
+
+    def ended(broker: BrokerFacts) -> list[str]:
+        return [row.sentence for row in judged_together({1: broker}, ())[1] if row.id == "P205"]
+
+    sentence = "of the controllers 100, 100 does not start or vote: no majority is left to elect a leader"
+    assert ended(given) == [f"{sentence}; c/meta: {damage}"]
+    assert ended(given._replace(release=release("3.7"))) == []
+    assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100, damage="offset 3: unknown"),))) == []
+    assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100),))) == []
