@@ -131,15 +131,12 @@ class ClusterRecovery(Answer):
     def start_of_all(self) -> StartOfAll:
         """What starting all brokers here costs, and what the plan costs."""
         start = self.election.start_of_all
-        is_safe = start.is_safe and not self.election.repairs
         counted = frozenset(
             partition_name(row.topic, row.partition)
             for row in self.election.partitions
             if row.race and None not in row.race and lost_by_all(row).records is not None
         )
-        return start._replace(
-            scenario=self.scenario(START_ALL), is_safe=is_safe, sentences=self.sentences, counted=counted
-        )
+        return start._replace(scenario=self.scenario(START_ALL), sentences=self.sentences, counted=counted)
 
     @property
     def sentences(self) -> tuple[str, ...]:

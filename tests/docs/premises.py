@@ -68,6 +68,6 @@ def _link(page: re.Match[str]) -> str:
 
 def reason(premise: Premise) -> str:
     """Return the kind of reason that a refuted premise is; unknown if no files can refute it."""
-    if "refuted" not in premise.judge.__code__.co_names:
+    if {"refuted", "where_it_leads"}.isdisjoint(premise.judge.__code__.co_names):
         return "unknown"
     return "abort" if premise.ends_start else "offline" if premise.takes_offline else "loss"

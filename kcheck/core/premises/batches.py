@@ -6,7 +6,7 @@ from itertools import groupby
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
-from kcheck.core.premises.presence import ELSEWHERE, another_may_lead, is_alone, kept, only_follows
+from kcheck.core.premises.presence import is_alone, only_follows, where_it_leads
 from kcheck.model.names import RECOVERY_POINT, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_span, partition_name
@@ -29,15 +29,10 @@ def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         name = partition_name(*log.partition)
         sentence = f"{name}: {offset_span(start, end)} cannot be read ({why})"
         evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{offset_span(start, end)}: {why}")
-        if only_follows(log.partition, facts, in_the_end=True):
-            yield kept(premise, facts, sentence, evidence)
-        elif another_may_lead(log.partition, facts):
-            yield not_seen(premise, facts, f"{sentence}: {ELSEWHERE}", EVERY_DISK, evidence)
-        else:
-            then = "where it leads, consumers and followers stop there"
-            if is_alone(log.partition, facts):
-                then = "no other broker has a replica with them"
-            yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log.log_dir, partition=name)
+        yield where_it_leads(
+            premise, facts, log, sentence, evidence, "where it leads, consumers and followers stop there",
+            alone="no other broker has a replica with them",
+        )  # fmt: skip
     partly = sum(not log.batches.is_complete for log in facts.logs if log.batches is not None)
     if partly:
         sentence = f"not all batches of {counted(partly, 'log')} were read; kcheck check --depth crc reads all"
@@ -55,9 +50,10 @@ def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
             evidence = PremiseEvidence(
                 f"{log.log_dir}/{name}", "an entry is newer than its batch, or two segments differ at the same offsets"
             )
-            yield _where_it_leads(
-                premise, facts, log, sentence, evidence, "the segment may be of another log, and its own records lost"
-            )
+            yield where_it_leads(
+                premise, facts, log, sentence, evidence, "the segment may be of another log, and its own records lost",
+                follows="its own records may be lost",
+            )  # fmt: skip
 
 
 def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -67,9 +63,10 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             name = partition_name(*log.partition)
             sentence = f"{name}: the offset index leads reads of {offset_span(*span)} to another place"
             evidence = PremiseEvidence(f"{log.log_dir}/{name}", "an entry of a .index names a later or no batch")
-            yield _where_it_leads(
+            yield where_it_leads(
                 premise, facts, log, sentence, evidence,
                 "consumers and followers skip them, or stop there; kcheck repair rebuilds the index",
+                follows="kcheck repair rebuilds the index",
             )  # fmt: skip
 
 
@@ -98,18 +95,6 @@ def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
 
 def _place(log: LogFacts) -> tuple[str, TopicPartition]:
     return log.log_dir, log.partition
-
-
-def _where_it_leads(
-    premise: Premise, facts: BrokerFacts, log: LogFacts, sentence: str, evidence: PremiseEvidence, then: str
-) -> JudgedPremise:
-    """Judge what only matters where the replica leads."""
-    if only_follows(log.partition, facts, in_the_end=True):
-        return not_seen(premise, facts, f"{sentence}; the replica is not elected now", None, evidence)
-    if another_may_lead(log.partition, facts):
-        return not_seen(premise, facts, f"{sentence}: {ELSEWHERE}", EVERY_DISK, evidence)
-    name = partition_name(*log.partition)
-    return refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log.log_dir, partition=name)
 
 
 TABLE = (

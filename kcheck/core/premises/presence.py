@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, standing
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, MissingRecords
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, MissingRecords
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
@@ -21,7 +21,7 @@ LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
 TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
-ELSEWHERE = "whether another replica leads is not known"
+_ELSEWHERE = "whether another replica leads is not known"
 """Ends a sentence about a fault that does no harm where another replica leads."""
 LOG_DIRS_NAMED = "P311"
 """The premise that the settings name every log dir with partitions."""
@@ -235,28 +235,37 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 
 def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that somebody let begin later: as leader, such a one has the other replicas follow suit."""
-    for partition, log_dir, head in ((log.partition, log.log_dir, log.lost_head) for log in facts.logs):
-        if head is None:
+    for log in facts.logs:
+        if log.lost_head is None:
             continue
-        name, (start, end) = partition_name(*partition), head
+        name, (start, end) = partition_name(*log.partition), log.lost_head
         sentence = f"{name} begins at {end} here, its epochs at {start}"
-        evidence = PremiseEvidence(f"{log_dir}/{name}", f"its first leader epoch begins at {start}")
-        if only_follows(partition, facts, in_the_end=True):
-            yield kept(premise, facts, sentence, evidence)
-            continue
-        then = "as leader it makes the other replicas delete the records below"
-        if is_alone(partition, facts):
-            then = "no other broker has a replica with the records below"
-        yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"its first leader epoch begins at {start}")
+        yield where_it_leads(
+            premise, facts, log, sentence, evidence, "as leader it makes the other replicas delete the records below",
+            alone="no other broker has a replica with the records below", waits=False,
+        )  # fmt: skip
 
 
-def kept(premise: Premise, facts: BrokerFacts, sentence: str, evidence: PremiseEvidence) -> JudgedPremise:
-    """Return that a follower lacks what its leader may have: its start loses nothing, but the gap stays."""
-    then = "it is not elected now, so nothing is lost; a follower keeps the gap"
-    return not_seen(premise, facts, f"{sentence}: {then}", None, evidence)
+def where_it_leads(
+    premise: Premise, facts: BrokerFacts, log: LogFacts, sentence: str, evidence: PremiseEvidence, then: str,
+    *, alone: str | None = None, follows: str = "a follower keeps the gap", waits: bool = True,
+) -> JudgedPremise:  # fmt: skip
+    """Judge what does harm where the replica leads: `then` is the harm, or `alone` of the only replica.
+
+    Of one that is not elected, `follows` says what remains. `waits`: another replica of the ISR may lead instead.
+    """
+    partition, name = log.partition, partition_name(*log.partition)
+    if only_follows(partition, facts, in_the_end=True):
+        kept = f"it is not elected now, so the start loses nothing; {follows}"
+        return not_seen(premise, facts, f"{sentence}: {kept}", None, evidence)
+    if waits and _another_may_lead(partition, facts):
+        return not_seen(premise, facts, f"{sentence}: {_ELSEWHERE}", EVERY_DISK, evidence)
+    harm = then if alone is None or not is_alone(partition, facts) else alone
+    return refuted(premise, facts, f"{sentence}: {harm}", evidence, log_dir=log.log_dir, partition=name)
 
 
-def another_may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
+def _another_may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Whether another replica of the ISR can lead, and the broker is not the one that gets the lead in the end."""
     topic = None if facts.image is None else facts.image.topics.get(partition.topic)
     registration = None if topic is None else topic.partitions.get(partition.partition)
@@ -273,32 +282,27 @@ def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
     return registration is not None and registration.replicas == (facts.broker_id,)
 
 
-def _missing(facts: BrokerFacts) -> Iterator[tuple[TopicPartition, str, MissingRecords]]:
-    return ((log.partition, log.log_dir, records) for log in facts.logs for records in log.missing)
+def _missing(facts: BrokerFacts) -> Iterator[tuple[LogFacts, MissingRecords]]:
+    return ((log, records) for log in facts.logs for records in log.missing)
 
 
 def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs of which somebody removed segments between two others; a compacted log has such gaps."""
-    for partition, log_dir, (start, end, known_by) in _missing(facts):
-        if known_by is None and not (facts.image is not None and is_compacted(facts.image, partition.topic)):
-            name = partition_name(*partition)
+    for log, (start, end, known_by) in _missing(facts):
+        if known_by is None and not (facts.image is not None and is_compacted(facts.image, log.partition.topic)):
+            name = partition_name(*log.partition)
             sentence = f"{name} has no segment with offsets {start}-{end - 1}"
-            evidence = PremiseEvidence(f"{log_dir}/{name}", f"a segment ends at {start}, the next one begins at {end}")
-            if only_follows(partition, facts, in_the_end=True):
-                yield kept(premise, facts, sentence, evidence)
-                continue
-            if another_may_lead(partition, facts):
-                yield not_seen(premise, facts, f"{sentence}: {ELSEWHERE}", EVERY_DISK, evidence)
-                continue
-            sentence = f"{sentence}: where it leads, consumers skip them"
-            yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
+            ends = f"a segment ends at {start}, the next one begins at {end}"
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", ends)
+            yield where_it_leads(premise, facts, log, sentence, evidence, "where it leads, consumers skip them")
 
 
 def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
     yield from _newest_segment_there(premise, facts)
     yield from _end_readable(premise, facts)
-    for partition, log_dir, (start, end, known_by) in _missing(facts):
+    for log, (start, end, known_by) in _missing(facts):
+        partition, log_dir = log.partition, log.log_dir
         if known_by is not None:
             name = partition_name(*partition)
             sentence = f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}"
