@@ -60,8 +60,8 @@ TABLE = (
     Premise(
         READABLE, PremiseKind.PRESENCE, "Consumers and followers can read every batch.",
         "The CRC of every batch matches, and the offsets ascend. Of a broker, 16 MiB and 1,000 segments are read.",
-        "A batch whose CRC, size or offsets are wrong. Of a replica that is not elected: not seen.",
-        "The broker serves the batch: consumers end with CorruptRecordException, followers stop before it.",
+        "A batch whose CRC, size or offsets are wrong. Not seen in a replica that is not elected.",
+        "The broker serves the batch. Consumers end with CorruptRecordException, followers stop before it.",
         "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
         "DefaultRecordBatch.ensureValid 0.11 to 4.3.1; AbstractFetcherThread", readable, ends_start=False,
         rules=("KC141", "KC142"), cost=PremiseCost.HOLE,
@@ -69,7 +69,7 @@ TABLE = (
     Premise(
         OWN_BATCHES, PremiseKind.PRESENCE, "Each segment has the batches that its time index was made for.",
         "The last entry of the time index has the timestamp of its batch. P307 says how much is read.",
-        "The batch is older. Of a replica that is not elected: not seen.",
+        "The batch is older. Not seen in a replica that is not elected.",
         "The broker serves the batches. They may come from another partition, if its .log was copied there.",
         "Compare the segment with another replica or a backup first. kcheck repair only rebuilds the time index.",
         "TimeIndex.maybeAppend, LogSegment.append 0.10.1 to 4.3.1", own_batches, ends_start=False,

@@ -165,7 +165,7 @@ TABLE = (
         "The copies of all voters contain the broker's own copy.",
         "The broker's copy has entries that the newest copy of a voter lacks.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
-        "Keep the broker down. Find the controllers with its history: kcheck cluster.",
+        "Keep the broker down. Find the controllers with its history (kcheck cluster).",
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history, is_of_quorum=True,
     ),
     Premise(
@@ -189,7 +189,7 @@ TABLE = (
     Premise(
         "P204", PremiseKind.METADATA, "A majority of the voters is known.",
         "The log dirs of a majority of the voters are given.",
-        "Log dirs of a minority of the voters: not seen.",
+        "Not seen with log dirs of a minority of the voters.",
         "Other voters can elect a history that lacks what this node has.",
         "Name the log dirs of other voters by --metadata. A majority lost its disks? Run kcheck recover quorum.",
         "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
