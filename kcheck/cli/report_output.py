@@ -109,6 +109,11 @@ def remember_command(typed: CommandLine) -> None:
     _Done.typed = typed
 
 
+def typed_command() -> CommandLine:
+    """Return the command line."""
+    return _Done.typed or CommandLine()
+
+
 def remember(line: str) -> None:
     """Keep the last line of a command for the case that its answer cannot be written."""
     _Done.line = line

@@ -24,6 +24,28 @@ CARRIED = {
     "predict": (*_RELEASE, *_PARTITIONS, "--metadata", "--define", "--clean", "--unclean"),
     "elect": (*_REPLICAS, "--incomplete-ok", "--from", "--cluster", "--engine", "--master"),
     "recover": _REPLICAS,
+    "simulate run": ("--ibp",),
+    "simulate search": (
+        "--brokers",
+        "--rf",
+        "--min-isr",
+        "--acks",
+        "--unclean",
+        "--elr",
+        "--mode",
+        "--appends",
+        "--crashes",
+        "--lossy-crashes",
+        "--fences",
+        "--moves",
+        "--shrinks",
+        "--delays",
+        "--overtakes",
+        "--promise",
+        "--max-events",
+        "--max-states",
+        "--jobs",
+    ),
     "fleet report": ("--storage-option",),
 }
 """The options that a next command repeats."""
@@ -111,6 +133,16 @@ def _elect(report: Report, typed: CommandLine) -> str | None:
     return None if is_decided else _line("elect", typed, "--output-dir", FOLDER)
 
 
+def _cluster(report: Report, typed: CommandLine) -> str | None:
+    """Return the command that brings the metadata back, if that comes first."""
+    from kcheck.verbs.cluster import ClusterReport
+
+    del typed
+    answer = report.answer
+    assert isinstance(answer, ClusterReport)
+    return explain_command(report.findings()) if answer.rescue is None else answer.rescue.command
+
+
 def _verify(report: Report, typed: CommandLine) -> str | None:
     from kcheck.replicas.verification import Verification
 
@@ -183,8 +215,42 @@ def _recover_run(report: Report, typed: CommandLine) -> str | None:
     return next((decision.command for decision in answer.clusters), None)
 
 
+def _export(report: Report, typed: CommandLine) -> str | None:
+    """Return what produces the first file."""
+    del typed
+    rows = report.body["partitions"]
+    assert isinstance(rows, tuple)
+    return next((row["produce"] for row in rows if row["produce"] is not None), None)
+
+
+def _simulate(report: Report, typed: CommandLine) -> str | None:
+    """Return what looks at the log dirs of a history, or asks the releases in which it loses records."""
+    from kcheck.simulation.verdict import Verdict
+    from kcheck.verbs.simulate import HistoryList, ReleasesCompared, Searched, SearchesCompared, Simulation
+
+    options = dict(typed.options)
+    match report.answer:
+        case HistoryList(histories=(first, *_)):
+            return f"kcheck simulate {first.name} --kafka all"
+        case Simulation() if "--output-dir" in options:
+            return shell_line(("kcheck", str(options["--output-dir"])))
+        case Simulation() as answer if typed.arguments:
+            is_open = not answer.holds or (answer.replay.verdict != Verdict() and "--kafka" not in options)
+            return _line("simulate run", typed, "--kafka", "all") if is_open else None
+        case ReleasesCompared(replays=replays) if typed.arguments:
+            losing = (replay.rules.release.name for replay in replays if replay.verdict != Verdict())
+            return next((_line("simulate run", typed, "--kafka", name) for name in losing), None)
+        case Searched(scenario=str()) if report.typed is not None and "--kafka" not in options:
+            return _line("simulate search", typed, "--kafka", "all")
+        case SearchesCompared(searches=searches) if report.typed is not None:
+            broken = (search.kafka for search in searches if search.scenario is not None)
+            return next((_line("simulate search", typed, "--kafka", name) for name in broken), None)
+    return None
+
+
 _BY_VERB: Mapping[str, _Decision] = {
     "check": _check, "inspect": _check, "predict": _predict, "preflight": _preflight, "truncation": _truncation,
-    "elect": _elect, "verify": _verify, "plan": _plan, "recover-run": _recover_run, "fleet-scan": _fleet_scan,
-    "fleet-report": _fleet_report, "fleet-diff": _later_run, "fleet-history": _later_run,
+    "elect": _elect, "cluster": _cluster, "verify": _verify, "plan": _plan, "recover-run": _recover_run,
+    "export": _export, "simulate": _simulate, "fleet-scan": _fleet_scan, "fleet-report": _fleet_report,
+    "fleet-diff": _later_run, "fleet-history": _later_run,
 }  # fmt: skip

@@ -28,7 +28,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page.line() if left and left[0].where.log_dir is None else None
     page.findings(left)
     _totals(report, page)
-    _next(next_command(report), page)
+    command = next_command(report)
+    page.next_commands(() if command is None else (command,))
 
 
 def brief(report: Report, stream: TextIO, options: Options) -> None:
@@ -51,14 +52,6 @@ def _totals(report: Report, page: Page) -> None:
         return
     mended = sum(map(is_repairable, report.findings()))
     page.line(f"{words}{f', {mended} repairable' if mended else ''}")
-
-
-def _next(command: str | None, page: Page) -> None:
-    """Write the command to type next, alone on its line: no width breaks it."""
-    if command is not None:
-        page.line()
-        page.line("Next:")
-        page.line(f"  {command}", "cyan")
 
 
 def _count(name: str, count: int) -> str:

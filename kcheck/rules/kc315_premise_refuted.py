@@ -32,8 +32,8 @@ def check(view: object, release: Release) -> Iterator[Finding]:
 
 def finding(where: Location, judged: JudgedPremise, premise: "Premise", release: Release) -> Finding:
     """Return the finding for a premise that was judged to be refuted."""
-    ends_start = premise.ends_start
-    effect = "takes the log dir offline." if premise.takes_offline else "starts without what the cluster expects."
+    ends_start, is_offline = premise.ends_start, premise.takes_offline and not premise.is_counted
+    effect = "takes the log dir offline." if is_offline else "starts without what the cluster expects."
     effect = "does not start, or never joins its cluster." if ends_start else effect
     return RULE.finding(
         where,
