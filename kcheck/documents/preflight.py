@@ -16,7 +16,7 @@ from kcheck.words import listed, lost_words, offset_span, partition_name, some_o
 
 
 class PreflightReason(NamedTuple):
-    """A reason against a start."""
+    """A reason why the broker should not start."""
 
     kind: ReasonKind
     """Its kind."""

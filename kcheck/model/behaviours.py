@@ -272,7 +272,7 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
         reference="KAFKA-7897",
     )
     cuts_epochs_at_log_start_checkpoint: Behaviour = Behaviour(
-        "Startup cuts the epochs at the log-start checkpoint, even if the first segment begins above it.", since="3.0"
+        "Startup truncates epochs at the log-start checkpoint, even if the first segment begins above it.", since="3.0"
     )
     recovers_epochs_without_index: Behaviour = Behaviour(
         "Startup adds the epochs of a segment that it recovers for a missing index.", since="3.0"
@@ -344,8 +344,8 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
         "Startup aborts if a transaction begins after the log end.", since="2.4", until="3.8"
     )
     looks_up_cut_transactions: Behaviour = Behaviour(
-        "A follower that truncates below its high watermark and all its open transactions fails. It fetches again "
-        "after its broker restarts.",
+        "A follower that truncates below its high watermark and all its open transactions fails until its broker "
+        "restarts.",
         since="2.4",
         until="2.7.1",
     )
@@ -362,7 +362,7 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
         "Startup aborts at a control batch without a record.", until="2.0"
     )
     aborts_on_short_markers: Behaviour = Behaviour(
-        "Startup aborts at a marker whose value is too short; before, the segment is cut there.", since="4.1"
+        "Startup aborts at a marker whose value is too short; before, the segment is truncated there.", since="4.1"
     )
     marker_is_batch: Behaviour = Behaviour("A marker counts as the last batch of its producer.", until="1.0")
     marker_leaves_timestamp: Behaviour = Behaviour(

@@ -12,7 +12,7 @@ class DirectoryBehaviours:
         reference="KAFKA-1911",
     )
     cuts_deleted_names_at_dot: Behaviour = Behaviour(
-        "Startup cuts the name of a -delete directory at its first dot.",
+        "Startup shortens the name of a -delete directory at its first dot.",
         since="0.10.2",
         until="0.10.2.2",
         reference="KAFKA-5232",

@@ -36,7 +36,7 @@ class ServedNow(NamedTuple):
 
 
 def served_now(planned: PlannedPartition, leading: ReplicaState | None, image: ClusterImage | None) -> ServedNow | None:
-    """Return what became of the offsets of a plan; None if the log of the leader is not at hand."""
+    """Return what became of the offsets of a plan; None if the log of the leader is missing."""
     if leading is None or leading.problem is not None or leading.log_end_offset is None:
         return None
     remote = remote_log(MetadataState.READ) if leading.remote is None else leading.remote
@@ -79,7 +79,7 @@ def _seen(now: ServedNow | None) -> tuple[str, bool | None]:
     if now.retention.is_known:
         return f"retention deleted {_offsets(now.deleted)}; {broker} has the others", True
     deleted = f"{_offsets(now.deleted)} were deleted, by retention or by a leader without their epochs"
-    return f"? ({deleted}: the metadata at hand have no retention.ms and retention.bytes of the topic)", None
+    return f"? ({deleted}: the given metadata has no retention.ms and retention.bytes of the topic)", None
 
 
 def _why(now: ServedNow, gone: Spans) -> str:

@@ -1,7 +1,7 @@
 """The broker cannot read a corrupt checkpoint file.
 
-What is wrong: A line of the file is invalid. The version is wrong, the count differs from the number of lines, a line
-has too few or too many fields or is blank, or bytes are not text. The broker rejects all lines of the file.
+What is wrong: A line of the file is invalid. The version is wrong, the count differs from the number of lines, or bytes
+are not text. Or a line is blank, or has too few or too many fields. The broker rejects all lines of the file.
 
 What the broker does in 1.0 and later:
 

@@ -5,7 +5,7 @@ bytes is normal in a new log dir and in a partition without data. It is normal f
 first compaction. A full disk, a power failure or a careless `>file` also leaves 0 bytes. The broker cannot tell the
 difference. No broker writes a file with only a version line, so such a file was truncated.
 
-What the broker does, in every release: It reads no entries and logs nothing.
+What the broker does: It reads no entries and logs nothing.
 
 - recovery-point-offset-checkpoint: After an unclean shutdown the broker scans every segment of every partition.
 - log-start-offset-checkpoint: Each log starts at its first segment. Consumers can read records again that DeleteRecords

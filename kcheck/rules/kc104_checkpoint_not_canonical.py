@@ -6,7 +6,7 @@ spaces. Or the last line has no newline. It was edited by hand, or a tool copied
 Take a missing newline at the end seriously. If the file was truncated there, the last number may have lost digits:
 18437 became 184 without any error. The same holds for a file that this release reads and others refuse.
 
-What the broker does, in every release: It reads the file without a warning, and rewrites it in its own form.
+What the broker does: It reads the file without a warning, and rewrites it in its own form.
 
 What to do: Nothing about line ends, signs and spaces. If the last newline is missing, compare the last line with the
 log and with a backup. Do this before the broker starts. In recovery-point-offset-checkpoint,

@@ -4,7 +4,7 @@ What is wrong: Two lines name the same topic and partition. No broker writes a f
 joined by hand, or two directory names such as `orders-0` and `orders-00` mean one partition.
 
 What the broker does: In 0.11 and later it counts both lines and silently uses the last one. In 0.10.2 and earlier the
-number of different partitions differs from the count, and the broker cannot read the file (KC101).
+number of partitions then differs from the count, and the file is unreadable (KC101).
 
 What to do: Stop the broker, and copy the file to a place outside every log dir. Then keep one of the lines. If you
 cannot tell which one is right, keep the lower value. That is safe in recovery-point-offset-checkpoint,

@@ -5,10 +5,9 @@ malformed, or the id is invalid. A full disk or a power failure leaves an empty 
 
 What the broker does, in 2.8 and later (older releases do not read the file):
 
-- A line is missing (also in an empty file), or the id is not 16 bytes in base64: The broker does not start, because of
-  this one file in one partition.
-- A line is malformed, the version is unknown, or the id is all zeros: In 3.2.1 and later the log dir goes offline. From
-  2.8.0 to 3.2.0 it does not start.
+- A line is missing (also in an empty file), or the id is not 16 bytes in base64: The broker does not start.
+- Another defect (a malformed line, an unknown version, an id of only zeros): In 3.2.1 and later the log dir goes
+  offline. From 2.8.0 to 3.2.0 it does not start.
 
 The broker also reads the file in -delete and -stray directories.
 

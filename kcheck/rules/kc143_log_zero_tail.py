@@ -5,8 +5,8 @@ that kept the length of the file but not its bytes, after a power failure.
 
 What the broker does:
 
-- After an unclean shutdown it truncates the zeros when it starts, in the last segment and from the recovery point on.
-  If they replaced records, those records are lost.
+- After an unclean shutdown it truncates the zeros in the last segment and in those from the recovery point on. If they
+  replaced records, those records are lost.
 - After a clean shutdown it does not look for them. With 18 zeros or more in the last segment, the broker does not
   start. Its second attempt counts as unclean and truncates them. In an older segment readers fail there.
 - In a file of more than 2147483647 bytes, KC230 applies first.

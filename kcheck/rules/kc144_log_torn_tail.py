@@ -8,7 +8,7 @@ What the broker does:
 - After an unclean shutdown it truncates the incomplete batch when it starts, in the last segment. That batch was never
   complete.
 - After a clean shutdown it does not check. It appends after the incomplete batch, and the new records cannot be read.
-- In a segment that is not the last one, readers continue in the next segment, and the offsets between are lost.
+- In an older segment, readers continue in the next segment, and the offsets between are lost.
 
 What to do: After an unclean shutdown, only compare with the other replicas. Otherwise keep a copy, and re-replicate
 this replica if another one is in sync.

@@ -5,7 +5,7 @@ or the end of the `.log` was lost.
 
 What the broker does: In 2.3 and later it does not check this when it starts. A read that begins at this position parses
 records as headers and fails. The last entry of the last segment may point past the data. After a clean shutdown the log
-end offset is then the segment's base offset, and new records get offsets that other records already have.
+end offset is then the segment's base offset. New records get offsets that other records already have.
 
 What to do: The broker can rebuild the file from the `.log`, if every batch of the `.log` is intact. Do not start the
 broker before that.

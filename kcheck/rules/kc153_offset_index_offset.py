@@ -1,7 +1,7 @@
 """An offset index entry points past the batch that holds its offset.
 
-What is wrong: To find an offset, the broker reads from the position of the last index entry at or below it. The batch
-with the offset of an entry is before that position, or no batch holds it.
+What is wrong: To find an offset, the broker reads from the last index entry at or below it. The batch with the offset
+of an entry is before that position, or no batch holds it.
 
 What the broker does: It does not check this when it starts. Lookups begin after the wanted records and never find them.
 Readers continue with later records.

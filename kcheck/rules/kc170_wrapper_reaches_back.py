@@ -5,10 +5,10 @@ last one. The first message in it is not above the last offset before the wrappe
 inside a wrapper fetches all of it again. In 0.10.2 and earlier every follower truncates to its high watermark.
 
 What the broker does: In 1.1 and earlier an index entry has the first offset of a wrapper. A broker that rebuilds the
-indexes, as after an unclean shutdown, refuses an entry that is not above the previous one. If this happens while it
-opens the segments, it does not start (InvalidOffsetException), each time again. During the recovery of the log it
-empties the segment. Whether the wrapper gets an entry depends on index.interval.bytes. After a clean shutdown it does
-not notice. In 2.0 and later an entry has the last offset, and no broker notices. Consumers get each offset once.
+indexes, as after an unclean shutdown, refuses an entry that does not rise. If this happens while it opens the segments,
+it does not start (InvalidOffsetException), each time again. During the recovery of the log it empties the segment.
+Whether the wrapper gets an entry depends on index.interval.bytes. After a clean shutdown it does not notice. In 2.0 and
+later an entry has the last offset, and no broker notices. Consumers get each offset once.
 
 What to do: After a clean shutdown nothing fails yet. Take the records from another replica before the broker starts.
 Otherwise truncate the log before the wrapper; its records that are not in the log before it are lost. Or move the

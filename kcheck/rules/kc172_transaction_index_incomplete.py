@@ -6,10 +6,10 @@ missing, or one begins too late. The file was removed, truncated or not copied.
 What the broker does: It does not notice it. A read_committed consumer gets the aborted records too. After an unclean
 shutdown it rewrites the file for the segments from the recovery point on.
 
-What to do: If another replica is in sync, stop the broker and move this partition directory outside every log dir. The
-broker then re-replicates it. Otherwise stop the broker, check that every batch of the `.log` is intact (kcheck check
---depth crc), and keep a copy. Then move the `.index` of the segment aside. The broker reads the segment again and
-rebuilds its indexes.
+What to do: If another replica is in sync, stop the broker and move this partition directory aside. The broker then
+re-replicates it. Otherwise stop the broker, and check that every batch of the `.log` is intact (kcheck check --depth
+crc). Keep a copy. Then move the `.index` of the segment aside. The broker reads the segment again and rebuilds its
+indexes.
 """
 
 from collections.abc import Iterable

@@ -10,8 +10,8 @@ read_committed consumer stops at a transaction that only the snapshot has open. 
 that the snapshot lacks. After a clean shutdown the broker loads only the newest snapshot. After an unclean one it
 begins at an older one, and reads the batches after it.
 
-What to do: Find out where the file comes from; it may be a copy of another replica or of another time. Stop the broker,
-keep a copy, and remove the snapshot, as long as an older correct one remains. Or re-replicate this replica.
+What to do: Find out where the file comes from. It may be a copy of another replica or time. Stop the broker, keep a
+copy, and remove the snapshot, as long as an older correct one remains. Or re-replicate this replica.
 """
 
 from collections.abc import Iterable

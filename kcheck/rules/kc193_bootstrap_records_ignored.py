@@ -5,14 +5,13 @@ credentials. In 4.4 and later they are in `__cluster_metadata-0/0000000000000000
 releases write them into `bootstrap.checkpoint`, and keep only voters and kraft.version in that snapshot. So a newer
 kafka-storage formatted this directory than the release that is to start with it.
 
-What the broker does, in 4.3 as a controller: It reads voters and kraft.version from the snapshot, and ignores the
-records. Without a `bootstrap.checkpoint` and with an empty metadata log, the new cluster has no SCRAM credentials.
-Brokers or clients that need them cannot log in. The cluster also begins with the newest metadata.version of the
-release. If the metadata log has records, nothing happens, because the cluster began before. 3.9 to 4.2 load the records
-like any other snapshot.
+What the broker does, in 4.3 as a controller: It reads voters and kraft.version, and ignores the records. Without a
+`bootstrap.checkpoint` and with an empty metadata log, the new cluster has no SCRAM credentials. Brokers or clients that
+need them cannot log in. The cluster also begins with the newest metadata.version of the release. If the metadata log
+has records, nothing happens, because the cluster began before. 3.9 to 4.2 load the records like any other snapshot.
 
-What to do: If the cluster has not started yet, format the directory with the kafka-storage of the release that will
-run. Or start the release of that kafka-storage.
+What to do: If the cluster has not started yet, format the directory with the kafka-storage of the release. Or start the
+release of that kafka-storage.
 """
 
 from collections.abc import Iterable

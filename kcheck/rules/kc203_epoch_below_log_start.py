@@ -1,8 +1,8 @@
 """The first leader epoch starts below the log start offset.
 
 What is wrong: The first segments were removed, or the log start in log-start-offset-checkpoint was raised. Where Kafka
-moves the log start, it moves the first epoch there first. Nothing is wrong where the replica follows a log in remote
-storage, because it has copied all epochs of that log.
+moves the log start, it moves the first epoch there first. Nothing is wrong with a follower of a log in remote storage,
+because it has copied all epochs of that log.
 
 What the broker does: 2.8 and earlier raise the first epoch to the log start when they load the log. 3.0 and later raise
 it only to the value in log-start-offset-checkpoint. They keep an epoch below the first segment until they next remove

@@ -3,7 +3,7 @@
 What is wrong: The broker writes each epoch into that file before the first record of the epoch. The file was removed,
 emptied or lost.
 
-What the broker does, in every release that has the file (0.11 and later):
+What the broker does (0.11 and later):
 
 - After a clean shutdown it rebuilds nothing. After an unclean shutdown it recovers only the epochs of the segments that
   it scans. The first of them starts too late.

@@ -5,7 +5,7 @@ the epoch of the last batch, and the epoch must not start above that batch. The 
 edited or truncated. One case is only info. The last shutdown was unclean, and the first epoch in the file starts after
 the last batch. DeleteRecords moved the log start to the log end, and the broker had not yet written the log start.
 
-What the broker does, in every release that has the file (0.11 and later):
+What the broker does (0.11 and later):
 
 - After a clean shutdown it does not look. After an unclean shutdown it recovers the epoch only if it is higher than all
   others in the file. It takes only the first batch that it scans.

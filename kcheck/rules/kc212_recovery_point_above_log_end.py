@@ -2,8 +2,8 @@
 
 What is wrong: The broker has flushed the log up to the recovery point, but the log ends below it. A segment was
 truncated, removed or restored from an older copy, or the disk lost writes that it had confirmed. Or the file belongs to
-another log dir. One harmless case looks the same. A truncation to an offset inside a batch removes all of the batch,
-and the recovery point is still inside it.
+another log dir. One harmless case looks the same. A truncation to an offset inside a batch removes all of the batch.
+The recovery point is still inside it.
 
 What the broker does: After a clean shutdown it ignores the recovery point. After an unclean shutdown it scans only the
 last segment and then lowers the recovery point to the log end. With the largest possible value (9223372036854775807) it

@@ -6,7 +6,7 @@ truncated the log, and the broker was killed within seconds. Or the log was trun
 removes all of the batch. In a -future directory kcheck reports info, because 1.1 writes the high watermark of the
 replica that it copies there.
 
-What the broker does, in every release: It lowers the high watermark to the log end, without a warning. As a follower it
+What the broker does: It lowers the high watermark to the log end, without a warning. As a follower it
 fetches the records again, if its leader has them. If this replica becomes leader, consumers never get the records, and
 the followers lose them too.
 

@@ -1,6 +1,6 @@
 """The leader-epoch-checkpoint contradicts the leader epochs of the batches.
 
-What is wrong: Each batch carries the epoch of its leader, and the file lists the start offset of each epoch. The two
+What is wrong: Each batch carries the epoch of its leader. The file lists the first offset of each epoch. The two
 disagree about a batch. The file belongs to another replica, was edited, or lost lines.
 
 What the broker does: It trusts the file. As a leader it gives its followers wrong end offsets; as a follower it asks

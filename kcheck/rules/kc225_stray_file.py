@@ -1,7 +1,7 @@
 """A file in a partition directory is not a Kafka file.
 
 What is wrong: A broker knows the files of a partition by their names. This name is different. It may be a copy, a
-backup, notes, or a segment file whose name is not an offset of 20 digits.
+backup, notes, or a segment file without an offset of 20 digits.
 
 What the broker does: It ignores files whose suffix it does not know. Some names make it fail to start:
 
@@ -10,9 +10,9 @@ What the broker does: It ignores files whose suffix it does not know. Some names
 - in 2.0 and later, any `.cleaned` file whose name does not begin with a number;
 - a `.swap` file whose name does not begin with a number (2.8 and earlier: only of a segment file).
 
-If the name of a `.log` is a number with fewer digits, the broker creates an empty segment at that offset. As the last
-segment, the empty one ends the log there. New records get offsets that other records already have. The broker deletes
-an index with a short name.
+If the name of a `.log` is a shorter number, the broker creates an empty segment at that offset. As the last segment,
+the empty one ends the log there. New records get offsets that other records already have. The broker deletes an index
+with a short name.
 
 Many files that the broker ignores are one finding, with their number and the first names.
 

@@ -4,10 +4,10 @@ What is wrong: Nothing. Each suffix has a meaning. `.deleted` waits to be remove
 being written. `.cleaned` is the output of an unfinished compaction or split, `.swap` of a finished one.
 
 What the broker does when it starts: It removes `.deleted` and `.cleaned`. It also removes a `.swap` whose offset is not
-below the lowest `.cleaned`, because it belongs to an unfinished split. 3.0 and later then remove every file with a
-number from the lowest `.swap` to the end of the last one. They rename all `.swap` files. 2.8 and earlier put a
-`.log.swap` in the place of the segments with its offsets, and mark those for deletion. An `.index.swap` without a
-`.log.swap` stays. It overwrites `.tmp`.
+below the lowest `.cleaned`, because it belongs to an unfinished split. 3.0 and later then remove every numbered file
+from the lowest `.swap` to the end of the last one. They rename all `.swap` files. 2.8 and earlier put a `.log.swap` in
+the place of the segments with its offsets, and mark those for deletion. An `.index.swap` without a `.log.swap` stays.
+It overwrites `.tmp`.
 
 What to do: Nothing. The data of the finding lists the files that the next start removes and renames.
 

@@ -1,8 +1,8 @@
 """Offsets are missing between two batches of a segment, and no other sign of compaction explains the gap.
 
-What is wrong: A broker assigns every offset to a record, so a log that was never compacted has no gaps. Bytes were
-removed from the file. KRaft's metadata log is never compacted. For other logs kcheck reports info, and only if the log
-has no second gap. Compaction usually leaves many gaps, inside batches too. kcheck does not report partitions that
+What is wrong: A broker assigns every offset to a record. A log that was never compacted has no gaps. Bytes were removed
+from the file. KRaft's metadata log is never compacted. For other logs kcheck reports info, and only if the log has no
+second gap. Compaction usually leaves many gaps, inside batches too. kcheck does not report partitions that
 cleaner-offset-checkpoint lists, nor topics that are always compacted.
 
 What the broker does: It does not notice. Consumers skip the gap, and followers that fetch from here get the same gap. A

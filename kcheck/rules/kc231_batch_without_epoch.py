@@ -4,8 +4,8 @@ What is wrong: Nothing in this replica. The log held messages of magic 0 or 1. A
 them as batches of magic 2 with epoch -1 (Cleaner 4.0.0). In 3.9 and earlier compaction keeps the magic.
 
 What the broker does: It starts, and serves consumers. A follower that fetches the batch rejects it and marks the
-partition as failed, in every release that keeps epochs (LeaderEpochFileCache.assign). A new or empty replica never
-catches up, on another broker or in another log dir of this one. Replicas that already have the batches keep working.
+partition as failed (LeaderEpochFileCache.assign). A new or empty replica never catches up, on another broker or in
+another log dir of this one. Replicas that already have the batches keep working.
 
 What to do: Keep the replicas that are in sync. Do not reassign the partition, and do not empty a replica to
 re-replicate it. Write each of these keys again, so that compaction removes the old records. Or copy the topic to a

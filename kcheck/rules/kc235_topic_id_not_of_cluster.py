@@ -16,12 +16,12 @@ What a KRaft broker does with the directory when it starts:
 A ZooKeeper broker deletes and renames nothing. 3.0 and later refuse the partition (InconsistentTopicIdException). 2.8
 treats the records as records of the new topic.
 
-What to do: If the directory was copied here, remove it. If the topic was deleted and created again on purpose, and the
-records are not needed, let the broker rename the directory. If you may need them, copy it outside every log dir before
-the broker starts. If the topic was deleted by mistake, or ZooKeeper was lost, the records can come back. Create the
-topic with the same partitions. Then plan `kcheck repair --adopt` for each broker that has a copy, before any of them
-starts. It gives the directory the id that the topic has now. Directories that end in `-delete` or `-stray`, and leader
-epochs above the new topic's, need `kcheck recover topic`.
+What to do: If the directory was copied here, remove it. If the topic was recreated on purpose, and the records are not
+needed, let the broker rename the directory. If you may need them, copy it outside every log dir before the broker
+starts. If the topic was deleted by mistake, or ZooKeeper was lost, the records can come back. Create the topic with the
+same partitions. Then plan `kcheck repair --adopt` for each broker that has a copy, before any of them starts. It gives
+the directory the id that the topic has now. Directories that end in `-delete` or `-stray`, and leader epochs above the
+new topic's, need `kcheck recover topic`.
 
 See: operations/deleted-topic.md
 """

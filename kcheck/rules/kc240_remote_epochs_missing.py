@@ -1,14 +1,14 @@
 """The leader-epoch-checkpoint of a log in remote storage lacks the epochs of its remote segments.
 
-What is wrong: The log start is below the first segment on disk, so the older records are in remote storage. The file
-has an entry for each epoch from the log start on. It has none, or its first entry starts above the log start. The file
-was emptied, truncated, or rebuilt from the batches on disk.
+What is wrong: The log start is below the first segment on disk. The older records are in remote storage. The file has
+an entry for each epoch from the log start on. It has none, or its first entry starts above the log start. The file was
+emptied, truncated, or rebuilt from the batches on disk.
 
-What the broker does, in every release with remote storage (3.6 and later), when this replica leads: It compares the
-remote segments with the first epoch of its file. It DELETES every remote segment whose epochs are all lower, from
-remote storage too, and raises the log start. An emptied file gets the new leader epoch as its first one, so every older
-segment goes. The log says "due to leader-epoch-cache truncation". This happens within minutes of the election
-(`remote.log.manager.task.interval.ms`), and no replica has these records.
+What the broker does (3.6 and later), when this replica leads: It compares remote segments with its first epoch. It
+DELETES every remote segment whose epochs are all lower, from remote storage too, and raises the log start. An emptied
+file gets the new leader epoch as its first one, so every older segment goes. The log says "due to leader-epoch-cache
+truncation". This happens within minutes of the election (`remote.log.manager.task.interval.ms`), and no replica has
+these records.
 
 A file with a later first entry deletes fewer segments, because every epoch of a segment must be lower. The others stay,
 and consumers cannot read them while this replica leads (KC242). A restart hides an emptied file, and does not heal it.

@@ -4,7 +4,7 @@ What is wrong: A log in remote storage has a gap. Its log start is below the fir
 are neither on disk nor in a finished remote segment that this replica can read. A local segment was removed before its
 copy finished, or a remote segment was deleted.
 
-What the broker does, in every release with remote storage (3.6 and later): It starts without a message. A consumer that
+What the broker does (3.6 and later): It starts without a message. A consumer that
 reaches the gap gets OFFSET_OUT_OF_RANGE. With auto.offset.reset=earliest it reads the records below the gap again and
 again. With latest it skips everything up to the log end.
 

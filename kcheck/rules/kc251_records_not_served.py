@@ -1,8 +1,8 @@
 """A -delete or -stray directory holds records that the broker does not serve.
 
 What is wrong: Perhaps nothing. The topic was deleted, or the partition was moved to another broker or log dir. Or the
-broker did not find this replica in the metadata when it started. But if the topic was deleted by mistake, or the
-metadata was wrong, these can be the last copies of the records.
+broker did not find this replica in the metadata when it started. But if the topic was deleted by mistake, these can be
+the last copies of the records.
 
 What the broker does:
 

@@ -2,8 +2,7 @@
 
 What is wrong: A record has a timestamp that is more than a day later than now. Usually a producer wrote microseconds or
 nanoseconds where Kafka expects milliseconds, or the clock of its host was wrong. Nothing is corrupt. Now is the time of
-the machine that runs kcheck. For a copy of a disk, or a bundle, kcheck does not use the time of the copy, because the
-broker starts later.
+the machine that runs kcheck. For a copy of a disk, or a bundle, that is not the time of the copy.
 
 What the broker does: Retention by time starts with the oldest segment. It stops at the first one whose largest
 timestamp is not older than `retention.ms`. So it keeps this segment, and every later one, until that time has come: the

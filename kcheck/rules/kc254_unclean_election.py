@@ -7,9 +7,9 @@ leader's, without any error. The metadata of the cluster remember the election u
 What the broker does: Nothing more. In the logs that follow it, the leader epoch of the election begins at the offset
 where they were truncated.
 
-The finding is an error for a replica that was in sync, or led, before the election and has not followed yet. When its
-broker starts, it deletes the records that no other replica has. It is a warning for any other replica that has not
-followed, and an info for one that has. An election of the broker that led last is no finding, because it lacks nothing.
+The finding is an error for a former leader or member of the ISR that has not followed yet. When its broker starts, it
+deletes the records that no other replica has. It is a warning for any other replica that has not followed, and an info
+for one that has. An election of the broker that led last is no finding, because it lacks nothing.
 
 What to do: Find out which records are missing, and send them again if their source still has them. A replica that has
 not come back yet may hold them. Before you start its broker, run `kcheck recover`. It names the records that would be

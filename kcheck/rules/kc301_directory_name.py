@@ -1,12 +1,12 @@
 """A directory in the log dir has a name that the broker cannot read, so the broker does not start.
 
 What is wrong: Every directory in a log dir must be named `<topic>-<partition>`. A broker may add `-delete`, `-future`
-or `-stray`. This one is not. Typical causes are `lost+found` in the root of a file system, `.snapshot` of a storage
-system, and a backup directory or a link to one. A downgrade leaves directories of newer brokers (`-future` needs 1.1,
-`-stray` needs 3.6.1, `remote-log-index-cache` 3.5). A directory can also have the name of a checkpoint, of
-meta.properties or of .kafka_cleanshutdown.
+or `-stray`. This one is not. Typical causes are `lost+found`, `.snapshot` of a storage system, and a backup directory
+or a link to one. A downgrade leaves directories of newer brokers (`-future` needs 1.1, `-stray` needs 3.6.1,
+`remote-log-index-cache` 3.5). A directory can also have the name of a checkpoint, of meta.properties or of
+.kafka_cleanshutdown.
 
-What the broker does, in every release: It does not start, for all log dirs. Its log contains "is not in the form of
+What the broker does: It does not start, for all log dirs. Its log contains "is not in the form of
 topic-partition". In KRaft mode the failed start removes the clean-shutdown marker, so the next start scans segments.
 
 In 2.8 and later a broker starts with a directory .kafka_cleanshutdown. An empty one counts as the marker, and the

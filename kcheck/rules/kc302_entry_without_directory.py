@@ -10,7 +10,7 @@ What the broker does:
   when it next writes the file.
 - cleaner-offset-checkpoint: The entry stays as long as another log dir of this broker has the partition. In 4.0 and
   earlier it can hide the right value of that log dir. In 4.1 and later every cleaner thread dies if that log dir lists
-  the partition too (KC307 compares all log dirs).
+  the partition too (KC307).
 
 What to do: Nothing, if you know that the partition was deleted or moved. You can always remove the line from
 cleaner-offset-checkpoint while the broker is stopped. Lower the count in line 2 by one.

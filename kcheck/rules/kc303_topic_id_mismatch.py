@@ -1,17 +1,17 @@
 """Partitions of one topic have different topic ids on one broker, or two topics share an id.
 
 What is wrong: A topic has one id, in each partition.metadata of the topic, and no other topic has it. The ids differ.
-The topic was deleted and recreated while this broker or log dir was away, or an old tool recreated it in ZooKeeper. Or
-the directory was copied from another cluster. Or the directory or the file was copied from another topic. The cluster
-knows at most one of the ids of a topic.
+The topic was recreated while this broker or log dir was away, or by an old tool in ZooKeeper. Or the directory was
+copied from another cluster. Or the directory or the file was copied from another topic. The cluster knows at most one
+of the ids of a topic.
 
 What the broker does with the partitions whose id the cluster does not know:
 
 - KRaft, 3.7 and later: It renames their directories to `-stray`. The data stays on the disk, but the broker no longer
   serves it.
 - KRaft, 3.0 to 3.6: it DELETES them.
-- KRaft, where the id belongs to another topic: It does the same if that topic has no partition of this number here.
-  Otherwise it refuses the partition (InconsistentTopicIdException); the replica neither leads nor follows.
+- KRaft, where the id belongs to another topic: The same, if that topic has no partition of this number here. Otherwise
+  it refuses the partition (InconsistentTopicIdException); the replica neither leads nor follows.
 - ZooKeeper, 2.8 to 3.9: it refuses them with INCONSISTENT_TOPIC_ID; the replica neither leads nor follows.
 
 What to do: Ask the cluster for the id (`kafka-topics.sh --describe`). If you may need the records of the directories

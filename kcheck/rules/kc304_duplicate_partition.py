@@ -1,12 +1,11 @@
 """Two directories of one broker are the same partition, so the broker does not start.
 
 What is wrong: A partition may have one directory on a broker. It may have one `-future` directory too, while the broker
-moves it to another log dir. This partition has two of the same kind, in one log dir or in two (`orders-0` and
-`orders-00` are one partition). A directory may have been copied from one disk to another. Or a disk came back after the
-broker had recreated its partitions elsewhere. Or a broker was killed while the moved replica took the place of the old
-one.
+moves it to another log dir. This partition has two of the same kind, in one log dir (`orders-0` and `orders-00`) or in
+two. A directory may have been copied from one disk to another. Or a disk came back after the broker had recreated its
+partitions elsewhere. Or a broker was killed while the moved replica took the place of the old one.
 
-What the broker does, in every release: It does not start, for all log dirs. Its log contains "Duplicate log
+What the broker does: It does not start, for all log dirs. Its log contains "Duplicate log
 directories".
 
 What to do: Find the right directory, with the higher log end and the later leader epochs (`kcheck inspect`). Move the

@@ -11,12 +11,12 @@ What the broker does:
 - A log dir without the file: It does not start with KRaft. With ZooKeeper it starts, except from 2.8 to 3.6 where the
   file exists and is empty. In 3.9 and earlier only other log dirs show that a log dir belongs to KRaft. For a broker
   that was migrated from ZooKeeper, the cluster metadata in one of them shows it.
-- Any other difference, for example directory.id after a downgrade from 3.7: It does not start with ZooKeeper (2.8 to
-  3.6) or with KRaft (2.8 to 3.3). Other releases ignore it.
+- Any other difference, such as directory.id after a downgrade: It does not start with ZooKeeper (2.8 to 3.6) or KRaft
+  (2.8 to 3.3). Other releases ignore it.
 
 What to do: Find out whose disk it is before you change anything. Its partitions belong to that broker. If only the file
-is wrong or missing, copy version, node.id (or broker.id) and cluster.id from another log dir of this broker. Do not
-copy directory.id.
+is wrong, copy version, node.id (or broker.id) and cluster.id from another log dir of this broker. Do not copy
+directory.id.
 
 See: operations/dead-disk.md
 """

@@ -5,7 +5,7 @@ from a broker's. The broker loads `orders-01` as orders-1, in addition to the re
 ZooKeeper data directory `version-2` as partition 2 of a topic named version. It loads `orders backup-0` as a topic with
 a space.
 
-What the broker does, in every release: It loads the directory as the partition that it reads in the name. If another
+What the broker does: It loads the directory as the partition that it reads in the name. If another
 directory of that partition exists, it does not start (KC304). With white space in the topic, it writes checkpoint lines
 with four words. The second start from now fails on them, and the log dir goes offline.
 

@@ -7,9 +7,9 @@ or another topic's directory was renamed.
 What the broker does: With KRaft, in 3.0 and later, neither a broker nor a controller starts
 (InconsistentTopicIdException).
 
-What to do: If the log in the same directory is the KRaft metadata log (`kcheck dump` decodes its records), remove the
-file. The broker writes it again. Otherwise the metadata log is somewhere else. Find it before you start anything. If no
-node has it, the metadata is lost.
+What to do: If this is the KRaft metadata log (`kcheck dump` decodes its records), remove the file. The broker writes it
+again. Otherwise the metadata log is somewhere else. Find it before you start anything. If no node has it, the metadata
+is lost.
 
 See: operations/lost-metadata.md
 """

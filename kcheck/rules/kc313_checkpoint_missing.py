@@ -3,7 +3,7 @@
 What is wrong: A broker creates both files when it starts, before it writes a record. So in a log dir with records they
 exist. One file was removed, or was not copied with the rest.
 
-What the broker does, in every release: It creates an empty file and reads no entries from it.
+What the broker does: It creates an empty file and reads no entries from it.
 
 - replication-offset-checkpoint: Each partition starts with its high watermark at the log start. Consumers get no record
   above it until the followers have fetched again. A follower without leader epochs truncates to its log start (KC216).

@@ -2,8 +2,7 @@
 
 What is wrong: The directory, in the first log dir, holds indexes of remote segments that the broker fetched. Each has
 three files: `<start offset>_<segment id>` with `.index`, `.timeindex` and `.txnindex`. One file has another name, or an
-index ends inside an entry. It may be a file of NFS or of an editor, a directory, an unfinished copy, or the result of a
-full disk.
+index ends inside an entry. It may be a file of NFS or of an editor, a directory, or an unfinished copy.
 
 What the broker does, in 3.6 and later with `remote.log.storage.system.enable=true`: It parses every name and opens
 every index. In 4.1 and later it first deletes `.tmp` and `.deleted` files. It catches no exception and does not start

@@ -1,4 +1,4 @@
-"""A premise of the next start is refuted, so the broker does not start, or starts with less than the cluster expects.
+"""A premise of the next start is refuted, so the broker does not start, or lacks records.
 
 What is wrong: The settings, the disks and the metadata of the cluster contradict each other. The disk is of another
 cluster or broker, a log dir is missing, or a disk is an old copy. docs/premises.md lists every premise.

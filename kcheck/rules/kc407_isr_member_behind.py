@@ -1,9 +1,9 @@
 """A replica in the ISR ends below the high watermark of another one.
 
 What is wrong: Every replica in the ISR has all records below the high watermark. This one has not. It lost the end of
-its log, for example in a crash of its machine, or its directory was replaced by an older copy. Or the partition had an
-unclean election, and what the others have above it is lost already. kcheck reads the ISR from the metadata in
-`__cluster_metadata-0`, or where `--metadata` points.
+its log, as in a crash of its machine, or is an older copy. Or the partition had an unclean election, and what the
+others have above it is lost already. kcheck reads the ISR from the metadata in `__cluster_metadata-0`, or where
+`--metadata` points.
 
 What the broker does: It may be elected leader, as if it had everything. Then every other replica truncates its log to
 the end of this one, and committed records are lost.

@@ -1,11 +1,11 @@
 """A consumer group has committed an offset that its partition does not have.
 
-What is wrong: According to its last commit in `__consumer_offsets`, the group next reads below the log start or above
-the log end. Below it, retention or `kafka-delete-records.sh` removed records that the group had not read yet. Above it,
-the partition lost the end of its log, or it was deleted and created again.
+What is wrong: After its last commit in `__consumer_offsets`, the group reads below the log start or above the log end.
+Below it, retention or `kafka-delete-records.sh` removed records that the group had not read yet. Above it, the
+partition lost the end of its log, or it was deleted and created again.
 
 What the broker does: It answers the first fetch of the group with OFFSET_OUT_OF_RANGE. The consumer then starts as
-`auto.offset.reset` says. At the log end it skips every record in the log; at the log start it reads all of them again.
+`auto.offset.reset` says. At the log end it skips every record in the log. At the log start it reads all of them again.
 With `none` it stops.
 
 kcheck compares with the replicas in the given directories. Replicas on other brokers may reach further. Then a finding

@@ -1,6 +1,6 @@
 """Which records a lookup in the offset index of a segment does not find: the answer for the few batches of a start.
 
-A read begins at the position of the last entry at or below its offset, and goes on from there (LogSegment
+A read begins at the position of the last entry at or below its offset, and continues from there (LogSegment
 .translateOffset, OffsetIndex.lookup 0.8 to 4.3.1). `indexes` checks all of an index, for the rules.
 """
 
@@ -39,7 +39,7 @@ def unfound(files: Files, base: Offset, batches: Sequence[Batch]) -> Iterator[tu
 
 
 def _entries(files: Files, base: Offset, count: int) -> Iterator[tuple[Offset, int]]:
-    """Yield the entries; an index has none for some of the batches, and zeros behind the last one."""
+    """Yield the entries; an index has none for some of the batches, and zeros after the last one."""
     try:
         with files.open(f"{segment_prefix(base)}.{FileKind.INDEX}") as index:
             data = index.pread(min(index.size, count * _SLOT), 0)

@@ -8,9 +8,9 @@ TABLE = Table(
     "changes",
     "A finding that differs between two runs of `fleet scan`, as shown by `fleet diff`.",
     (
-        Column("change", "string", "new, gone, changed, or unknown: not there, but the later run has not looked."),
+        Column("change", "string", "new, gone, changed, or unknown (the later run has not looked)."),
         *PLACE,
         *findings.TABLE.columns,
-        Column("before", "json", "For a changed finding: its previous severity, line, position, message and data."),
+        Column("before", "json", "The previous severity, line, position, message and data of a changed finding."),
     ),
 )

@@ -10,7 +10,9 @@ TABLE = Table(
     (
         Column("offset", "int64", "The offset of the record, with ZooKeeper the zxid; null for what a snapshot holds."),
         Column("time", "int64", "The time of the change, in ms since 1970."),
-        Column("event", "string", "created, changed or removed; snapshot: the state from which the history goes on."),
+        Column(
+            "event", "string", "created, changed or removed; snapshot is the state from which the history continues."
+        ),
         Column("topic", "string", "The topic."),
         Column("topic_id", "string", "The topic's id."),
         Column("partition", "int64", "The partition number."),

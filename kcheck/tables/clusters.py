@@ -17,7 +17,7 @@ METADATA = (
     Column("topics", "int64", "Number of topics."),
     Column("partitions", "int64", "Number of partitions."),
     Column("features", "json", "The finalized level of each feature."),
-    Column("configs", "json", "The configurations that change a decision: kind, name, config."),
+    Column("configs", "json", "The kind, name and config of each configuration that changes a decision."),
 )
 """The columns that the metadata fills in."""
 DECISION = (
@@ -29,9 +29,9 @@ DECISION = (
     Column("plan_lost", "int64", "Records that the plan loses at most; null if not known."),
     Column("plan_committed", "int64", "Committed ones among them, at most."),
     Column("plan_offline", "int64", "Partitions that get no leader by the plan."),
-    Column("first_steps", "json", "The first steps of the plan: step, title, commands."),
+    Column("first_steps", "json", "The step, title and commands of the first steps of the plan."),
     Column("not_known", "json", "What only the disks show."),
-    Column("recover", "string", "The command that reads the disks and writes the whole plan."),
+    Column("recover", "string", "The command that reads the disks and writes the plan."),
 )
 """The columns of what `kcheck recover --from` says, once all tables are there."""
 TABLE = Table(

@@ -11,7 +11,7 @@ TABLE = Table(
         Column("topic", "string", "The topic."),
         Column("partition", "int64", "The partition number."),
         Column("requested_epoch", "int64", "The epoch in the request."),
-        Column("epoch", "int64", "The epoch in the answer; -1 is none."),
+        Column("epoch", "int64", "The epoch in the answer, or -1."),
         Column("end_offset", "int64", "The end offset of that epoch; -1 is unknown."),
         Column("error", "string", "The error code in the answer; NONE is no error."),
         Column("log_end_offset", "int64", "The log end offset of the replica."),

@@ -7,7 +7,7 @@ TABLE = Table(
     "finding_history",
     "The findings of one rule about one file over several runs of `fleet scan`, as shown by `fleet trend`.",
     (
-        Column("state", "string", "new: in the last run alone; open; gone; unknown: the last run has not looked."),
+        Column("state", "string", "new (in the last run alone), open, gone, or unknown (the last run has not looked)."),
         *PLACE,
         *(column for column in DIRECTORY if column.name != "broker_id"),
         Column("file", "string", "The file, relative to the directory."),

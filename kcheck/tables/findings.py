@@ -1,4 +1,4 @@
-"""A finding: something that is wrong."""
+"""A finding."""
 
 import json
 
@@ -8,7 +8,7 @@ from kcheck.tables._contract import PLACE, ScanStep, Table
 
 TABLE = Table(
     "findings",
-    "A finding: something that is wrong.",
+    "A finding.",
     (
         Column("id", "string", "The id of the rule."),
         Column("name", "string", "The name of the rule."),

@@ -12,15 +12,15 @@ TABLE = Table(
         *LOG_DIR,
         Column("cluster_id", "string", "The cluster.id in its meta.properties."),
         Column("directory_id", "string", "The directory.id in its meta.properties."),
-        Column("clean_shutdown", "bool", "Whether .kafka_cleanshutdown exists: the broker shut down cleanly."),
+        Column("clean_shutdown", "bool", "Whether .kafka_cleanshutdown exists, so that the broker shut down cleanly."),
         Column("locked", "bool", "Whether a process held its .lock."),
         Column(
             "directories", "int64", "Number of partition directories in it that were selected, symbolic links included."
         ),
-        Column("mode", "string", "Who keeps the metadata of its broker: kraft or zk."),
+        Column("mode", "string", "The mode of its broker, kraft or zk."),
         Column("shutdown_epoch", "int64", "The broker epoch in its .kafka_cleanshutdown."),
         Column("kafka", "string", "The Kafka release that was modelled for its broker."),
-        Column("kafka_lowest", "string", "With --kafka auto: the lowest release that the files of its broker fit."),
+        Column("kafka_lowest", "string", "The lowest release that the files of its broker fit, with --kafka auto."),
         Column("kafka_highest", "string", "The highest one, likewise."),
         Column("kafka_from", "string", "What decides that, likewise."),
         Column("problem", "string", "Why it could not be listed; null if it was."),

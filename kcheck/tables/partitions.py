@@ -22,7 +22,7 @@ TABLE = Table(
         Column("segments", "int64", "Number of segments."),
         Column("leader_epochs", "int64", "Number of readable entries in leader-epoch-checkpoint."),
         Column("latest_epoch", "int64", "The leader epoch of the last of these entries."),
-        Column("last_batch_epoch", "int64", "The leader epoch of the last batch; -1 is none."),
+        Column("last_batch_epoch", "int64", "The leader epoch of the last batch, or -1."),
         Column("complete", "bool", "Whether everything to be read in the directory was readable."),
     ),
     in_run=PLACE,

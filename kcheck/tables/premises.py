@@ -8,10 +8,10 @@ TABLE = Table(
     "A premise of a broker's next start, and what the files of a scan show of it. A scan judges nothing of the host.",
     (
         *DIRECTORY,
-        Column("id", "string", "The id of the premise: docs/premises.md."),
+        Column("id", "string", "The id of the premise (docs/premises.md)."),
         Column("status", "string", "proven, refuted or not-seen."),
         Column("sentence", "string", "What holds, does not hold, or was not seen."),
-        Column("evidence", "json", "What files contain about it: path, says."),
+        Column("evidence", "json", "The path of each file about it, and what it says."),
         Column("provide", "string", "The file or option that would show what was not seen."),
     ),
     in_run=PLACE,

@@ -16,8 +16,8 @@ TABLE = Table(
         Column("last_offset", "int64", "Last offset of its last batch."),
         Column("offset_delta", "int64", "Last offset minus first offset of its last batch."),
         Column("timestamp", "int64", "Timestamp of its last batch, in ms since 1970."),
-        Column("coordinator_epoch", "int64", "Coordinator epoch of its last transaction marker; -1 is none."),
-        Column("current_txn_first_offset", "int64", "First offset of its open transaction; -1 is none."),
+        Column("coordinator_epoch", "int64", "Coordinator epoch of its last transaction marker, or -1."),
+        Column("current_txn_first_offset", "int64", "First offset of its open transaction, or -1."),
         Column("valid", "bool", "Whether the broker accepts the file."),
     ),
 )

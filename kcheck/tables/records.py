@@ -14,7 +14,7 @@ TABLE = Table(
         Column("timestamp", "int64", "The timestamp, in ms since 1970."),
         Column("key_size", "int64", "Size of the key in bytes; null if there is no key."),
         Column("value_size", "int64", "Size of the value in bytes; null for a tombstone."),
-        Column("sequence", "int64", "Sequence number of the producer; -1 is none."),
+        Column("sequence", "int64", "Sequence number of the producer, or -1."),
         Column("header_keys", "json", "The keys of its headers."),
         Column("crc", "int64", "The CRC that a message of magic 0 or 1 states."),
         Column("valid", "bool", "Whether that CRC matches."),

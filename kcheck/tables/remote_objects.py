@@ -14,7 +14,7 @@ TABLE = Table(
         Column(
             "verdict",
             "string",
-            "used, deleting, unfinished, dangling (no longer needed), orphan (no metadata names the segment), "
+            "used, deleting, unfinished, dangling (no longer needed) or orphan (no metadata names the segment). Or "
             "not-known (a part of the metadata is not in the scan) or other (not a segment).",
         ),
     ),

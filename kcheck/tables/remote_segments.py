@@ -19,7 +19,7 @@ TABLE = Table(
         Column("tries", "int64", "How often a broker has begun to delete it."),
         Column("first_ms", "int64", "The time of its first record, in ms since 1970."),
         Column("last_ms", "int64", "The time of its last record, in ms since 1970."),
-        Column("epochs", "json", "Its leader epochs: epoch, start_offset."),
+        Column("epochs", "json", "The epoch and start_offset of its leader epochs."),
         Column("lineage", "string", "current if a replica of the scan serves it, otherwise older."),
     ),
     in_run=(Column("cluster", "string", "The cluster's name in the layout or the inventory, otherwise its id."),),

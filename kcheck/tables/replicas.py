@@ -5,7 +5,7 @@ from kcheck.tables._contract import DIRECTORY, PLACE, ScanStep, Table
 
 TABLE = Table(
     "replicas",
-    "A partition directory as the next start of its broker leaves it: what elections and truncations are decided by.",
+    "A partition directory as the next start of its broker leaves it, for elections and truncations.",
     (
         *DIRECTORY,
         Column("state", "string", "current, future, deleted, stray: by the suffix of the directory name."),
@@ -13,14 +13,18 @@ TABLE = Table(
         Column("problem", "string", "Why it cannot take part."),
         Column("topic_id", "string", "The topic id in its partition.metadata."),
         Column("high_watermark", "int64", "Its entry in replication-offset-checkpoint."),
-        Column("loaded_log_start", "int64", "Its log start offset after the start, as far as the scan has read it."),
+        Column(
+            "loaded_log_start", "int64", "Its log start offset after the next start, as far as the scan has read it."
+        ),
         Column("loaded_log_end", "int64", "Its log end offset, likewise."),
         Column("loaded_high_watermark", "int64", "Its high watermark, likewise."),
         Column("first_segment", "int64", "The base offset of its oldest segment, likewise."),
-        Column("seen_epoch", "int64", "The highest leader epoch in its file and its last batch; -1 is none."),
-        Column("cached_epochs", "json", "The entries of its epoch cache after the start: epoch, start offset."),
-        Column("batch_epochs", "json", "The epochs of its batches: epoch, first and last offset; null if not read."),
-        Column("lost", "json", "What is lost at the start, as in predictions."),
+        Column("seen_epoch", "int64", "The highest leader epoch in its file and its last batch, or -1."),
+        Column(
+            "cached_epochs", "json", "The epoch and start offset of each entry of its epoch cache after the next start."
+        ),
+        Column("batch_epochs", "json", "The epoch, first and last offset of its batches; null if not read."),
+        Column("lost", "json", "The loss of the next start, as in predictions."),
     ),
     in_run=PLACE,
     steps=(ScanStep.DIRECTORY,),

@@ -5,13 +5,17 @@ from kcheck.tables._contract import Table
 
 TABLE = Table(
     "runs",
-    "A run of `kcheck fleet scan`: one row.",
+    "A run of `kcheck fleet scan`.",
     (
         Column("id", "string", "The id of the run, as in the name of its directory."),
         Column("started", "time", "When the run started."),
         Column("ended", "time", "When its last row was known."),
         Column("kcheck", "string", "The version of kcheck."),
-        Column("kafka", "string", "The Kafka release that was modelled; auto: that of each broker, in log_dirs."),
+        Column(
+            "kafka",
+            "string",
+            "The Kafka release that was modeled; auto if it is the release of each broker, in log_dirs.",
+        ),
         Column("depth", "string", "The --depth of the scan."),
         Column("roots", "json", "What was scanned, as named on the command line."),
         Column("log_dirs", "int64", "Number of rows in log_dirs."),

@@ -12,8 +12,8 @@ OWN = (
         "end_offset", "int64", "The offset after its last batch; only for the last segment, unless headers are read."
     ),
     Column("size", "int64", "Size of its .log, in bytes."),
-    Column("batches", "int64", "Number of batches, if the segment was read from its start."),
-    Column("max_timestamp", "time", "Largest timestamp of its batches, if the segment was read from its start."),
+    Column("batches", "int64", "Number of batches, if the segment was read from its beginning."),
+    Column("max_timestamp", "time", "Largest timestamp of its batches, if the segment was read from its beginning."),
 )
 
 TABLE = Table("segments", "A segment.", (*DIRECTORY, *OWN), in_run=PLACE, steps=(ScanStep.DIRECTORY,))

@@ -1,11 +1,11 @@
-"""An entry of a `.txnindex`: an aborted transaction."""
+"""An entry of a `.txnindex`, which is an aborted transaction."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import ENTRY, PATH, Table
 
 TABLE = Table(
     "transaction_index_entries",
-    "An entry of a `.txnindex`: an aborted transaction.",
+    "An entry of a `.txnindex`, which is an aborted transaction.",
     (
         PATH,
         ENTRY,

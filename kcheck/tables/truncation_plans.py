@@ -5,7 +5,7 @@ from kcheck.tables._contract import KAFKA_DIFFERS, PLACE, ScanStep, Table
 
 TABLE = Table(
     "truncation_plans",
-    "What a replica loses under a leader. There is a row for each possible leader and each follower that it then has.",
+    "The loss of a replica under a leader. Each possible leader has a row for each of its followers.",
     (
         Column("broker_id", "int64", "The broker id of the follower."),
         Column("topic", "string", "The topic."),
@@ -13,7 +13,7 @@ TABLE = Table(
         Column("leader", "string", "The broker that leads in this plan, named as in the broker column."),
         Column("leader_id", "int64", "The broker id of the leader."),
         Column("best", "bool", "Whether the least is lost under this leader."),
-        Column("leader_epoch", "int64", "The epoch of the leader: one above every known epoch."),
+        Column("leader_epoch", "int64", "The epoch of the leader, one above every known epoch."),
         Column("leader_log_end_offset", "int64", "Log end offset of the leader."),
         Column(
             "status",
@@ -21,8 +21,8 @@ TABLE = Table(
             "ok, never_completes, unfinished, fetch_fails or truncation_fails; unknown if it cannot take part.",
         ),
         Column("problem", "string", "Why the follower cannot take part."),
-        Column("log_end_offset_before", "int64", "Its log end offset after a start."),
-        Column("high_watermark", "int64", "Its high watermark after a start."),
+        Column("log_end_offset_before", "int64", "Its log end offset after the next start."),
+        Column("high_watermark", "int64", "Its high watermark after the next start."),
         Column("truncate_to", "int64", "The offset to which it truncates; null if it does not."),
         Column("log_end_offset_after", "int64", "Its log end offset after truncation."),
         Column("lost_from", "int64", "The first offset that it loses for good."),

@@ -101,11 +101,11 @@ def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 TABLE = (
     Premise(
         DISK_NOT_OLDER, PremiseKind.AGE, "The log dirs are not older than the cluster.",
-        "The broker epoch in .kafka_cleanshutdown is that of the last registration.",
+        "The broker epoch in .kafka_cleanshutdown is from the last registration.",
         "A lower broker epoch in .kafka_cleanshutdown. Not seen: an only replica without the epoch in which its broker"
         " led it last.",
         "The broker starts and may lead without the records that were written since.",
-        "Bring the newest disk, or start the broker after the others: kcheck recover.",
+        "Bring the newest disk, or start the broker after the others (kcheck recover).",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
         "LeaderEpochFileCache.assign 0.11 to 4.3.1",
         is_current, ends_start=False, may_lack=True,

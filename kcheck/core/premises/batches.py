@@ -57,7 +57,7 @@ def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
 
 
 def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for entries of offset indexes from which a read begins behind the batch that it wants."""
+    """Look for entries of offset indexes from which a read begins after the batch that it wants."""
     for log in facts.logs:
         for span in () if log.batches is None else log.batches.skipped:
             name = partition_name(*log.partition)
@@ -101,8 +101,8 @@ TABLE = (
     Premise(
         READABLE, PremiseKind.PRESENCE, "Consumers and followers can read every batch.",
         "The CRC of every batch matches, and the offsets ascend. Of a broker, 16 MiB and 1,000 segments are read.",
-        "A batch whose CRC, size or offsets are wrong. Of a replica that is not elected: not seen.",
-        "The broker serves the batch: consumers end with CorruptRecordException, followers stop before it.",
+        "A batch whose CRC, size or offsets are wrong. Not seen in a replica that is not elected.",
+        "The broker serves the batch. Consumers end with CorruptRecordException, followers stop before it.",
         "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
         "DefaultRecordBatch.ensureValid 0.11 to 4.3.1; AbstractFetcherThread", readable, ends_start=False,
         rules=("KC141", "KC142"), cost=PremiseCost.HOLE,
@@ -111,7 +111,7 @@ TABLE = (
         OWN_BATCHES, PremiseKind.PRESENCE, "Each segment has the batches that its log had there.",
         "The last entry of its time index has the timestamp of its batch, and a segment that overlaps the next one has"
         " the same batches there. P307 says how much is read.",
-        "The batch is older, or two segments differ at the same offsets. Of a replica that is not elected: not seen.",
+        "The batch is older, or two segments differ at the same offsets. Not seen in a replica that is not elected.",
         "The broker serves the batches. They may come from another partition, if its .log was copied there.",
         "Compare the segment with another replica or a backup first. kcheck repair only rebuilds the time index.",
         "TimeIndex.maybeAppend, LogSegment.append 0.10.1 to 4.3.1", own_batches, ends_start=False,
@@ -119,9 +119,9 @@ TABLE = (
     ),
     Premise(
         LOOKUPS, PremiseKind.PRESENCE, "Lookups in the offset indexes find every batch.",
-        "Each entry names the place of a batch that is not behind that of its offset. P307 says how much is read.",
+        "Each entry names a batch at or before its offset. P307 says how much is read.",
         "An entry that names a later batch, or none. Of a replica that is not elected: not seen.",
-        "The broker does not notice it. Reads begin behind the records, and go on without them, or fail.",
+        "The broker does not notice it. Reads begin after the records, and continue without them, or fail.",
         "Run kcheck repair before the start: it rebuilds the offset index.",
         "LogSegment.translateOffset, OffsetIndex.lookup 2.3 to 4.3.1", lookups, ends_start=False,
         rules=("KC151", "KC152", "KC153"), cost=PremiseCost.UNCOUNTED,

@@ -124,7 +124,7 @@ class LostCopy(NamedTuple):
 
     @property
     def lacks_snapshot(self) -> bool:
-        """Whether its newest snapshot is damaged: a start of 3.8 and later reads it first."""
+        """Whether its newest snapshot is corrupt: a start of 3.8 and later reads it first."""
         return (self.damage or "").partition(":")[0].endswith(SNAPSHOT_ENDINGS[0])
 
 

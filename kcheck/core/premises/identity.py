@@ -230,7 +230,7 @@ TABLE = (
     Premise(
         "P104", PremiseKind.IDENTITY, "The log dirs are formatted.",
         "A log dir has a meta.properties.",
-        "Log dirs, none of them with a meta.properties.",
+        "Log dirs without a meta.properties.",
         "The process ends: no readable meta.properties files found.",
         "Run the kafka-storage.sh command of the reason.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", is_formatted,
@@ -257,7 +257,7 @@ TABLE = (
         "directory.id in meta.properties is the id in the newest voter set.",
         "Another directory id. Not seen: voters without a given log dir.",
         "The node starts as an observer and has no vote.",
-        "Bring the log dirs of the other voters: kcheck cluster.",
+        "Bring the log dirs of the other voters (kcheck cluster).",
         "KRaftControlRecordStateMachine, VoterSet 3.9 to 4.3.1", voter_directory,
     ),
     Premise(
@@ -272,7 +272,7 @@ TABLE = (
         TOPIC_IDS, PremiseKind.IDENTITY, "No directory has the id of another topic.",
         "Each partition.metadata has the id that the cluster gave the topic of its directory.",
         "The id of another topic of which this broker has the same partition.",
-        "InconsistentTopicIdException; if the broker is to lead the partition, it leads some or none of the others.",
+        "InconsistentTopicIdException. If the broker is to lead the partition, others of it have no leader.",
         "Run kcheck repair --adopt before the broker starts if the records are of this topic. Else move the directory "
         "away.",
         "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1; "

@@ -181,7 +181,7 @@ TABLE = (
         "The copies of all voters contain the broker's own copy.",
         "The broker's copy has entries that the newest copy of a voter lacks.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
-        "Keep the broker down. Find the controllers with its history: kcheck cluster.",
+        "Keep the broker down. Find the controllers with its history (kcheck cluster).",
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history, is_of_quorum=True,
     ),
     Premise(
@@ -205,7 +205,7 @@ TABLE = (
     Premise(
         "P204", PremiseKind.METADATA, "A majority of the voters is known.",
         "The log dirs of a majority of the voters are given.",
-        "Log dirs of a minority of the voters: not seen.",
+        "Not seen with log dirs of a minority of the voters.",
         "Other voters can elect a history that lacks what this node has.",
         "Name the log dirs of other voters by --metadata. A majority lost its disks? Run kcheck recover quorum.",
         "KafkaRaftClient 3.3 to 4.3.1", enough_voters,
@@ -215,7 +215,7 @@ TABLE = (
         "More than half of the voters are not among the given nodes that do not start or vote. In 3.8 and later a"
         " controller with a damaged newest snapshot of the metadata counts as one of them.",
         "Half of the voters or more are given and do not start, or were formatted again.",
-        "The broker waits for a leader of the controllers that nobody can elect.",
+        "The broker waits for a leader of the controllers, and there can be none.",
         "First get the controllers to start. Run kcheck preflight for each of them.",
         "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts, is_of_quorum=True,
     ),

@@ -387,8 +387,8 @@ TABLE = (
     Premise(
         PARTITIONS_THERE, PremiseKind.PRESENCE, "Every partition assigned to the broker has a directory.",
         "Each assigned partition has a directory in a log dir of the broker.",
-        "A partition without a directory that the broker may lead, or that only it has. Where other brokers may "
-        "have its records: not seen.",
+        "A partition without a directory that the broker may lead, or that only it has. Not seen where other brokers "
+        "may have its records.",
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
         "Start the others first. kcheck recover with the log dirs of all brokers has the order.",
         "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
@@ -397,7 +397,7 @@ TABLE = (
     Premise(
         "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
-        "Only the broker's own copy of the metadata, or none, or corrupt ones: not seen.",
+        "Not seen with only the broker's own copy of the metadata, with none, or with corrupt ones.",
         "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
         "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
         " kcheck recover metadata.",
@@ -409,14 +409,14 @@ TABLE = (
         "Epochs that begin below, because Kafka moves the first one with the log start. Not seen: a replica that is"
         " not elected.",
         "As leader it makes the other replicas delete the records below its log start.",
-        "Restore the first segments, or let another replica lead: kcheck recover.",
+        "Restore the first segments, or let another replica lead (kcheck recover).",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
         ends_start=False, rules=("KC203",), cost=PremiseCost.HOLE,
     ),
     Premise(
         MIDDLES_THERE, PremiseKind.PRESENCE, "No segment is missing between two others.",
         "Each segment of a log that is not compacted ends where the next one begins.",
-        "A segment that ends below the next one. Of a replica that is not elected: not seen.",
+        "A segment that ends below the next one. Not seen in a replica that is not elected.",
         "Consumers that read from it skip the offsets; followers that fetch from it get the same gap.",
         "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
         "LogLoader.loadSegmentFiles, UnifiedLog.read 3.0 to 4.3.1", middles_there, ends_start=False,
@@ -425,17 +425,17 @@ TABLE = (
     Premise(
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
-        "A file of the disk that knows offsets above the log end. Of a replica that is not elected: not seen. Nor are"
+        "A file of the disk that has offsets above the log end. Not seen in a replica that is not elected. Nor are"
         " records after a last segment that a killed broker had closed, or in bytes without a batch header.",
         "The broker lowers them without a message. As leader it makes the other replicas truncate.",
-        "Let another replica lead: before this broker starts, ask kcheck recover with the log dirs of all brokers.",
+        "Let another replica lead. Before this broker starts, ask kcheck recover with the log dirs of all brokers.",
         "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
         rules=("KC212", "KC213"), may_lack=True,
     ),
     Premise(
         TOPICS_THERE, PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
         "ZooKeeper's data directory has topics.",
-        "ZooKeeper has no topic, but the log dirs have partitions: it was emptied, or is another one.",
+        "ZooKeeper has no topic, but the log dirs have partitions. It was emptied, or is another one.",
         "The broker starts and serves no partition.",
         "Restore ZooKeeper's data, or create each topic again with as many partitions.",
         "ZkPartitionStateMachine, KafkaController 0.8.2 to 3.9.2", topics_in_zookeeper, ends_start=False,

@@ -100,7 +100,7 @@ TABLE = (
         "Each finished remote segment has an epoch that is not below the first one of leader-epoch-checkpoint.",
         "A finished segment that has only lower epochs.",
         "Once the replica leads, the broker deletes the segment in remote storage, and raises every log start.",
-        "Let another replica lead; restore the epochs first: kcheck repair --against.",
+        "Let another replica lead. Restore the epochs first (kcheck repair --against).",
         "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False, rules=("KC240", "KC411"),
     ),
     Premise(
@@ -108,13 +108,13 @@ TABLE = (
         "Offsets below the first local segment are in finished remote segments, with the epochs that the replica has.",
         "An offset in no such segment, or below the first epoch.",
         "Consumers get OFFSET_OUT_OF_RANGE there.",
-        "Let a replica lead that has them: kcheck elect.",
+        "Let a replica lead that has them (kcheck elect).",
         "RemoteLogManager.read 3.6 to 4.3.1", reads_all, ends_start=False, rules=("KC241", "KC242"),
     ),
     Premise(
         REMOTE_METADATA, PremiseKind.REMOTE, "The metadata of remote segments is there.",
         "A given log dir has the partition of __remote_log_metadata, up to its high watermark.",
-        "No broker with a replica of it has its directory, or it is empty. On brokers that are not given: not seen.",
+        "No broker with a replica of it has its directory, or it is empty. Not seen on brokers that are not given.",
         "The broker raises the log start to the first local segment; the objects stay in the store for ever.",
         "Restore the directories of __remote_log_metadata before any start.",
         "TopicBasedRemoteLogMetadataManager, RemoteLogManager 3.6 to 4.3.1", has_metadata, ends_start=False,
@@ -122,7 +122,7 @@ TABLE = (
     ),
     Premise(
         REMOTE_OBJECTS, PremiseKind.REMOTE, "The store has the objects of all remote segments.",
-        "No log dir shows it: kcheck tiered --store PLACE compares the objects (KC247).",
+        "No log dir shows it. kcheck tiered --store PLACE compares the objects (KC247).",
         "kcheck tiered --store finds a finished segment without one of its objects.",
         "Consumers get UNKNOWN_SERVER_ERROR there for ever.",
         "Restore the objects from a version or a backup of the bucket.",

@@ -210,7 +210,7 @@ TABLE = (
         "The owner of most partition directories may use every file and directory that the broker opens when it "
         "starts.",
         "A file that the owner of most files may not use. A file of another group is not seen.",
-        "AccessDeniedException: the log dir goes offline, and the process ends.",
+        "AccessDeniedException. The log dir goes offline, and the process ends.",
         "Run the chown or chmod command of the reason. If the group is right: --allow P401.",
         "FileRecords.open, AbstractIndex, CheckpointFile.write 3.9.2", may_use_all,
     ),

@@ -99,7 +99,7 @@ TABLE = (
     ),
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
-        "Each setting in server.properties has a value that the release accepts: its type, its range, a class it has.",
+        "Each setting in server.properties has a value that the release accepts, in type, range and class.",
         "A value of another type or beyond the range, or a class that the release no longer has.",
         "The process ends: ConfigException, invalid value.",
         "Correct the setting that the reason names.",

@@ -84,7 +84,7 @@ def newest_voter_set(facts: BrokerFacts) -> MetadataCopy | None:
 def former_voter(facts: BrokerFacts) -> Voter | None:
     """Return the voter with the id of this node whose directory the node no longer has; None without such a voter.
 
-    Formatted again, the node is an observer (KafkaRaftClient 3.9 to 4.3.1): it elects nobody.
+    Formatted again, the node is an observer (KafkaRaftClient 3.9 to 4.3.1): it elects no leader.
     """
     newest = newest_voter_set(facts)
     ids = {directory_id(log_dir) for log_dir in facts.log_dirs} - {None}

@@ -89,7 +89,7 @@ _E = EvidenceKind
 
 TABLE: dict[EvidenceKind, EvidenceRow] = {
     _E.REGISTRATION: EvidenceRow(
-        "3.3", None, "At each start a node registers the lowest and highest metadata.version of its software.",
+        "3.3", None, "When it starts, a node registers the lowest and highest metadata.version of its software.",
         "RegisterBrokerRecord, RegisterControllerRecord",
     ),
     _E.NO_METADATA_VERSION: EvidenceRow(
@@ -111,16 +111,16 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
     ),
     _E.NODE_ID: EvidenceRow("2.8", None, "Only KRaft nodes have version 1 of meta.properties.", "MetaProperties"),
     _E.BROKER_ID: EvidenceRow("0.9.0", None, "A broker writes meta.properties at its first start.", "KAFKA-1070"),
-    _E.DIRECTORY_ID: EvidenceRow("3.7", None, "A KRaft or migrating broker adds it at its start.", "KIP-858"),
+    _E.DIRECTORY_ID: EvidenceRow("3.7", None, "A KRaft or migrating broker adds it when it starts.", "KIP-858"),
     _E.NO_DIRECTORY_ID: EvidenceRow(
         None, "3.9", "Only a ZooKeeper broker that does not migrate leaves it out.", "KafkaServer"
     ),
-    _E.NO_DIRECTORY_ID_IN_KRAFT: EvidenceRow(None, "3.6", "A KRaft node adds it at its start.", "KafkaRaftServer"),
-    _E.CLUSTER_ID: EvidenceRow("2.4", None, "A broker writes it to meta.properties at its start.", "KAFKA-7335"),
-    _E.NO_CLUSTER_ID: EvidenceRow(None, "2.3", "A broker adds it at its start.", "KAFKA-7335"),
+    _E.NO_DIRECTORY_ID_IN_KRAFT: EvidenceRow(None, "3.6", "A KRaft node adds it when it starts.", "KafkaRaftServer"),
+    _E.CLUSTER_ID: EvidenceRow("2.4", None, "A broker writes it to meta.properties when it starts.", "KAFKA-7335"),
+    _E.NO_CLUSTER_ID: EvidenceRow(None, "2.3", "A broker adds it when it starts.", "KAFKA-7335"),
     _E.BROKER_EPOCH: EvidenceRow("3.7", None, "A clean shutdown writes it.", "CleanShutdownFileHandler"),
     _E.EMPTY_MARKER: EvidenceRow(
-        None, "3.6", "A clean shutdown writes an empty file, and each start removes it.", "LogManager"
+        None, "3.6", "A clean shutdown writes an empty file, and the next start removes it.", "LogManager"
     ),
     _E.TOPIC_ID: EvidenceRow("2.8", None, "A broker writes partition.metadata.", "KIP-516"),
     _E.LEADER_EPOCHS: EvidenceRow("0.11.0", None, "A broker creates it with each log.", "KIP-101"),
@@ -147,7 +147,7 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
         "3.1", None, "3.1 to 3.7 kept it for remote storage.", "RemoteLogMetadataSnapshotFile"
     ),
     _E.TIME_INDEX: EvidenceRow("0.10.1", None, "A broker creates it with each segment.", "KIP-33"),
-    _E.NO_TIME_INDEX: EvidenceRow(None, "0.10.0", "A broker creates it for each segment at its start.", "KIP-33"),
+    _E.NO_TIME_INDEX: EvidenceRow(None, "0.10.0", "A broker creates it for each segment when it starts.", "KIP-33"),
     _E.PRODUCER_SNAPSHOT: EvidenceRow("0.11.0", None, "A broker writes it with each new segment.", "KIP-98"),
     _E.DELETED_SNAPSHOT: EvidenceRow(
         "3.0", None, "A broker renames a producer snapshot before it deletes it.", "ProducerStateManager"
@@ -167,7 +167,7 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
     _E.NO_PROCESS_ROLES: EvidenceRow(None, "3.9", "From 4.0 on no broker starts without.", "KafkaConfig"),
     _E.PROTOCOL: EvidenceRow(None, None, "A broker starts with a version that it knows.", "ApiVersion"),
     _E.BROKER_LOG: EvidenceRow(
-        None, None, "A broker writes its version at its start; the last one counts.", "AppInfoParser"
+        None, None, "A broker writes its version when it starts; the last one counts.", "AppInfoParser"
     ),
 }  # fmt: skip
 """Every kind of evidence.

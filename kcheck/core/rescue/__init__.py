@@ -1,4 +1,4 @@
-"""Bringing a cluster back from its disks: what the copies of the metadata proves, and the gentlest way that works.
+"""Bringing a cluster back from its disks: the facts in the copies of the metadata, and the gentlest way.
 
 In: the copies of the metadata on the disks of all nodes. Out: a way back as edits of files, or refusals that say what
 to bring. Each way was played on real clusters (`tests/oracle/clusters/test_lost_quorum.py`).

@@ -10,7 +10,7 @@ _GOING = (SegmentState.DELETE_STARTED, SegmentState.DELETE_FINISHED)
 
 
 class Retention(NamedTuple):
-    """The retention of a topic, negative for none; None if the metadata do not say it."""
+    """The retention of a topic, negative for none; None if the metadata does not say it."""
 
     ms: int | None = None
     """How long it keeps records."""
@@ -19,7 +19,7 @@ class Retention(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether the metadata say both."""
+        """Whether the metadata says both."""
         return self.ms is not None and self.bytes is not None
 
 
