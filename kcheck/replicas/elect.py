@@ -304,7 +304,7 @@ def elect(
     targets = _targets(arguments, trees, {lost.path for lost in question.without})
     require_match(targets, wanted)
     log_dirs = log_dirs or LogDirs(release)
-    image = image_at_hand(targets, question.metadata, log_dirs, question.config)
+    image = image_at_hand(targets, question.metadata, log_dirs, question.config, requires_own=False)  # P101 says it.
     collected: list[Finding] = []
     options = StartOptions(
         None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,

@@ -89,19 +89,22 @@ def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) ->
 
 
 def image_at_hand(
-    targets: Iterable[Target], named: tuple[str, ...], log_dirs: LogDirs, config: str | None = None
-) -> ClusterImage | None:
+    targets: Iterable[Target], named: tuple[str, ...], log_dirs: LogDirs, config: str | None = None,
+    *, requires_own: bool = True,
+) -> ClusterImage | None:  # fmt: skip
     """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
 
     They are `with_settings` of the controllers, `config` among them. A path can also be of ZooKeeper; damaged metadata
-    say nothing. UsageError: a named path without metadata, or with those of another cluster.
+    say nothing. UsageError: a named path without metadata; one of another cluster, unless a premise reports that.
     """
     targets = tuple(targets)
-    image = _image(targets, named, log_dirs)
+    image = _image(targets, named, log_dirs, requires_own=requires_own)
     return None if image is None else with_settings(image, controller_settings(targets, named, config))
 
 
-def _image(targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDirs) -> ClusterImage | None:
+def _image(
+    targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDirs, *, requires_own: bool
+) -> ClusterImage | None:
     znodes, kraft = _by_kind(named)
     if not log_dirs.release.kraft_is_production_ready and not znodes:
         return None
@@ -113,7 +116,8 @@ def _image(targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDir
     copies, _ = named_copies(kraft)
     ids = NamedMetadata(copies, znodes[0] if znodes else None).cluster_ids
     own = {identity_of(target.tree, path).cluster_id for path, target in around.items()} if named else set()
-    require_own_cluster(ids, own)
+    if requires_own:
+        require_own_cluster(ids, own)
     copies = {cluster: rows for cluster, rows in copies.items() if cluster in own or not own & copies.keys()}
     if znodes:
         return None if znodes[0].metadata.problems else znodes[0].metadata.image
