@@ -3,16 +3,21 @@
 import importlib
 import pkgutil
 from functools import cache
+from typing import Any
 
 
 @cache
-def discover(package: str, constant: str, begins: tuple[str, ...] = ("",)) -> tuple[object, ...]:
+def discover(package: str, constant: str, begins: tuple[str, ...] = ("",)) -> tuple[Any, ...]:
     """Return `constant` of each public module of `package` whose name begins with `begins`, sorted by module name.
 
     A module is public if its name does not begin with an underscore. AttributeError names one that lacks the constant.
     """
-    names = (name for name in plug_names(package) if name.startswith(begins))
-    return tuple(getattr(importlib.import_module(f"{package}.{name}"), constant) for name in names)
+    return tuple(plug(package, name, constant) for name in plug_names(package) if name.startswith(begins))
+
+
+def plug(package: str, name: str, constant: str) -> Any:
+    """Return `constant` of one module of `package`."""
+    return getattr(importlib.import_module(f"{package}.{name}"), constant)
 
 
 @cache

@@ -11,6 +11,7 @@ arguments make no sense.
 - `changes`: How is a bundle written, a plan applied, and a plan undone?
 - `histories`: What happens in a history of one partition, and which history breaks a promise?
 - `argument_errors`: How does an error name an argument, where the command names an option?
+- `commands`: Which command does a call stand for?
 - `answers`: For which release is an answer, and which parts does every answer have?
 """
 

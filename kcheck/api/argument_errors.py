@@ -1,11 +1,14 @@
-"""Errors in the words of a function: an argument, where the command names an option."""
+"""The public form of a function: its errors name arguments, where the command names options."""
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar
 
+from kcheck.api.commands import command_line, read_once
+from kcheck.documents.answer import BrokerAnswer
 from kcheck.errors import UsageError
 
 P = ParamSpec("P")
@@ -20,8 +23,12 @@ _RENAMED = {
 
 
 def of_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a public function whose errors name its arguments; what is no argument keeps the name of the option."""
-    arguments = frozenset(signature(function).parameters)
+    """Return a public function: errors name its arguments, and an answer knows which command the call stands for.
+
+    What is no argument keeps the name of the option.
+    """
+    of_function = signature(function)
+    arguments = frozenset(of_function.parameters)
 
     def named(option: re.Match[str]) -> str:
         name = _RENAMED.get(option[1], option[1].replace("-", "_"))
@@ -29,13 +36,15 @@ def of_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def with_arguments(*args: P.args, **kwargs: P.kwargs) -> R:
+        call = of_function.bind(*args, **read_once(kwargs))
         try:
-            return function(*args, **kwargs)
+            answer = function(*call.args, **call.kwargs)
         except UsageError as error:
             words = _OPTION.sub(named, str(error))
             if words == str(error):
                 raise
             raise UsageError(words) from None
+        return replace(answer, typed=command_line(call)) if isinstance(answer, BrokerAnswer) else answer
 
     with_arguments.__module__ = "kcheck"
     return with_arguments

@@ -9,12 +9,13 @@ import typer
 from kcheck.cli.long_commands import ShowProgress
 from kcheck.cli.options import Quiet
 from kcheck.cli.progress import RedrawnLine
-from kcheck.cli.report_output import width_of
+from kcheck.cli.report_output import typed_command, width_of
 from kcheck.errors import UsageError
+from kcheck.model.names import BUNDLE_SUFFIX
 from kcheck.renderers import Options
 from kcheck.screen.page import Page, size
 from kcheck.screen.printable import printable
-from kcheck.words import shell_word
+from kcheck.words import shell_line, shell_word
 
 if TYPE_CHECKING:
     from kcheck.capture.pseudonyms import Pseudonyms
@@ -89,7 +90,9 @@ def capture(
         return
     listed = [*items(paths or [], offsets=with_offsets)]
     if show:
-        _print_list(listed, digests=not (no_digests or pseudonyms or share))
+        page = Page(sys.stdout, Options(width=width_of(sys.stdout)))
+        _print_list(page, listed, digests=not (no_digests or pseudonyms or share))
+        page.next_commands((_packing(output),))
         return
     if output is None:
         raise UsageError("capture needs -o FILE.kcheck; --dry-run lists what would be packed")
@@ -122,9 +125,16 @@ def _print_translated(at_home: "Pseudonyms") -> None:
         sys.stdout.write(at_home.translated(line))
 
 
-def _print_list(listed: Sequence["CapturedPath"], *, digests: bool) -> None:
+def _packing(output: str | None) -> str:
+    """Return the command that packs what --dry-run lists."""
+    typed = typed_command()
+    options = typed.carried({name for name, _ in typed.options} - {"--dry-run"})
+    file = () if output else ("-o", f"FILE{BUNDLE_SUFFIX}")
+    return shell_line(("kcheck", "capture", *typed.arguments, *options, *file))
+
+
+def _print_list(page: Page, listed: Sequence["CapturedPath"], *, digests: bool) -> None:
     """Print what would go in, and why."""
-    page = Page(sys.stdout, Options(width=width_of(sys.stdout)))
     for item in listed:
         if item.kind == "directory" and item.error is None:
             continue
@@ -151,6 +161,7 @@ def _print_end(captured: "Captured", output: str, key_file: str | None) -> None:
     if key_file is not None:
         key = shell_word(key_file)
         print(f"Keep {key}: kcheck capture --translate {key} < ANSWER", file=sys.stderr)
+    Page(sys.stderr, Options()).next_commands((shell_line(("kcheck", output)),))
 
 
 def _bytes(text: str | None) -> int | None:

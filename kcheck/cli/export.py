@@ -12,7 +12,9 @@ from kcheck.cli.options import PartitionOption, Paths, Quiet, TopicOption
 from kcheck.cli.report_output import OutputOptions, write, written_line
 from kcheck.errors import UsageError
 from kcheck.model.report import PartitionFilter
-from kcheck.screen.printable import printable
+from kcheck.renderers import Options
+from kcheck.screen.options import UNWRAPPED
+from kcheck.screen.page import Page
 from kcheck.words import counted, offset_range, some_of
 
 if TYPE_CHECKING:
@@ -158,19 +160,19 @@ def _tell(exported: "Export", logs: "list[Written]", format: str, files: dict[st
     lines += [f"Not read: {finding.where}: {finding.message}" for finding in exported.collected]
     if exported.group is not None and not exported.knows_offsets:
         lines.append(f"Not all of __consumer_offsets could be read: group {exported.group} may have newer offsets.")
+    if output is not None:
+        lines.append(written_line(output))
+    page = Page(sys.stderr, Options(width=UNWRAPPED))
     for line in lines:
-        print(printable(line), file=sys.stderr)
-    commands = [row["produce"] for row in exported.rows(logs, format, files) if row["produce"] is not None]
-    for command in commands:
-        print(f"Produce: {printable(command)}", file=sys.stderr)
+        page.line(line)
+    commands = [str(row["produce"]) for row in exported.rows(logs, format, files) if row["produce"] is not None]
     if exported.group is not None and output is not None:
         from kcheck.exports.lines import reset_command
 
         folder, name = (output, "") if _is_directory(output) else os.path.split(output)
         file = os.path.join(folder, _reset_name(name))
-        print(f"Reset: {printable(reset_command(exported.group, file))}", file=sys.stderr)
-    if output is not None:
-        print(written_line(output), file=sys.stderr)
+        commands.append(reset_command(exported.group, file))
+    page.next_commands(commands)
 
 
 def _lines(log: "Written", exported: "Export") -> Iterator[str]:

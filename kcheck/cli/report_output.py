@@ -1,6 +1,5 @@
 """Writes a report: chooses the renderer and the stream, says what was written, sets the exit code."""
 
-import importlib
 import io
 import os
 import sys
@@ -12,7 +11,7 @@ import typer
 from kcheck.errors import ApplyError, UndoError, UsageError
 from kcheck.model.java import java_int
 from kcheck.model.report import CommandLine, Report
-from kcheck.registry import plug_names
+from kcheck.registry import plug, plug_names
 from kcheck.screen.options import UNWRAPPED
 from kcheck.screen.printable import printable
 from kcheck.words import agree, counted, shell_word
@@ -110,6 +109,11 @@ def remember_command(typed: CommandLine) -> None:
     _Done.typed = typed
 
 
+def typed_command() -> CommandLine:
+    """Return the command line."""
+    return _Done.typed or CommandLine()
+
+
 def remember(line: str) -> None:
     """Keep the last line of a command for the case that its answer cannot be written."""
     _Done.line = line
@@ -127,9 +131,9 @@ def renderer_of(options: OutputOptions) -> "Renderer":
     # Import the chosen renderer only: the text renderer doubles start-up time.
     known = plug_names("kcheck.renderers")
     if options.format not in known:
-        some = [name for name in known if not _renderer(name).verbs]
+        some = [name for name in known if not plug("kcheck.renderers", name, "RENDERER").verbs]
         raise UsageError(f"--format {options.format}: not one of {', '.join(some)}")
-    renderer = _renderer(options.format)
+    renderer: Renderer = plug("kcheck.renderers", options.format, "RENDERER")
     if renderer.binary and options.output is None:
         raise UsageError(f"--format {options.format} needs -o FILE")
     return renderer
@@ -137,18 +141,10 @@ def renderer_of(options: OutputOptions) -> "Renderer":
 
 def formats(verb: str | None) -> tuple[str, ...]:
     """Return the formats of a verb's report, general ones first; None means a summary, which is no table."""
-    renderers = [_renderer(name) for name in plug_names("kcheck.renderers")]
+    renderers: list[Renderer] = [plug("kcheck.renderers", name, "RENDERER") for name in plug_names("kcheck.renderers")]
     fit = [one for one in renderers if (verb in one.verbs if one.verbs else verb is not None or not one.one_table)]
     fit.sort(key=lambda one: (one.verbs != (), one.one_table, one.name != "text", one.name))
     return tuple(one.name for one in fit)
-
-
-def _renderer(name: str) -> "Renderer":
-    from kcheck.renderers import Renderer
-
-    renderer = importlib.import_module(f"kcheck.renderers.{name}").RENDERER
-    assert isinstance(renderer, Renderer)
-    return renderer
 
 
 def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":

@@ -1,8 +1,9 @@
 """The base class of answers: conversion to the JSON document of the command, or to an Arrow table."""
 
+import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import Field, dataclass, field, replace
 from enum import Enum
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Required, Self, TypeAlias, TypedDict, TypeVar, Unpack
@@ -12,7 +13,8 @@ from kcheck.errors import UsageError
 from kcheck.model.evidence import ReleaseEvidence
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
-from kcheck.model.report import Column, Report, finding_row
+from kcheck.model.report import Column, CommandLine, Report
+from kcheck.registry import plug
 from kcheck.words import counted, partition_name
 
 if TYPE_CHECKING:
@@ -58,8 +60,8 @@ class Answer:
 
     def __repr__(self) -> str:
         """Return the class, and its fields as numbers of things, in 200 characters at most."""
-        names: Iterable[str] = getattr(self, "__dataclass_fields__", ())
-        words = ", ".join(f"{name}={_short(getattr(self, name))}" for name in names)
+        fields: Mapping[str, Field[object]] = getattr(self, "__dataclass_fields__", {})
+        words = ", ".join(f"{name}={_short(getattr(self, name))}" for name, one in fields.items() if one.repr)
         text = f"{type(self).__name__}({words})"
         return text if len(text) <= _REPR_MAX else f"{text[: _REPR_MAX - 4]}...)"
 
@@ -86,10 +88,16 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document of the command, as `json.loads` returns it."""
-        report = self.report()
-        fields = {name: _plain(value) for name, value in {**head(report), **report.body}.items()}
-        findings = [_plain(finding_row(finding)) for finding in report.findings()]
-        return {**fields, "findings": findings, "summary": report.summary()}
+        document: dict[str, Any] = json.loads(self._rendered("json"))
+        return document
+
+    def __str__(self) -> str:
+        """Return the text screen of the command: 80 columns, without color."""
+        return self._rendered("text").rstrip("\n")
+
+    def _rendered(self, style: str) -> str:
+        text: str = plug("kcheck.renderers", style, "RENDERER").rendered(self.report())
+        return text
 
     def to_arrow(self) -> "pa.Table":
         """Return the rows that `--format csv` and parquet write; UsageError if the answer is not one table."""
@@ -123,11 +131,13 @@ class BrokerAnswer(Answer):
     """The findings; complete once all values have been read."""
     checked: tuple[str, ...]
     """The paths that were read."""
+    typed: CommandLine | None = field(default=None, repr=False)
+    """The command that a function stands for; None in the command line, which knows it."""
 
     def document(self, verb: str, **fields: Unpack[ReportFields]) -> Report:
         """Return the answer as a report, with its findings and paths."""
         fields |= {"collected": self.collected, "checked": self.checked, "evidence": self.release.evidence}
-        return self.as_report(verb, self.release.name, **fields)
+        return self.as_report(verb, self.release.name, **fields)._replace(typed=self.typed)
 
 
 def compared(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Row, ...] | None]:
@@ -153,12 +163,3 @@ def head(report: Report) -> dict[str, object]:
     """Return the first fields of every document."""
     fields: dict[str, object] = {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
     return fields if report.evidence is None else fields | {"kafka_evidence": report.evidence.row()}
-
-
-def _plain(value: object) -> object:
-    """Return a value of a document as dictionaries and lists."""
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, (Iterator, list, tuple)):
-        return [_plain(part) for part in value]
-    return value

@@ -96,8 +96,10 @@ class RecoveryProgress(Answer):
         return (f"Go on: step {number}. {step.title}.",)
 
     @property
-    def next_command(self) -> str:
-        """The command to type after the step."""
+    def next_command(self) -> str | None:
+        """The command to type after the step; None once every step is done."""
+        if self.state is PlanState.DONE:
+            return None
         if self.state is PlanState.STOP:
             return self.now.next_command
         return shell_line(["kcheck", "recover", self.folder, "--next", *self.now.words])
@@ -179,6 +181,7 @@ def next_step(
     seen = seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
+        short=frozenset(row.broker_id for row in now.election.question.added),
         present=_present(steps, now),
         deleted=frozenset(
             (start.broker_id, row.dir)

@@ -1,6 +1,7 @@
 """The interface of a renderer module."""
 
 from collections.abc import Callable
+from io import StringIO
 from typing import Any, NamedTuple
 
 from kcheck.model.report import Report
@@ -19,3 +20,9 @@ class Renderer(NamedTuple):
     one_table: bool = False
     verbs: tuple[str, ...] = ()
     binary: bool = False
+
+    def rendered(self, report: Report) -> str:
+        """Return a report as text: 80 columns, without color."""
+        stream = StringIO()
+        self.render(report, stream, Options())
+        return stream.getvalue()

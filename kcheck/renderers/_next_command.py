@@ -1,18 +1,19 @@
-"""The command to type next, for every answer: it repeats the user's paths and the options that it takes."""
+"""The command to type next, for every answer: it repeats the user's paths and the options that it takes.
+
+Its modules are imported for the answers that have them.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from kcheck.core.election.plans import is_at_stake
-from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.core.start.verdicts import log_dir_severity
 from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairable_log_dirs
 from kcheck.model.finding import Severity
 from kcheck.model.report import CommandLine, Report
-from kcheck.verbs.overview import Overview
-from kcheck.verbs.predict import Prediction
 from kcheck.words import shell_line
+
+if TYPE_CHECKING:
+    from kcheck.core.start.predictions import LogDirPrediction
 
 _RELEASE = ("--kafka", "--ibp", "--message-format", "--config", "--server-log")
 _PARTITIONS = ("--topic", "--partition")
@@ -23,6 +24,28 @@ CARRIED = {
     "predict": (*_RELEASE, *_PARTITIONS, "--metadata", "--define", "--clean", "--unclean"),
     "elect": (*_REPLICAS, "--incomplete-ok", "--from", "--cluster", "--engine", "--master"),
     "recover": _REPLICAS,
+    "simulate run": ("--ibp",),
+    "simulate search": (
+        "--brokers",
+        "--rf",
+        "--min-isr",
+        "--acks",
+        "--unclean",
+        "--elr",
+        "--mode",
+        "--appends",
+        "--crashes",
+        "--lossy-crashes",
+        "--fences",
+        "--moves",
+        "--shrinks",
+        "--delays",
+        "--overtakes",
+        "--promise",
+        "--max-events",
+        "--max-states",
+        "--jobs",
+    ),
     "fleet report": ("--storage-option",),
 }
 """The options that a next command repeats."""
@@ -33,8 +56,12 @@ _Decision: TypeAlias = Callable[[Report, CommandLine], str | None]
 
 
 def next_command(report: Report) -> str | None:
-    """Return the command to type next; None if nothing is left to do."""
-    typed = report.typed or CommandLine(tuple(getattr(report.answer, "arguments", report.checked)))
+    """Return the command to type next, the answer's own where it names one; None if nothing is left to do."""
+    if "next" in report.body:
+        named = report.body["next"]
+        assert named is None or isinstance(named, str)
+        return named
+    typed = report.typed or CommandLine(report.checked)
     return _BY_VERB.get(report.verb, _of_findings)(report, typed)
 
 
@@ -51,8 +78,6 @@ def _of_findings(report: Report, typed: CommandLine) -> str | None:
 
 
 def _check(report: Report, typed: CommandLine) -> str | None:
-    if isinstance(report.answer, Overview):
-        return report.answer.next_command
     log_dirs = repairable_log_dirs(report.findings())
     if log_dirs:
         return _line("repair", typed, "-o", PLAN_FILE, arguments=log_dirs)
@@ -60,6 +85,8 @@ def _check(report: Report, typed: CommandLine) -> str | None:
 
 
 def _predict(report: Report, typed: CommandLine) -> str | None:
+    from kcheck.verbs.predict import Prediction
+
     answer = report.answer
     assert isinstance(answer, Prediction)
     return _line("repair", typed) if answer.severity.rank >= Severity.WARNING.rank else None
@@ -85,6 +112,7 @@ def _truncation(report: Report, typed: CommandLine) -> str | None:
 
 
 def _elect(report: Report, typed: CommandLine) -> str | None:
+    from kcheck.core.election.plans import is_at_stake
     from kcheck.replicas.elect import ClusterElection
 
     answer = report.answer
@@ -105,6 +133,16 @@ def _elect(report: Report, typed: CommandLine) -> str | None:
     return None if is_decided else _line("elect", typed, "--output-dir", FOLDER)
 
 
+def _cluster(report: Report, typed: CommandLine) -> str | None:
+    """Return the command that brings the metadata back, if that comes first."""
+    from kcheck.verbs.cluster import ClusterReport
+
+    del typed
+    answer = report.answer
+    assert isinstance(answer, ClusterReport)
+    return explain_command(report.findings()) if answer.rescue is None else answer.rescue.command
+
+
 def _verify(report: Report, typed: CommandLine) -> str | None:
     from kcheck.replicas.verification import Verification
 
@@ -115,6 +153,7 @@ def _verify(report: Report, typed: CommandLine) -> str | None:
 
 def _plan(report: Report, typed: CommandLine) -> str | None:
     """Return what applies a plan or looks at its result; where nothing is planned, what shows a way without one."""
+    from kcheck.core.start.verdicts import log_dir_severity
     from kcheck.plans.plan_report import PlanOutcome
     from kcheck.plans.repair import RepairPlan
 
@@ -139,7 +178,7 @@ def _near(path: str) -> str:
     return path.removeprefix(here)
 
 
-def _without_repair(starts: Iterable[LogDirPrediction], typed: CommandLine) -> str:
+def _without_repair(starts: "Iterable[LogDirPrediction]", typed: CommandLine) -> str:
     """Return what decides about brokers that lose records or do not start, and that no repair helps."""
     if all(start.broker_id is not None for start in starts):
         return _line("recover", typed)
@@ -166,20 +205,6 @@ def _later_run(report: Report, typed: CommandLine) -> str | None:
     return None if is_same else _line("fleet report", typed, arguments=(runs[-1]["path"],))
 
 
-def _recover(report: Report, typed: CommandLine) -> str | None:
-    """Return the command that the decision names, until every step of a plan is done."""
-    from kcheck.core.election.progress import PlanState
-    from kcheck.plans.progress import RecoveryProgress
-    from kcheck.plans.recover import ClusterRecovery
-    from kcheck.plans.rescue_answer import RescueAnswer
-
-    del typed
-    answer = report.answer
-    assert isinstance(answer, RecoveryProgress | ClusterRecovery | RescueAnswer)
-    is_done = isinstance(answer, RecoveryProgress) and answer.state is PlanState.DONE
-    return None if is_done else answer.next_command
-
-
 def _recover_run(report: Report, typed: CommandLine) -> str | None:
     """Return the command that reads the disks of the worst cluster."""
     from kcheck.fleet.runs.recover import RunRecovery
@@ -190,10 +215,42 @@ def _recover_run(report: Report, typed: CommandLine) -> str | None:
     return next((decision.command for decision in answer.clusters), None)
 
 
+def _export(report: Report, typed: CommandLine) -> str | None:
+    """Return what produces the first file."""
+    del typed
+    rows = report.body["partitions"]
+    assert isinstance(rows, tuple)
+    return next((row["produce"] for row in rows if row["produce"] is not None), None)
+
+
+def _simulate(report: Report, typed: CommandLine) -> str | None:
+    """Return what looks at the log dirs of a history, or asks the releases in which it loses records."""
+    from kcheck.simulation.verdict import Verdict
+    from kcheck.verbs.simulate import HistoryList, ReleasesCompared, Searched, SearchesCompared, Simulation
+
+    options = dict(typed.options)
+    match report.answer:
+        case HistoryList(histories=(first, *_)):
+            return f"kcheck simulate {first.name} --kafka all"
+        case Simulation() if "--output-dir" in options:
+            return shell_line(("kcheck", str(options["--output-dir"])))
+        case Simulation() as answer if typed.arguments:
+            is_open = not answer.holds or (answer.replay.verdict != Verdict() and "--kafka" not in options)
+            return _line("simulate run", typed, "--kafka", "all") if is_open else None
+        case ReleasesCompared(replays=replays) if typed.arguments:
+            losing = (replay.rules.release.name for replay in replays if replay.verdict != Verdict())
+            return next((_line("simulate run", typed, "--kafka", name) for name in losing), None)
+        case Searched(scenario=str()) if report.typed is not None and "--kafka" not in options:
+            return _line("simulate search", typed, "--kafka", "all")
+        case SearchesCompared(searches=searches) if report.typed is not None:
+            broken = (search.kafka for search in searches if search.scenario is not None)
+            return next((_line("simulate search", typed, "--kafka", name) for name in broken), None)
+    return None
+
+
 _BY_VERB: Mapping[str, _Decision] = {
     "check": _check, "inspect": _check, "predict": _predict, "preflight": _preflight, "truncation": _truncation,
-    "elect": _elect, "verify": _verify, "plan": _plan, "recovery": _recover, "recovery-next": _recover,
-    "recovery-quorum": _recover, "recovery-metadata": _recover, "recovery-topic": _recover,
-    "recover-run": _recover_run, "fleet-scan": _fleet_scan, "fleet-report": _fleet_report,
+    "elect": _elect, "cluster": _cluster, "verify": _verify, "plan": _plan, "recover-run": _recover_run,
+    "export": _export, "simulate": _simulate, "fleet-scan": _fleet_scan, "fleet-report": _fleet_report,
     "fleet-diff": _later_run, "fleet-history": _later_run,
 }  # fmt: skip

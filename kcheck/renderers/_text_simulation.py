@@ -65,8 +65,6 @@ def _searches(searches: Sequence[Searched], page: Page) -> None:
     promises = (search.found.violation.promise for search in searches if search.found.violation is not None)
     for promise in dict.fromkeys(promises):
         page.wrapped(f"{promise}: {PROMISES[promise]}", hanging="    ")
-    if any(search.scenario is not None for search in searches):
-        page.wrapped("The shortest history of a release: the same command with --kafka RELEASE.")
     if not all(search.scenario is not None or search.found.complete for search in searches):
         page.wrapped(f"Not all states were visited where it says so: {_RAISE}.")
 
@@ -87,8 +85,6 @@ def _histories(answer: HistoryList, page: Page) -> None:
         page.wrapped(f"{history.name}: {history.title}", hanging="    ", style="bold")
         for kafka, words in history.outcomes:
             page.wrapped(f"{kafka}: {words}", indent="  ", hanging="    ")
-    page.line()
-    page.wrapped("run one: kcheck simulate NAME --kafka VERSION, or --kafka all; its page: docs/histories/NAME.md")
 
 
 def _releases(answer: ReleasesCompared, page: Page) -> None:

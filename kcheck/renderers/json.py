@@ -8,6 +8,7 @@ from kcheck.documents.answer import head
 from kcheck.documents.blocks import Made, nested, objects, pieces
 from kcheck.model.report import Report, Rows, finding_row
 from kcheck.renderers._contract import Renderer
+from kcheck.renderers._next_command import next_command
 from kcheck.screen.options import Options
 
 
@@ -22,7 +23,10 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     # Findings are complete only after the rows have been read.
     stream.write(',\n "findings": ')
     _write(map(finding_row, report.findings()), stream)
-    stream.write(f',\n "summary": {json.dumps(report.summary())}\n}}\n')
+    stream.write(f',\n "summary": {json.dumps(report.summary())}')
+    if "next" not in report.body:
+        stream.write(f',\n "next": {json.dumps(next_command(report))}')
+    stream.write("\n}\n")
 
 
 def _write(value: object, stream: TextIO) -> None:

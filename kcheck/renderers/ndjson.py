@@ -9,6 +9,7 @@ from kcheck.documents.answer import head
 from kcheck.documents.blocks import Made, nested, objects, pieces
 from kcheck.model.report import Report, Row, Rows, finding_row
 from kcheck.renderers._contract import Renderer
+from kcheck.renderers._next_command import next_command
 from kcheck.screen.options import Options
 
 
@@ -21,7 +22,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     _rows("run", {**head(report), **report.body}, report.kinds, stream)
     for finding in report.findings():
         _line({"kind": "finding", **finding_row(finding)}, stream)
-    _line({"kind": "summary", **report.summary()}, stream)
+    last = {} if "next" in report.body else {"next": next_command(report)}
+    _line({"kind": "summary", **report.summary(), **last}, stream)
 
 
 def _rows(kind: str, row: Row, kinds: Mapping[str, str], stream: TextIO) -> None:

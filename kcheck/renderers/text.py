@@ -1,12 +1,12 @@
 """Human-readable text: as wide as the terminal; on a pipe without color and without line breaks."""
 
-import importlib
 from collections.abc import Callable, Sequence
 from typing import TextIO, TypeAlias
 
 from kcheck.core.releases.releases import lines
 from kcheck.model.finding import Finding, is_repairable
 from kcheck.model.report import Report
+from kcheck.registry import plug
 from kcheck.renderers._contract import Renderer
 from kcheck.renderers._next_command import next_command
 from kcheck.screen.options import Options
@@ -28,7 +28,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page.line() if left and left[0].where.log_dir is None else None
     page.findings(left)
     _totals(report, page)
-    _next(next_command(report), page)
+    command = next_command(report)
+    page.next_commands(() if command is None else (command,))
 
 
 def brief(report: Report, stream: TextIO, options: Options) -> None:
@@ -53,14 +54,6 @@ def _totals(report: Report, page: Page) -> None:
     page.line(f"{words}{f', {mended} repairable' if mended else ''}")
 
 
-def _next(command: str | None, page: Page) -> None:
-    """Write the command to type next, alone on its line: no width breaks it."""
-    if command is not None:
-        page.line()
-        page.line("Next:")
-        page.line(f"  {command}", "cyan")
-
-
 def _count(name: str, count: int) -> str:
     return f"{count} {name}" if name in ("info", "fatal") else counted(count, name)
 
@@ -76,7 +69,7 @@ def _layout(verb: str) -> Layout:
     """Return the layout of a verb, a function with its name; imports no other."""
     name = verb.replace("-", "_")
     module = "fleet" if verb.startswith("fleet-") else _MODULES.get(verb, name)
-    layout: Layout = getattr(importlib.import_module(f"kcheck.renderers._text_{module}"), name)
+    layout: Layout = plug("kcheck.renderers", f"_text_{module}", name)
     return layout
 
 

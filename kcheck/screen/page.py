@@ -172,6 +172,15 @@ class Page:
         self.write_title()
         self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
 
+    def next_commands(self, commands: Sequence[str]) -> None:
+        """Write the commands to type next, each alone on its line: no width breaks them."""
+        if not commands:
+            return
+        self.line()
+        self.line("Next:")
+        for command in commands:
+            self.line(f"  {command}", "cyan")
+
     def write(self, lines: str) -> None:
         """Write lines that are printable and no wider than the page."""
         self.write_title()

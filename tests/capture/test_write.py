@@ -66,7 +66,9 @@ def test_the_list_writes_nothing(broker: Path, tmp_path: Path, monkeypatch: pyte
     assert (code, errors) == (0, "")
     assert sorted(tmp_path.rglob("*")) == before
     assert any(line.endswith("batch headers with verdicts; no records") for line in out.splitlines())
-    assert max(map(len, out.splitlines())) <= 80
+    *listed, title, command = out.splitlines()
+    assert max(map(len, listed)) <= 80
+    assert (title, command.strip()) == ("Next:", f"kcheck capture {broker} --output {tmp_path / f'x{SUFFIX}'}")
     names = {str(path.relative_to(broker)) for path in broker.rglob("*") if path.is_file()}
     assert names == {line[11:].split("  ")[0] for line in out.splitlines() if line[:10].strip()[:1].isdigit()}
 

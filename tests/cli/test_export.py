@@ -70,7 +70,7 @@ def test_a_file_for_each_partition(broker: Path, tmp_path: Path) -> None:
     row = summary_of(summary)["t-0"]
     assert (4, 0, 7, f"{out}/t-0.kcat") == (row["records"], row["from"], row["to"], row["file"])
     assert [("control", 1), ("aborted", 2)] == [(left["why"], left["records"]) for left in row["left_out"]]  # type: ignore[attr-defined]
-    assert f"Produce: {row['produce']}" in done.err
+    assert f"\nNext:\n  {row['produce']}\n" in done.err
     assert f"--summary {summary} already exists" in kcheck(*arguments).err
     summary.unlink()
     (out / "t-0.kcat").unlink()
@@ -206,7 +206,7 @@ def test_the_page_shows_the_commands(tmp_path: Path) -> None:
     for style in ("kcat", "console"):
         where = ("-o", f"{tmp_path}/out/", "--reset-file", "g1", "--offsets", group)
         said = kcheck("export", path, "--format", style, *where).err.replace(f"{tmp_path}/out/", "")
-        commands = re.findall(r"^(?:Produce|Reset): (.*)$", said, re.MULTILINE)
+        commands = re.findall(r"^  (k\S+ .*)$", said, re.MULTILINE)
         assert 2 == len(commands)
         assert all(f"\n{command}\n" in PAGE for command in commands)
         (tmp_path / "out" / "reset-offsets.csv").unlink()

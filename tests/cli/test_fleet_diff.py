@@ -57,7 +57,7 @@ def test_every_format_tells_the_same(out: Path) -> None:
     lines = [json.loads(line) for line in kcheck(*common, "--format", "ndjson").out.splitlines()]
     assert ["run", *["change"] * 3, *["count"] * 5, "summary"] == [line["kind"] for line in lines]
     assert whole["changes"] == [{name: value for name, value in line.items() if name != "kind"} for line in lines[1:4]]
-    assert {"kind": "summary", "info": 0, "warning": 0, "error": 0, "fatal": 1} == lines[-1]
+    assert {"kind": "summary", "info": 0, "warning": 0, "error": 0, "fatal": 1, "next": whole["next"]} == lines[-1]
     rows = [*csv.DictReader(io.StringIO(kcheck(*common, "--format", "csv").out, newline=""))]
     assert [TABLE.names, ("new", "changed", "gone")] == [tuple(rows[0]), tuple(row["change"] for row in rows)]
     kcheck(*common, "--format", "parquet", "-o", out / "x.parquet")

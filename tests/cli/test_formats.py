@@ -38,7 +38,7 @@ def lines(*arguments: str | Path) -> list[dict[str, Any]]:
 def check_head(found: dict[str, Any], schema: str, *fields: str) -> None:
     """Hold that a document begins and ends with the same fields in every verb."""
     evidence = () if schema in ("rules", "explain") else ("kafka_evidence",)
-    assert ["schema", "kcheck", "kafka", *evidence, *fields, "findings", "summary"] == list(found)
+    assert ["schema", "kcheck", "kafka", *evidence, *fields, "findings", "summary", "next"] == list(found)
     assert (f"kcheck.{schema}/1", __version__, "4.3") == (found["schema"], found["kcheck"], found["kafka"])
     assert ["info", "warning", "error", "fatal"] == list(found["summary"])
     assert sum(found["summary"].values()) == len(found["findings"])
@@ -93,7 +93,7 @@ def test_every_line_has_a_kind(damaged: Path, pair: list[str], verb: str) -> Non
     assert whole["schema"] == found[0]["schema"]
     told = [{key: value for key, value in line.items() if key != "kind"} for line in found if line["kind"] == "finding"]
     assert whole["findings"] == told
-    assert whole["summary"] == {key: value for key, value in found[-1].items() if key != "kind"}
+    assert {"kind": "summary", **whole["summary"], "next": whole["next"]} == found[-1]
 
 
 def test_the_partitions_of_a_log_dir_follow_its_line(damaged: Path) -> None:

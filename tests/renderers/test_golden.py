@@ -31,6 +31,14 @@ def test_the_documents_are_json() -> None:
         assert all("kind" in json.loads(line) for line in path.read_text("utf-8").splitlines())
 
 
+def test_a_document_names_the_command_of_the_screen() -> None:
+    for path in GOLDEN.glob("*.json"):
+        document = json.loads(path.read_text("utf-8"))
+        assert shlex.split(document["next"] or "") == _next(f"{path.stem}.80.txt"), path.name
+        *_, last = (GOLDEN / f"{path.stem}.ndjson").read_text("utf-8").splitlines()
+        assert json.loads(last).get("next", document["next"]) == document["next"]
+
+
 def test_the_tables_are_csv() -> None:
     for path in GOLDEN.glob("*.csv"):
         header, *rows = csv.reader(io.StringIO(path.read_bytes().decode()))

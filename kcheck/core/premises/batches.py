@@ -11,7 +11,7 @@ from kcheck.model.names import RECOVERY_POINT, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_span, partition_name
 
-READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P311"
+READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
 """The premises that readers can read every batch, that segments have those of their log, that lookups find them, and
 that a log ends where its broker stopped."""
 
@@ -146,7 +146,7 @@ TABLE = (
         "With .kafka_cleanshutdown, no log is longer than its offset in recovery-point-offset-checkpoint.",
         "A longer log of an only replica, if most logs of the log dir are not longer. Of other replicas: not seen.",
         "The broker serves the log, which may belong to another partition or another time.",
-        "Compare the directory with another replica or a backup first. If it is right: --allow P311.",
+        "Compare the directory with another replica or a backup first. If it is right: --allow P312.",
         "LogManager.shutdown, UnifiedLog.flush 0.8.1 to 4.3.1", stopped_end, ends_start=False,
         cost=PremiseCost.UNCOUNTED,
     ),

@@ -135,6 +135,8 @@ class LogDirFacts(NamedTuple):
     """Its path, as the settings or the user name it."""
     is_there: bool = True
     """Whether the directory exists."""
+    is_named: bool = True
+    """Whether the broker loads it: False if its settings name another log dir that is here, and not this one."""
     resolved: str | None = None
     """Where a relative path leads from the current directory; None for any other."""
     is_readable: bool = True

@@ -69,15 +69,15 @@ def test_a_log_that_goes_on_behind_the_recovery_point_of_a_clean_stop() -> None:
     """Brokers of 4.0.2 and 4.3.1 served the files of another partition of the topic."""
     longer = LOG._replace(end=Offset(47), closed_at=Offset(7))
     given = facts(logs=(longer,), image=image(1, isr=(1,)))
-    assert refuted(given)["P311"] == (
+    assert refuted(given)["P312"] == (
         "orders-0: the log ends at offset 47, but ended at 7 when the broker stopped: the directory may belong to"
         " another partition or another time"
     )
-    assert "P311" in not_seen(given._replace(image=image(1, 2, isr=(1, 2))))
-    assert "P311" in not_seen(given._replace(image=image(2, 1, isr=(2,))))
+    assert "P312" in not_seen(given._replace(image=image(1, 2, isr=(1, 2))))
+    assert "P312" in not_seen(given._replace(image=image(2, 1, isr=(2,))))
     for end in (None, Offset(0), Offset(47)):
-        assert "P311" not in refuted(given._replace(logs=(longer._replace(closed_at=end),)))
-    assert "P311" in refuted(given._replace(logs=(longer,) * 2))
-    assert "P311" not in refuted(given._replace(logs=(longer,) * 3))
+        assert "P312" not in refuted(given._replace(logs=(longer._replace(closed_at=end),)))
+    assert "P312" in refuted(given._replace(logs=(longer,) * 2))
+    assert "P312" not in refuted(given._replace(logs=(longer,) * 3))
     right = tuple(longer._replace(closed_at=Offset(47)) for _ in range(4))
-    assert "P311" in refuted(given._replace(logs=((longer,) * 3 + right)))
+    assert "P312" in refuted(given._replace(logs=((longer,) * 3 + right)))

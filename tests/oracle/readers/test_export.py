@@ -176,7 +176,7 @@ CONSOLES = {
 
 def run_said(said: str, cluster: Cluster, topic: str, version: str = VERSION) -> None:
     """Run the command that an export names, with the address of a broker, into a topic."""
-    (command,) = re.findall(r"^Produce: (.*)$", said, re.MULTILINE)
+    (command,) = re.findall(r"^  (k\S+ .*)$", said, re.MULTILINE)
     command = command.replace("HOST:9092", cluster.bootstrap).replace(" source ", f" {topic} ")
     console, option = CONSOLES[version]
     java = shlex.join(java_command(version, console))
