@@ -438,7 +438,7 @@ TABLE = (
     Premise(
         LOG_DIRS_NAMED, PremiseKind.PRESENCE, "log.dirs contains every log dir with partitions of the broker.",
         "No given log dir that log.dirs does not contain has a partition that the others lack.",
-        "Partitions of the broker are in such a log dir alone.",
+        "Partitions of the broker are only in a log dir that is not named.",
         "The broker starts without them, and makes them again, empty.",
         "Add the log dir to log.dirs before the broker starts: kcheck recover.",
         "LogManager.loadLogs, getOrCreateLog 1.1 to 4.3.1; ReplicationControlManager.handleAssignReplicasToDirs",
