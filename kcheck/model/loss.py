@@ -81,3 +81,5 @@ class BatchFaults(NamedTuple):
     """The segments that their time index dates before their newest record."""
     skipped: tuple[tuple[Offset, Offset], ...] = ()
     """The offsets `[start, end)` that no lookup in an offset index finds."""
+    first: tuple[Offset, Offset, int] | None = None
+    """The first and the last offset of its first batch of magic 2, and its CRC; None without one."""

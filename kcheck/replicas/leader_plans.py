@@ -211,6 +211,8 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
     ours, theirs = state.log_end_offset, leading.log_end_offset
     assert ours is not None
     assert theirs is not None
+    if (other := _other_first_batch(state, leading)) is not None:
+        return Fork(other, other)
     by_epochs = fork(_lineage(leading), _lineage(state), a_end=theirs, b_end=ours)
     end = Offset(min(ours, theirs))
     try:
@@ -218,6 +220,17 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
     except UnreadableError:
         return by_epochs
     return by_epochs if prefix is None else Fork(prefix, prefix if prefix < end else None)
+
+
+def _other_first_batch(state: ReplicaState, leading: ReplicaState) -> Offset | None:
+    """Return where two logs begin with different batches at the same offset: one is of another partition.
+
+    A follower copies the batches of its leader; only the log cleaner writes others.
+    """
+    ours, theirs = (None if log.batches is None else log.batches.first for log in (state, leading))
+    if ours is None or theirs is None or state.is_compacted or leading.is_compacted:
+        return None
+    return ours[0] if ours[0] == theirs[0] and ours != theirs else None
 
 
 def _lineage(state: ReplicaState) -> Lineage:

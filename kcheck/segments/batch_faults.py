@@ -45,7 +45,7 @@ def batch_faults(
     """
     unreadable, between, within, foreign = list[UnreadableRecords](), list[Between](), list[Between](), list[Between]()
     dates, skipped = list[DatedRecords](), list[Between]()
-    read = list[Batch]()
+    read, first_batch = list[Batch](), None
     is_dense, is_complete = True, True
     expected, why = segments[0].base if segments else start, None
     for segment in segments:
@@ -71,6 +71,7 @@ def batch_faults(
                     why = None
                 elif segments[0].base < expected < batch.base_offset and batch.record_count is not None:
                     within.append((expected, batch.base_offset))
+                first_batch = first_batch or _identity(batch)
                 newest = max(newest, batch.max_timestamp or 0)
                 read.append(batch)
                 is_dense = is_dense and batch.record_count in (None, batch.last_offset + 1 - batch.base_offset)
@@ -91,7 +92,13 @@ def batch_faults(
         is_complete,
         tuple(one._replace(start=max(one.start, start)) for one in dates if one.end > start),
         tuple((max(first, start), until) for first, until in skipped if until > start),
+        first_batch,
     )
+
+
+def _identity(batch: Batch) -> tuple[Offset, Offset, int] | None:
+    """Return a value by which a batch of magic 2 differs from others; its CRC does not contain its offsets."""
+    return (batch.base_offset, batch.last_offset, batch.crc) if is_modern(batch.magic) else None
 
 
 def _overlap(source: Source, segment: LoadedSegment, before: Sequence[Batch]) -> Iterator[Between]:

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases.releases import release
+from kcheck.core.replication.lineage import Fork
 from kcheck.disk.local import LOCAL
-from kcheck.model.entries import Offset
+from kcheck.model.entries import Epoch, EpochEntry, Offset
+from kcheck.model.loss import BatchFaults
 from kcheck.model.report import PartitionFilter
-from kcheck.replicas.leader_plans import Election
-from kcheck.replicas.replica import LogFile
+from kcheck.replicas.leader_plans import Election, fork_of
+from kcheck.replicas.replica import LogFile, ReplicaState
 from kcheck.replicas.shared_records import shared_end
 from kcheck.replicas.truncation import truncation
 from tests.builders import Made, batch, log, message, write
@@ -102,3 +104,15 @@ def test_silent_divergence_in_wrappers_of_real_brokers(kafka: str) -> None:
     }
     assert expected == told
     assert 2 <= sum(offset is not None for offset in told.values())
+
+
+def test_logs_that_begin_with_different_batches() -> None:
+    """Their epochs agree, but one is of another partition: 4.3.1 served it, and 41 records were lost."""
+    one = ReplicaState(
+        1, "t", 0, cache=(EpochEntry(Epoch(0), Offset(0)),), log_end_offset=Offset(40),
+        batches=BatchFaults(first=(Offset(0), Offset(9), 1)),
+    )  # fmt: skip
+    other = one._replace(broker_id=2, batches=BatchFaults(first=(Offset(0), Offset(4), 2)))
+    assert fork_of(other, one) == Fork(Offset(0), Offset(0))
+    assert fork_of(other._replace(is_compacted=True), one) == fork_of(one, one) == Fork(Offset(40), None)
+    assert fork_of(other, one._replace(batches=None)) == Fork(Offset(40), None)

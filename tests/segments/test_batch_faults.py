@@ -26,7 +26,9 @@ def spans(given: BatchFaults) -> list[tuple[int, int]]:
 
 
 def test_an_intact_log() -> None:
-    assert faults(log(FIRST), log(SECOND), log(THIRD)) == BatchFaults()
+    first = faults(log(FIRST), log(SECOND), log(THIRD)).first
+    assert faults(log(FIRST), log(SECOND), log(THIRD)) == BatchFaults(first=first)
+    assert first == (0, 9, int.from_bytes(FIRST[0].data[17:21], "big"))
     assert faults(log([message(0), message(9, codec=1)]), end=10) == BatchFaults()
     assert not faults(log(FIRST), fits=10).is_complete
 

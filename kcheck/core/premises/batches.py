@@ -57,7 +57,7 @@ def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
 
 
 def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for entries of offset indexes from which a read begins after the batch that it wants."""
+    """Look for entries of offset indexes that lead a read past its batch."""
     for log in facts.logs:
         for span in () if log.batches is None else log.batches.skipped:
             name = partition_name(*log.partition)
@@ -71,7 +71,7 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs that go on behind the recovery point of a clean stop: the stop flushes all of each log.
+    """Look for logs that are longer than the recovery point of a clean stop, which flushes all of each log.
 
     If most logs of a log dir do, the checkpoint or the marker of the clean stop is of another time.
     """
@@ -85,7 +85,7 @@ def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
             name = partition_name(*log.partition)
             sentence = f"{name}: the log ends at offset {log.end}, but ended at {end} when the broker stopped"
             evidence = PremiseEvidence(f"{log_dir}/{RECOVERY_POINT}", f"offset {end} after a clean stop")
-            sentence += ": the directory may be of another partition or of another time"
+            sentence += ": the directory may belong to another partition or another time"
             if is_alone(log.partition, facts):
                 yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
             else:
@@ -119,18 +119,18 @@ TABLE = (
     ),
     Premise(
         LOOKUPS, PremiseKind.PRESENCE, "Lookups in the offset indexes find every batch.",
-        "Each entry names a batch at or before its offset. P307 says how much is read.",
+        "Each entry names the batch of its offset, or an earlier one. P307 says how much is read.",
         "An entry that names a later batch, or none. Of a replica that is not elected: not seen.",
-        "The broker does not notice it. Reads begin after the records, and continue without them, or fail.",
+        "The broker does not notice. Reads begin after the records and skip them, or fail.",
         "Run kcheck repair before the start: it rebuilds the offset index.",
         "LogSegment.translateOffset, OffsetIndex.lookup 2.3 to 4.3.1", lookups, ends_start=False,
         rules=("KC151", "KC152", "KC153"), cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
         STOPPED_END, PremiseKind.PRESENCE, "After a clean stop each log ends at its recovery point.",
-        "With .kafka_cleanshutdown, no log goes on behind its offset in recovery-point-offset-checkpoint.",
-        "A log that does, where most others of the log dir do not, of an only replica. Of another one: not seen.",
-        "The broker serves the log. It may be that of another partition, or of another time.",
+        "With .kafka_cleanshutdown, no log is longer than its offset in recovery-point-offset-checkpoint.",
+        "A longer log of an only replica, if most logs of the log dir are not longer. Of other replicas: not seen.",
+        "The broker serves the log, which may belong to another partition or another time.",
         "Compare the directory with another replica or a backup first. If it is right: --allow P312.",
         "LogManager.shutdown, UnifiedLog.flush 0.8.1 to 4.3.1", stopped_end, ends_start=False,
         cost=PremiseCost.UNCOUNTED,

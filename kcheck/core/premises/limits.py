@@ -1,7 +1,7 @@
 """The values of settings that each release refuses, by its own configuration classes."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.releases.setting_rules import TABLE
@@ -11,6 +11,22 @@ from kcheck.model.release import Release
 
 LISTS = ("log.dirs", "log.dir", "listeners", "advertised.listeners", "controller.listener.names")
 """Settings that may not contain an empty entry in 4.2 and later, such as that after a trailing comma (ValidList)."""
+_OF_TOPICS = {
+    "log.cleanup.policy": "cleanup.policy", "compression.type": "compression.type",
+    "log.cleaner.delete.retention.ms": "delete.retention.ms", "log.segment.delete.delay.ms": "file.delete.delay.ms",
+    "log.flush.interval.messages": "flush.messages", "log.flush.interval.ms": "flush.ms",
+    "log.index.interval.bytes": "index.interval.bytes", "log.index.size.max.bytes": "segment.index.bytes",
+    "message.max.bytes": "max.message.bytes", "log.cleaner.min.compaction.lag.ms": "min.compaction.lag.ms",
+    "log.message.timestamp.type": "message.timestamp.type", "min.insync.replicas": "min.insync.replicas",
+    "log.cleaner.min.cleanable.ratio": "min.cleanable.dirty.ratio",
+    "log.roll.jitter.ms": "segment.jitter.ms", "log.roll.ms": "segment.ms",
+}  # fmt: skip
+"""The settings that are the defaults of topics: the start checks them as configurations of a topic, too."""
+_RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
+"""What counts first."""
+_LAG, _WAIT = ("replica.lag.time.max.ms", "30000"), ("replica.fetch.wait.max.ms", "500")
+"""How long a follower may lag, and how long it waits for records, with their defaults."""
+_LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 GONE_AUTHORIZERS: Mapping[str, Callable[[Release], bool]] = {
     "kafka.security.auth.SimpleAclAuthorizer": lambda release: release.has_no_simple_acl_authorizer,
     "kafka.security.authorizer.AclAuthorizer": lambda release: release.has_no_zookeeper_authorizer,
@@ -49,7 +65,9 @@ class RefusedSetting(NamedTuple):
 
 def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield the settings of a server.properties that end the process of this release."""
-    yield from refused_values(settings, setting_rules(BROKER, release))
+    refused = tuple(refused_values(settings, setting_rules(BROKER, release)))
+    yield from refused
+    yield from _refused_beyond_rules(settings, release, {one.name for one in refused})
     for name in LISTS if release.refuses_empty_list_entries else ():
         entries = settings.get(name, "").split(",")
         if len(entries) > 1 and not all(map(str.strip, entries)):
@@ -58,6 +76,29 @@ def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[
     is_gone = GONE_AUTHORIZERS.get(authorizer)
     if is_gone is not None and is_gone(release):
         yield RefusedSetting("authorizer.class.name", authorizer, "has no such class")
+
+
+def _refused_beyond_rules(
+    settings: Mapping[str, str], release: Release, refused: Container[str]
+) -> Iterator[RefusedSetting]:
+    """Yield what the start refuses of settings that are right by themselves, but for those that are `refused` already.
+
+    As a default of topics (LogConfig), as a time of 0 (KafkaConfig.validateValues), as an endpoint
+    (EndPoint.createEndPoint): 0.10.2 to 4.3.1.
+    """
+    of_topics = setting_rules(TOPIC, release)
+    rules = {name: of_topics[topic]._replace(name=name) for name, topic in _OF_TOPICS.items() if topic in of_topics}
+    yield from (one for one in refused_values(settings, rules) if one.name not in refused)
+    retention = next((name for name in _RETENTION if settings.get(name, "").strip()), "")
+    for name in (retention,) if settings.get(retention, "").strip() == "0" else ():
+        yield RefusedSetting(name, "0", "refuses 0")
+    lag, wait = (java_long(settings.get(name, default).strip()) for name, default in (_LAG, _WAIT))
+    if lag is not None and wait is not None and lag < wait:
+        yield RefusedSetting(_LAG[0], str(lag), f"refuses less than {_WAIT[0]}, {wait}")
+    for name in ("listeners", "advertised.listeners"):
+        for entry in filter(None, map(str.strip, settings.get(name, "").split(","))):
+            if _PROVIDER not in entry and not _LISTENER.fullmatch(entry):
+                yield RefusedSetting(name, entry, "accepts NAME://HOST:PORT")
 
 
 def refused_values(settings: Mapping[str, str], rules: Mapping[str, SettingRule]) -> Iterator[RefusedSetting]:

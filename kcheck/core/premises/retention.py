@@ -40,7 +40,7 @@ TABLE = (
         DATED, PremiseKind.RETENTION, "No time index dates its segment before its records.",
         "The last entry of each time index is not 0 and not older than an earlier one. It is not older than the "
         "newest record by more than retention.ms. P307 says how much is read.",
-        "Such an entry, of a segment with newer records that the broker does not recover. Only in a topic that "
+        "An older entry, or 0, of a segment with newer records that the broker does not recover. Only in a topic that "
         "retention.ms expires.",
         "The first check of retention deletes the segment, the active one too, if all before it are as old.",
         "Run kcheck repair before the broker starts. It rebuilds the time index.",

@@ -178,13 +178,21 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
 
 def _batch_faults(
     unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object,
-    dated: list[list[Any]], skipped: list[_OffsetSpan],
+    dated: list[list[Any]], skipped: list[_OffsetSpan], first: list[Any] | None,
 ) -> BatchFaults:  # fmt: skip
     records, dates = tuple(UnreadableRecords(*one) for one in unreadable), tuple(DatedRecords(*one) for one in dated)
     of_gaps, of_others, unfound = (
         tuple((Offset(start), Offset(end)) for start, end in spans) for spans in (gaps, foreign, skipped)
     )
-    return BatchFaults(records, of_gaps, of_others, is_complete is True, dates, unfound)
+    return BatchFaults(
+        records,
+        of_gaps,
+        of_others,
+        is_complete is True,
+        dates,
+        unfound,
+        None if first is None else (first[0], first[1], first[2]),
+    )
 
 
 def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:

@@ -72,8 +72,8 @@ def test_a_log_that_goes_on_behind_the_recovery_point_of_a_clean_stop() -> None:
     longer = LOG._replace(end=Offset(47), closed_at=Offset(7))
     given = facts(logs=(longer,), image=image(1, isr=(1,)))
     assert refuted(given)["P312"] == (
-        "orders-0: the log ends at offset 47, but ended at 7 when the broker stopped: the directory may be of another"
-        " partition or of another time"
+        "orders-0: the log ends at offset 47, but ended at 7 when the broker stopped: the directory may belong to"
+        " another partition or another time"
     )
     assert "P312" in not_seen(given._replace(image=image(1, 2, isr=(1, 2))))
     assert "P312" in not_seen(given._replace(image=image(2, 1, isr=(2,))))

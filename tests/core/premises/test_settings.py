@@ -42,9 +42,30 @@ def test_newer_releases_refuse_more(setting: str, value: str, last: str | None, 
 
 
 @pytest.mark.parametrize(
+    ("setting", "value", "why"),
+    [
+        ("log.roll.ms", "0", "refuses less than 1"),
+        ("compression.type", "gz", "accepts uncompressed, zstd, lz4, snappy, gzip or producer"),
+        ("log.retention.hours", "0", "refuses 0"),
+        ("replica.lag.time.max.ms", "-1", "refuses less than replica.fetch.wait.max.ms, 500"),
+        ("listeners", "PLAINTEXT//x", "accepts NAME://HOST:PORT"),
+        ("advertised.listeners", "PLAINTEXT://", "accepts NAME://HOST:PORT"),
+    ],
+)
+def test_what_the_start_checks_beyond_the_setting_itself(setting: str, value: str, why: str) -> None:
+    """Brokers of 4.3.1 ended with each of these values."""
+    (refused,) = refused_settings({setting: value}, release("4.3"))
+    assert (refused.name, refused.value, refused.why) == (setting, value, why)
+
+
+@pytest.mark.parametrize(
     ("setting", "value"),
-    [("log.segment.bytes", "1048576"), ("log.segment.bytes", "${file:x:y}"), ("log.dirs", ""), ("log.dirs", "/a , /b"),
-     ("authorizer.class.name", "org.example.Authorizer")],
+    [
+        ("log.segment.bytes", "1048576"), ("log.segment.bytes", "${file:x:y}"), ("log.dirs", ""),
+        ("log.dirs", "/a , /b"), ("authorizer.class.name", "org.example.Authorizer"), ("log.retention.hours", "-1"),
+        ("log.roll.ms", "1"), ("listeners", "PLAINTEXT://:9092,${env:X}, C://[::1]:1"),
+        ("replica.fetch.wait.max.ms", "30000"), ("replica.lag.time.max.ms", "500"),
+    ],
 )  # fmt: skip
 def test_accepted_settings(setting: str, value: str) -> None:
     """Values at the limit, values that are not known, and an empty value as a whole."""

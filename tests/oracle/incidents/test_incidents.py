@@ -30,7 +30,7 @@ OF_A_RELEASE = 6
 ALL_RIGHT = (
     "4.0.2-kraft-other-voters-z9e", "3.9.2-zk-other-epochs-z9b", "3.9.2-kraft-remove-middle-z9d",
     "4.3.1-kraft-lose-controller-n2", "4.3.1-kraft-other-cluster+swap-disks-p13",
-    "4.3.1-kraft-file-for-metadata-log+move-partition-p7",
+    "4.3.1-kraft-file-for-metadata-log+move-partition-p7", "3.9.2-zk-other-cluster-r2",
 )  # fmt: skip
 """Incidents about which some verb was wrong, or did not know."""
 
