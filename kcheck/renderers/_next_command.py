@@ -97,7 +97,8 @@ def _preflight(report: Report, typed: CommandLine) -> str | None:
 
     answer = report.answer
     assert isinstance(answer, Preflight)
-    if answer.may_start is True or not any(start.partitions for start in answer.starts):
+    is_named = any(name.endswith(".properties") for name in typed.arguments)  # predict takes no other without log dirs
+    if answer.may_start is True or not (is_named or any(start.partitions for start in answer.starts)):
         return None
     options = tuple(option for option in typed.options if option[0] != "--config")  # the argument is the same file
     return _line("predict", typed._replace(options=options))
