@@ -52,6 +52,10 @@ def quorum_row(standing: Quorum) -> Row:
     }
 
 
+NO_QUORUM: Row = {"leader": None, "epoch": None, "voters": (), "voter_set": (), "committed_to": None}
+"""The row of the controllers where every copy of the metadata is lost."""
+
+
 def copy_row(standing: CopyStanding, quorum: Quorum) -> Row:
     """Return the row of one copy of the metadata."""
     copy = standing.copy
@@ -84,7 +88,7 @@ def source_row(source: MetadataOrigin) -> Row:
         "epoch": source.epoch,
         "time": source.timestamp,
         "committed_to": source.committed_to,
-        "complete": not source.problems,
+        "complete": source.kind != "none" and not source.problems,
         "problems": tuple(map(problem_row, source.problems)),
     }
 

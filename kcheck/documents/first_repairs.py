@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.election.scenarios import Scenario
 from kcheck.documents.election_verdict import amount_lost
 from kcheck.model.report import Row
-from kcheck.words import agree, counted, listed
+from kcheck.words import agree, counted, listed, shell_word
 
 
 def repair_row(repair: FirstRepair) -> Row:
@@ -23,6 +24,11 @@ def why_first(repair: FirstRepair) -> str:
 def discarded_words(repair: FirstRepair) -> str:
     """Return what a repair discards, as a clause."""
     return f"the repair of broker {repair.broker_id} discards {repair.discards}, which its start would discard too"
+
+
+def added_words(log_dirs: Sequence[BrokerLogDir]) -> str:
+    """Return which log dirs log.dirs has to name first, as sentences."""
+    return "".join(f"First add {shell_word(row.path)} to log.dirs of broker {row.broker_id}. " for row in log_dirs)
 
 
 def repair_words(

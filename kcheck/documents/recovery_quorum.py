@@ -29,6 +29,8 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         which = f"of {counted(count, 'controller')} {agree(len(lost), 'has', 'have')}"
         yield f"{len(lost)} {which} lost the metadata ({names}): no leader can be elected."
         yield "Do not start any controller yet."
+    if not loss.is_one_history:
+        return
     newest, copy = loss.newest, loss.copy
     yield f"The newest copy is that of node {newest.node_id}: epoch {copy.epoch}, up to offset {copy.end - 1}."
     if loss.has_all_committed:
@@ -48,7 +50,8 @@ def _have(loss: QuorumLoss) -> str:
 
 def role(loss: QuorumLoss, node: RescueNode) -> str:
     """Return what a node is in the quorum, and whether it is lost."""
-    name = "voter" if loss.is_voter(node) else "broker" if node.node_id in loss.copy.image.brokers else "new"
+    brokers = {number for row in loss.nodes if row.copy is not None for number in row.copy.image.brokers}
+    name = "voter" if loss.is_voter(node) else "broker" if node.node_id in brokers else "new"
     return f"{name}, given up" if node.dead else name
 
 

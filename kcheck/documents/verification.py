@@ -25,6 +25,8 @@ class StepKind(StrEnum):
     """A follower truncates what its leader lacks."""
     RECORDS = "records"
     """What the saved records say: which of them are in the leader's log."""
+    REMOTE = "remote"
+    """The leader still serves what it served in remote storage, but for what retention deleted."""
     REPLICAS = "replicas"
     """The partition has all its replicas."""
     ISR = "isr"

@@ -10,7 +10,7 @@ from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import markdown_partition
 from kcheck.handouts.repair_steps import commands as repair_commands
-from kcheck.words import agree, bare_range, counted, listed, partition_name, shell_word, some_of
+from kcheck.words import agree, bare_range, capital, counted, listed, partition_name, shell_word, some_of
 
 
 class PlanContext(NamedTuple):
@@ -122,14 +122,17 @@ def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 def _log_dirs(step: RecoveryStep, plan: PlanContext) -> StepText:
     (number,) = step.brokers
-    lost = [row.path for row in plan.recovery.without if row.broker_id == number]
+    lost, added = (
+        [row.path for row in rows if row.broker_id == number] for rows in (plan.recovery.without, plan.recovery.added)
+    )
+    changes = (f"take {listed(lost)} out of" if lost else "", f"add {listed(added)} to" if added else "")
     properties = shell_word(plan.settings.get(number, "config/server.properties"))
     line = shell_word(f"s|^log\\.dirs *[=:].*|log.dirs={','.join(plan.log_dirs.get(number, ()))}|")
     return StepText(
-        f"Take {listed(lost)} out of log.dirs of broker {number}",
+        capital(f"{' and '.join(filter(None, changes))} log.dirs of broker {number}"),
         f"broker {number} is stopped",
         (f"sed -i.before {line} {properties}",),
-        "log.dirs in its server.properties has only log dirs that exist",
+        "log.dirs in its server.properties has the log dirs that exist, and no others",
         f"nothing: {properties}.before is the file of before",
         (f"grep log.dirs {properties}",),
     )

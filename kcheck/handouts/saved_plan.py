@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kcheck.core.election.progress import SavedStep
-from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
+from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan, ServedRange
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.truncation_plans import OffsetRange
 from kcheck.errors import UsageError, why_not_text
@@ -51,6 +51,7 @@ def _partition_row(partition: PlannedPartition) -> Row:
         }
         for follower in partition.followers
     ]
+    row["served"] = [{"epoch": epoch, "from": start, "to": end} for epoch, start, end in partition.served]
     return row
 
 
@@ -138,20 +139,26 @@ def _partition(row: "_Object") -> PlannedPartition:
         later=row.number("later", INT_MAX) if row.has("later") else None,
         allowed_unclean=row.flag("allowed_unclean"),
         as_good=row.numbers("as_good") if row.has("as_good") else (),
+        served=tuple(map(_served, row.objects("served"))) if row.has("served") else (),
     )
 
 
 def _follower(row: "_Object") -> PlannedFollower:
-    lost = None
-    if row.has("lost"):
-        place = row.inner("lost")
-        start, end = (Offset(place.number(name, LONG_MAX)) for name in ("from", "to"))
-        if end <= start:
-            raise UsageError(f"{place.place}: {start} to {end} is no range")
-        lost = OffsetRange(start, end)
+    lost = _range(row.inner("lost")) if row.has("lost") else None
     return PlannedFollower(
         row.number("broker_id", INT_MAX), row.offset("truncate_to"), lost, row.flag("follows") is not False
     )
+
+
+def _served(row: "_Object") -> ServedRange:
+    return ServedRange(Epoch(row.number("epoch", INT_MAX)), *_range(row))
+
+
+def _range(row: "_Object") -> OffsetRange:
+    start, end = (Offset(row.number(name, LONG_MAX)) for name in ("from", "to"))
+    if end <= start:
+        raise UsageError(f"{row.place}: {start} to {end} is no range")
+    return OffsetRange(start, end)
 
 
 class _Object:

@@ -18,8 +18,9 @@ IMBALANCE = "leader.imbalance.per.broker.percentage"
 CORDONED = "cordoned.log.dirs"
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept: they can be passwords."""
-RETENTION_MS = "retention.ms"
-"""How long a topic keeps records: kept too, but no answer shows it."""
+RETENTION_MS, RETENTION_BYTES = "retention.ms", "retention.bytes"
+RETENTION_CONFIGS = frozenset({RETENTION_MS, RETENTION_BYTES})
+"""How long a topic keeps records, and how much of them: kept too, but no answer shows it."""
 LIMITED_CONFIGS = frozenset({"flush.messages", "segment.bytes", "segment.index.bytes"})
 """The numbers of a topic that some releases refuse: kept too, but no answer shows them."""
 
@@ -324,7 +325,7 @@ class MetadataOrigin(NamedTuple):
     """Where the metadata of a cluster come from."""
 
     kind: str
-    """`kraft`, `zookeeper`, or `export` for what somebody exported from ZooKeeper."""
+    """`kraft`, `zookeeper`, `export` for what somebody exported from ZooKeeper, or `none` if every copy is lost."""
     path: str
     """The path."""
     end_offset: int | None

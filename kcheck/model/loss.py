@@ -53,6 +53,19 @@ class UnreadableRecords(NamedTuple):
     """The fault of the first batch."""
 
 
+class DatedRecords(NamedTuple):
+    """Offsets `[start, end)` of a segment that its time index dates before its newest record."""
+
+    start: Offset
+    """The base offset of the segment."""
+    end: Offset
+    """The offset after the last one."""
+    timestamp: int
+    """The timestamp of the last entry."""
+    newest: int
+    """That of the newest record."""
+
+
 class BatchFaults(NamedTuple):
     """The faults of batches that readers of a log meet."""
 
@@ -64,3 +77,7 @@ class BatchFaults(NamedTuple):
     """The offsets `[start, end)` of segments whose time index was made for other batches."""
     is_complete: bool = True
     """Whether every batch was read."""
+    dated: tuple[DatedRecords, ...] = ()
+    """The segments that their time index dates before their newest record."""
+    skipped: tuple[tuple[Offset, Offset], ...] = ()
+    """The offsets `[start, end)` that no lookup in an offset index finds."""

@@ -53,6 +53,8 @@ class RemoteSegment(NamedTuple):
     """Whether it was copied completely at some time."""
     custom: bytes | None = None
     """The metadata of the store's plugin."""
+    newest_ms: int | None = None
+    """The time of its newest record, in ms since 1970."""
 
     @property
     def is_finished(self) -> bool:
@@ -113,6 +115,11 @@ class RemoteLog(NamedTuple):
     def is_known(self) -> bool:
         """Whether every segment is known."""
         return self.state is MetadataState.READ
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no broker has the metadata of all segments."""
+        return self.state in {MetadataState.MISSING, MetadataState.SHORT}
 
 
 class StoreObject(NamedTuple):

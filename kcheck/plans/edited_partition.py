@@ -80,10 +80,7 @@ _FilesState = tuple[dict[str, Content], dict[str, bool], bool, tuple[str, Partit
 
 
 class Holders(NamedTuple):
-    """The replicas on other brokers that can stand for one, and which broker is the best leader of all others.
-
-    `leader` is None if only one other replica is known.
-    """
+    """The replicas on other brokers that can stand for one, and which broker should lead; None if not decided."""
 
     proven: "tuple[EditedPartition, ...]" = ()
     leader: int | None = None
@@ -184,7 +181,7 @@ class EditedPartition:
         return self._holders.proven
 
     def best_leader(self) -> int | None:
-        """Return the broker that costs least as leader, of several others; None if there is one at most."""
+        """Return the broker that should lead; None if that is not decided."""
         return self._holders.leader
 
     def saved(self) -> Callable[[], None]:

@@ -19,7 +19,7 @@ from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import absolute, join
 from kcheck.disk.planned import PlannedTree
 from kcheck.disk.tree import Tree
-from kcheck.documents.first_repairs import repair_words
+from kcheck.documents.first_repairs import added_words, repair_words
 from kcheck.dumps.entries import crc32c_of
 from kcheck.errors import PlanError, UsageError
 from kcheck.model.names import LIVE, DirectoryState, parse_directory
@@ -92,6 +92,10 @@ def _with_repairs(
     now: ClusterElection, arguments: list[str], question: ElectionQuestion, wanted: PartitionFilter, release: Release
 ) -> ClusterElection:
     """Return the answer after the repairs that come first; as it is without any."""
+    before = now
+    if now.left_out:
+        question = replace(question, added=now.left_out)
+        now = elect_as_it_lies(arguments, question, wanted=wanted, release=release)
     planned = tuple(_planned(now))
     while planned:
         trees = {path: tree for row in planned for path, tree in row.trees.items()}
@@ -99,24 +103,24 @@ def _with_repairs(
         then = elect_as_it_lies(arguments, aside, wanted=wanted, release=release, trees=trees).whole()
         able = tuple(row for row in planned if row.repair.broker_id in then.starts)
         if able == planned:
-            return _repaired_first(now, then, tuple(row.repair for row in planned))
+            return _changed_first(before, replace(then, question=question), tuple(row.repair for row in planned))
         planned = able  # What keeps the others from starting is no damage of files.
-    return now
+    return _changed_first(before, now, ()) if before.left_out else now
 
 
-def _repaired_first(
+def _changed_first(
     now: ClusterElection, then: ClusterElection, repairs: tuple[FirstRepair, ...]
 ) -> ClusterElection:  # fmt: skip
-    """Return the answer `then`, after the repairs, with what is lost without them."""
+    """Return the answer `then`, after the repairs and changes of log.dirs, with what is lost without them."""
     rows = tuple(unrepaired(now.partitions, then.partitions))
     without = _by_name(scenarios(rows, now.starts, now.order.brokers))
     first, *others = then.scenarios
-    words = repair_words(repairs, without=without, then=_by_name(then.scenarios))
+    words = added_words(then.question.added)
+    words += repair_words(repairs, without=without, then=_by_name(then.scenarios)) if repairs else ""
     return replace(
         then,
-        question=now.question,
         collected=now.collected,
-        verdict=f"{words} {then.verdict}",
+        verdict=f"{words} {then.verdict}" if repairs else f"{words}{then.verdict}",
         scenarios=(first, without[first.name]._replace(name=f"{first.name}-unrepaired"), *others),
         repairs=repairs,
     )
@@ -282,7 +286,7 @@ def _plan_of(
     settings = settings_of(arguments, None, (), now.release)
     options = StartOptions(None, settings, now.release, wanted, metadata=now.question.metadata)
     try:
-        planned = repair(arguments, [*against], options, accept_loss=accept_loss)
+        planned = repair(arguments, [*against], options, accept_loss=accept_loss, election=now)
     except (UsageError, PlanError):
         return None
     if accept_loss and not (_saved(planned) and all(map(_is_no_worse, planned.losses))):

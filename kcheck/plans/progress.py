@@ -181,6 +181,7 @@ def next_step(
     seen = seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
+        short=frozenset(row.broker_id for row in now.election.question.added),
         present=_present(steps, now),
         deleted=frozenset(
             (start.broker_id, row.dir)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 from kcheck.core.election.plans import PartitionElection, is_at_stake
-from kcheck.core.election.recovery_plan import LostLogDir, Recovery
+from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
@@ -129,7 +129,7 @@ class ClusterRecovery(Answer):
     def start_of_all(self) -> StartOfAll:
         """What starting all brokers here costs, and what the plan costs."""
         start = self.election.start_of_all
-        is_safe = start.is_safe and not self.election.repairs and not any(self._removed())
+        is_safe = start.is_safe and not any(self._removed())
         counted = frozenset(
             partition_name(row.topic, row.partition)
             for row in self.election.partitions
@@ -319,7 +319,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
         yield Case(words, "the mounts of its host", election)
 
 
-def _lost_log_dirs(election: ClusterElection) -> tuple[LostLogDir, ...]:
+def _lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
     """Return the log dirs that do not exist, of brokers with others that do."""
     refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED and row.id == LOG_DIRS_THERE)
     lost = {
@@ -328,7 +328,7 @@ def _lost_log_dirs(election: ClusterElection) -> tuple[LostLogDir, ...]:
         if row.log_dir is not None and not tree_of(row.log_dir).exists(row.log_dir)
     }
     kept = {number for number, own in _by_broker(election).items() if any(target.log_dir not in lost for target in own)}
-    return tuple(LostLogDir(number, path) for path, number in lost.items() if number is not None and number in kept)
+    return tuple(BrokerLogDir(number, path) for path, number in lost.items() if number is not None and number in kept)
 
 
 def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
@@ -352,11 +352,13 @@ def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
 
 
 def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tuple[str, ...]:
-    """Return the log dirs of a broker without those that are given up, as its settings name them."""
+    """Return what log.dirs of a broker is to be: without log dirs that are given up, with those that it lacks."""
     lost = {row.path for row in election.question.without}
-    config = {} if path is None or not lost else {**read_properties(path), "metadata.log.dir": ""}
+    added = [target.log_dir for target in own if target.path in {row.path for row in election.question.added}]
+    config = {} if path is None or not (lost or added) else {**read_properties(path), "metadata.log.dir": ""}
     named = log_dirs_in(tree_of(path), path, config) if path is not None else ()
-    return tuple(place for place in named if place not in lost) or tuple(target.log_dir for target in own)
+    kept = tuple(place for place in named if place not in lost)
+    return (*kept, *added) if kept else tuple(target.log_dir for target in own)
 
 
 def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:

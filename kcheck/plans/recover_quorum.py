@@ -157,7 +157,8 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
         return replace(answer, refusals=(*refusals_of_disks(nodes, ()), NO_COPY))
     same = {node.cluster_id for node in nodes} == {loss.newest.cluster_id}
     torn = tuple(rifts(LOCAL, loss.newest, nodes)) if same else ()
-    loss = loss._replace(is_one_history=not torn)
+    if torn:
+        loss = loss._replace(is_one_history=False, committed_to=None)
     answer = replace(answer, loss=loss)
     target = target_of(loss, question.voter)
     every = [

@@ -201,7 +201,7 @@ def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release:
         if target.kind is not TargetKind.LOG_DIR or target.tree.is_bundle or target.tree.is_remote:
             raise unusable(target.path, f"{target.path}: name the log dirs of each broker as BROKER=PATH")
     log_dirs = LogDirs(release)
-    image = image_at_hand(targets, question.metadata, log_dirs, None)
+    image = image_at_hand(targets, question.metadata, log_dirs, own_only=True)
     topic = _old_topic(targets, question, log_dirs)._replace(image=image)
     refusals, warnings = overruled(refusals_of_topic(topic), force=question.force)
     rows = adoptions(topic)

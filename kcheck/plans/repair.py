@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck import __version__
 from kcheck.core.start.predictions import LogDirPrediction
@@ -45,6 +45,9 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.predict import with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
+
+if TYPE_CHECKING:
+    from kcheck.replicas.elect import ClusterElection
 
 StartJudge = Callable[..., PremisedStarts]
 """Judges the combined starts without the plan and with it, by the premises."""
@@ -134,8 +137,11 @@ def repair(
     tidy: bool = False,
     adopt: bool = False,
     keep: Chosen = lambda *_: True,
+    election: "ClusterElection | None" = None,
 ) -> RepairPlan:
     """Return a plan for everything that the paths name; `against` are replicas on other brokers, as a proof.
+
+    A replica that should lead is not moved aside: `election` says which; None to ask as `kcheck recover` does.
 
     Unless `tidy`, it leaves out what the next start makes good itself. With `adopt`, directories of a topic's former id
     become replicas of the topic that has the name now.
@@ -152,9 +158,10 @@ def repair(
     for log_dir in edited:
         log_dir.adopts = adopt
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
-    others = diagnose(proofs, options, [], log_dirs)
-    prove(edited, others)
-    compare_histories(edited, others, options.release)
+    if proofs:
+        others = diagnose(proofs, options, [], log_dirs)
+        prove(edited, others, election or _election([*arguments, *against], options))
+        compare_histories(edited, others, options.release)
     judged = partial(premised_starts, targets, edited, options=options, log_dirs=log_dirs)
     planner = _Planner(edited, options.release, judged, accept_loss=accept_loss, keep=keep)
     for rule_repair in all_repairs():
@@ -182,6 +189,18 @@ def repair(
         ],
         checked=paths_of((*targets, *proofs)),
     )
+
+
+def _election(arguments: list[str], options: StartOptions) -> "ClusterElection":
+    """Return who should lead the partitions of these brokers, after the repairs that come first."""
+    from kcheck.plans.first_repairs import elect  # it asks for repairs
+    from kcheck.replicas.elect import ElectionQuestion
+
+    question = ElectionQuestion(metadata=options.metadata, config=options.config)
+    answer = elect(arguments, question, wanted=PartitionFilter(), release=options.release)
+    if answer.interrupted is not None:
+        raise KeyboardInterrupt
+    return answer
 
 
 def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple[Target, ...], PartitionFilter]:

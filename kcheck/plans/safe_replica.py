@@ -2,25 +2,22 @@
 
 from functools import partial
 
-from kcheck.core.replication.truncation_plans import best
-from kcheck.disk.paths import folder_of
+from kcheck.core.election.plans import PartitionElection, best_candidate, cost
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition, Holders
 from kcheck.repairs import DAMAGE, RECORDS
-from kcheck.replicas.costed_plans import plans_of
-from kcheck.replicas.leader_plans import Election
-from kcheck.replicas.loading import ReplicaFiles, started
-from kcheck.verbs.batch_reads import Budgets, broker_budgets
+from kcheck.replicas.elect import ClusterElection
 
 
-def prove(log_dirs: list[EditedLogDir], others: list[EditedLogDir]) -> None:
-    """Give each partition what finds the replicas of other brokers that can stand for it."""
-    budgets = broker_budgets()
+def prove(log_dirs: list[EditedLogDir], others: list[EditedLogDir], election: ClusterElection) -> None:
+    """Give each partition what finds the replicas of other brokers that can stand for it, by who should lead."""
+    rows = {(row.topic, row.partition): row for row in election.of_cluster}
     for log_dir in log_dirs:
         of_others = [other for other in others if _is_of_other_broker(log_dir, other)]
         for partition in log_dir.partitions if of_others else ():
-            partition.find_holders = partial(_holders, log_dir, partition, of_others, budgets)
+            row = rows.get((partition.view.topic, partition.view.partition))
+            partition.find_holders = partial(_holders, partition, of_others, row)
 
 
 def _is_of_other_broker(log_dir: EditedLogDir, other: EditedLogDir) -> bool:
@@ -30,33 +27,19 @@ def _is_of_other_broker(log_dir: EditedLogDir, other: EditedLogDir) -> bool:
     return not ids_differ(one.cluster_id, two.cluster_id)
 
 
-def _holders(
-    log_dir: EditedLogDir, partition: EditedPartition, others: list[EditedLogDir], budgets: Budgets
-) -> Holders:
-    replicas = [
-        (other, replica) for other in others for replica in other.partitions if _is_replica_of(partition, replica)
-    ]
-    proven = tuple(replica for _, replica in replicas if _is_intact(replica))
-    if not proven or len(replicas) == 1:
-        return Holders(proven, None)
-    return Holders(proven, _best_leader((log_dir, partition), replicas, budgets))
+def _holders(partition: EditedPartition, others: list[EditedLogDir], row: PartitionElection | None) -> Holders:
+    replicas = (replica for other in others for replica in other.partitions if _is_replica_of(partition, replica))
+    leader = None if row is None else _leader(row, partition.view.where.broker_id)
+    return Holders(tuple(filter(_is_intact, replicas)), leader)
 
 
-def _best_leader(
-    own: tuple[EditedLogDir, EditedPartition], replicas: list[tuple[EditedLogDir, EditedPartition]], budgets: Budgets
-) -> int | None:
-    """Return the broker that `kcheck truncation --leader best` names among the others; None if it names none."""
-    states = tuple(
-        started(
-            ReplicaFiles(path=folder_of(replica.view.where), view=replica.view, log_dir=log_dir.view),
-            log_dir.release,
-            budgets[replica.view.where.broker_id],
-        )
-        for log_dir, replica in (own, *replicas)
-    )
-    plans = plans_of(states, Election(), own[0].release)
-    cheapest = best([plan for plan in plans if plan.leader != states[0].broker_id])
-    return None if cheapest is None else cheapest.leader
+def _leader(row: PartitionElection, own: int | None) -> int | None:
+    """Return the broker that should lead, one of the others if it loses no more; None if that is not decided."""
+    leader = row.best if row.planned is None else row.planned
+    if leader is None or leader != own:
+        return leader
+    other = best_candidate(candidate for candidate in row.candidates if candidate.broker_id != own)
+    return own if other is None or cost(other)[:2] > cost(row.leaders[leader])[:2] else other.broker_id
 
 
 def _is_replica_of(partition: EditedPartition, other: EditedPartition) -> bool:

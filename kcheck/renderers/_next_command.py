@@ -56,7 +56,11 @@ _Decision: TypeAlias = Callable[[Report, CommandLine], str | None]
 
 
 def next_command(report: Report) -> str | None:
-    """Return the command to type next; None if nothing is left to do."""
+    """Return the command to type next, the answer's own where it names one; None if nothing is left to do."""
+    if "next" in report.body:
+        named = report.body["next"]
+        assert named is None or isinstance(named, str)
+        return named
     typed = report.typed or CommandLine(report.checked)
     return _BY_VERB.get(report.verb, _of_findings)(report, typed)
 
@@ -74,10 +78,6 @@ def _of_findings(report: Report, typed: CommandLine) -> str | None:
 
 
 def _check(report: Report, typed: CommandLine) -> str | None:
-    from kcheck.verbs.overview import Overview
-
-    if isinstance(report.answer, Overview):
-        return report.answer.next_command
     log_dirs = repairable_log_dirs(report.findings())
     if log_dirs:
         return _line("repair", typed, "-o", PLAN_FILE, arguments=log_dirs)
@@ -132,6 +132,16 @@ def _elect(report: Report, typed: CommandLine) -> str | None:
         return shell_line(("less", f"{folder.rstrip('/')}/plan.md"))
     is_decided = answer.is_safe and not any(map(is_at_stake, answer.partitions))
     return None if is_decided else _line("elect", typed, "--output-dir", FOLDER)
+
+
+def _cluster(report: Report, typed: CommandLine) -> str | None:
+    """Return the command that brings the metadata back, if that comes first."""
+    from kcheck.verbs.cluster import ClusterReport
+
+    del typed
+    answer = report.answer
+    assert isinstance(answer, ClusterReport)
+    return explain_command(report.findings()) if answer.rescue is None else answer.rescue.command
 
 
 def _verify(report: Report, typed: CommandLine) -> str | None:
@@ -196,18 +206,6 @@ def _later_run(report: Report, typed: CommandLine) -> str | None:
     return None if is_same else _line("fleet report", typed, arguments=(runs[-1]["path"],))
 
 
-def _recover(report: Report, typed: CommandLine) -> str | None:
-    """Return the command that the decision names."""
-    from kcheck.plans.progress import RecoveryProgress
-    from kcheck.plans.recover import ClusterRecovery
-    from kcheck.plans.rescue_answer import RescueAnswer
-
-    del typed
-    answer = report.answer
-    assert isinstance(answer, RecoveryProgress | ClusterRecovery | RescueAnswer)
-    return answer.next_command
-
-
 def _recover_run(report: Report, typed: CommandLine) -> str | None:
     """Return the command that reads the disks of the worst cluster."""
     from kcheck.fleet.runs.recover import RunRecovery
@@ -253,8 +251,7 @@ def _simulate(report: Report, typed: CommandLine) -> str | None:
 
 _BY_VERB: Mapping[str, _Decision] = {
     "check": _check, "inspect": _check, "predict": _predict, "preflight": _preflight, "truncation": _truncation,
-    "elect": _elect, "verify": _verify, "plan": _plan, "recovery": _recover, "recovery-next": _recover,
-    "recovery-quorum": _recover, "recovery-metadata": _recover, "recovery-topic": _recover,
-    "export": _export, "simulate": _simulate, "recover-run": _recover_run, "fleet-scan": _fleet_scan,
-    "fleet-report": _fleet_report, "fleet-diff": _later_run, "fleet-history": _later_run,
+    "elect": _elect, "cluster": _cluster, "verify": _verify, "plan": _plan, "recover-run": _recover_run,
+    "export": _export, "simulate": _simulate, "fleet-scan": _fleet_scan, "fleet-report": _fleet_report,
+    "fleet-diff": _later_run, "fleet-history": _later_run,
 }  # fmt: skip

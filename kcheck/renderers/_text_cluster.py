@@ -66,7 +66,11 @@ def cluster(report: Report, page: Page) -> None:
     """Write the state of the cluster, or the history of one partition, or the load of the fetcher threads."""
     answer = report.answer
     assert isinstance(answer, ClusterReport)
-    image = answer.image
+    image, source = answer.image, answer.known.source
+    if source.kind == "none":
+        page.wrapped(f"cluster {known(answer.known.cluster_id)}, without a copy of its metadata", style="bold")
+        _rescue(answer, page)
+        return
     _source(answer, page)
     if answer.question.history is not None:
         _history(answer, answer.question.history, page)
@@ -76,9 +80,7 @@ def cluster(report: Report, page: Page) -> None:
         for topic, number, state in answer.partitions()
     ]
     if partitions or answer.wanted == PartitionFilter():
-        if answer.rescue is not None:
-            page.line()
-            page.wrapped(answer.rescue.sentence, style="bold red")
+        _rescue(answer, page)
         can_elect = answer.rescue is None and (answer.quorum is None or answer.quorum.can_elect is not False)
         _health(partitions, page, is_stopped=answer.is_stopped, can_elect=can_elect)
     else:
@@ -103,6 +105,12 @@ def cluster(report: Report, page: Page) -> None:
         _zookeeper(answer.known.zookeeper, page)
     _topics(partitions, page)
     _others(image, page)
+
+
+def _rescue(answer: ClusterReport, page: Page) -> None:
+    if answer.rescue is not None:
+        page.line()
+        page.wrapped(answer.rescue.sentence, style="bold red")
 
 
 def _source(answer: ClusterReport, page: Page) -> None:

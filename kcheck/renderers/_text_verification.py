@@ -13,6 +13,7 @@ _SHOWN_COUNT = 5
 _HEADINGS: Mapping[StepKind, str] = {
     StepKind.PREMISE: "Premises of the next start",
     StepKind.RECORDS: "Saved records",
+    StepKind.REMOTE: "Remote storage",
     StepKind.LEADER: "Leaders",
     StepKind.TOPIC: "Topics",
     StepKind.EPOCH: "Leader epochs",

@@ -195,7 +195,7 @@ class PartitionSite(Protocol):
         """Return the other replicas that the user named as intact (`--against`)."""
 
     def best_leader(self) -> int | None:
-        """Return the broker that costs least as leader, of several others; None if there is one at most."""
+        """Return the broker that should lead by `kcheck recover`; None if that is not decided."""
 
 
 class Owner(NamedTuple):

@@ -5,13 +5,14 @@ with those.
 
 It requires a proof (`--against`). The replica of another broker must be intact, with every CRC verified. It must have
 all records that may be committed, up to the larger of both high watermarks. Where both replicas have the same offsets
-and epochs, the intact batches here must be identical there. Of several replicas, the proof must be the one that
-`kcheck truncation --leader best` names. The broker creates a new, empty replica at its next start.
+and epochs, the intact batches here must be identical there. `kcheck recover` must have that replica lead, or lose no
+more if it leads. The broker creates a new, empty replica at its next start.
 
 kcheck does not compare batches that a rule reports although their CRCs match, nor offsets that two segments hold. The
 other replica must have no such batches, and its copy counts.
 
-Never let a broker with an empty replica become leader: make sure that the other replica is in sync and leads.
+Never let a broker with an empty replica become leader. After `kcheck apply`, ask `kcheck recover` for the order of
+starts.
 """
 
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         where = f"{theirs.where.log_dir}/{other.dir} of broker {theirs.where.broker_id}"
         best = partition.best_leader()
         if best not in (None, theirs.where.broker_id):
-            yield Refused(finding, f"{where} is not the best leader: that is broker {best} (kcheck truncation)")
+            yield Refused(finding, f"kcheck recover has broker {best} lead, not {where}")
         elif not marks:
             yield Refused(finding, f"without a high watermark the committed offsets are unknown ({where})")
         elif end is None or end < max(marks):
@@ -72,7 +73,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
             proof = proof._replace(file=f"{theirs.where.log_dir}/{proof.file}")
             reason = (
                 f"move this replica aside and let it re-replicate; keep broker {theirs.where.broker_id} as leader "
-                "until it is back in sync"
+                "until it is back in sync: kcheck recover has the order of starts"
             )
             yield RepairStep(
                 finding, (AsideEdit(partition.dir), *without_entries(partition)), reason, (proof,), holder=holder

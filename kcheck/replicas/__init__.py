@@ -31,6 +31,7 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `transaction_states`: Which transactions do coordinators know?
 - `coordinators`: Do the logs of a check agree with what coordinators know?
 - `saved_records`: Where are copies of the batches that a replica loses?
+- `served_now`: Does the leader still serve what a plan says of remote storage?
 - `plan_steps`: Which steps of a saved plan came true?
 - `verification`: Do the directories look as the plan of `elect --output-dir` expects?
 """

@@ -376,6 +376,7 @@ def _candidate(
             and follower.problem is None
             and follower.lost is None
             and follower.expired is None
+            and not (plan.remote_lost or plan.remote_unreadable)
             and follower.diverges_silently_at is None
             and not any(_has_some_of(by_broker[follower.broker_id], one) for one in gone)
             and (cluster.counted is None or _parts(states, follower.broker_id, state) is not None)

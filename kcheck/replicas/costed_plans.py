@@ -9,7 +9,7 @@ from kcheck.model.release import Release
 from kcheck.replicas.committed import committed_marks
 from kcheck.replicas.leader_plans import Election, plans_under
 from kcheck.replicas.lost_amounts import amounts_lost
-from kcheck.replicas.remote_losses import remote_amounts, remote_lost, remote_unreadable
+from kcheck.replicas.remote_losses import remote_amounts, remote_lost, remote_unreadable, served_by
 from kcheck.replicas.replica import ReplicaState
 
 PlanFiller = Callable[[TruncationPlan], TruncationPlan]
@@ -54,4 +54,5 @@ def _costed(plan: TruncationPlan, states: Sequence[ReplicaState]) -> TruncationP
         remote_lost=remote,
         remote_unreadable=remote_unreadable(leading),
         is_tiered=leading.remote is not None,
+        served={} if leading.remote is None else served_by(leading),
     )

@@ -20,7 +20,7 @@ from kcheck.core.election.plans import (
     decided,
     is_safe,
 )
-from kcheck.core.election.recovery_plan import LostLogDir, Recovery
+from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.table import WRONG_METADATA, why_not_started
@@ -70,8 +70,10 @@ class ElectionQuestion:
     """`BROKER=PATH`: directories that somebody moved aside, or that hold such ones."""
     config: str | None = None
     """The server.properties of a controller; None for the first among the paths."""
-    without: tuple[LostLogDir, ...] = ()
+    without: tuple[BrokerLogDir, ...] = ()
     """The log dirs that are given up: as if log.dirs did not name them."""
+    added: tuple[BrokerLogDir, ...] = ()
+    """The log dirs that log.dirs lacks, as if it named them."""
 
 
 class ElectionChoice(NamedTuple):
@@ -135,6 +137,8 @@ class ClusterElection(BrokerAnswer):
     """The next starts of the log dirs, by the paths of the targets."""
     interrupted: str | None = None
     """What was not looked at when the user interrupted, as a clause; None if nobody did."""
+    left_out: tuple[BrokerLogDir, ...] = ()
+    """The log dirs with partitions that the settings of their broker do not name: it does not load them."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: the answer is for the log dirs as these leave them."""
     saved: tuple[SavedReplica, ...] = ()
@@ -171,7 +175,15 @@ class ClusterElection(BrokerAnswer):
         """
         stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
         is_empty = not self.partitions and why_not_started(self.premises) is not None
-        is_open = self.rescue or self.repairs or is_empty or self.uncounted or self.interrupted or any(stopped)
+        is_open = (
+            self.rescue
+            or self.repairs
+            or self.question.added
+            or is_empty
+            or self.uncounted
+            or self.interrupted
+            or any(stopped)
+        )
         return not is_open and is_safe(self.partitions)
 
     @property
@@ -205,6 +217,7 @@ class ClusterElection(BrokerAnswer):
             saved=self.saved_in,
             repairs=self.repairs,
             without=self.question.without,
+            added=self.question.added,
             rescue=self.rescue,
         )
 
@@ -312,10 +325,7 @@ def elect(
     log_dirs = log_dirs or LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
     collected: list[Finding] = []
-    options = StartOptions(
-        None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,
-        controller_config=question.config, without=frozenset(lost.path for lost in question.without),
-    )  # fmt: skip
+    options = _start_options(arguments, question, release)
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)
     elections, interrupted = _elections(directories, image, cluster)
@@ -361,7 +371,16 @@ def elect(
         arguments=tuple(arguments),
         premises=directories.premises,
         predicted=directories.starts,
+        left_out=directories.left_out,
     )
+
+
+def _start_options(arguments: list[str], question: ElectionQuestion, release: Release) -> StartOptions:
+    return StartOptions(
+        None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,
+        controller_config=question.config, without=frozenset(lost.path for lost in question.without),
+        added=frozenset(row.path for row in question.added),
+    )  # fmt: skip
 
 
 def _elections(

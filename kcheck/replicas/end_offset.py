@@ -11,7 +11,7 @@ from kcheck.errors import UsageError
 from kcheck.model.entries import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, EpochEntries, Offset
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
+from kcheck.replicas.loading import ReplicaFiles, replicas_of, require_one_cluster, started
 from kcheck.replicas.replica import ReplicaState, as_it_lies
 from kcheck.survey.selection import require_match
 from kcheck.tables import end_offsets as end_offsets_table
@@ -99,6 +99,7 @@ def end_offsets(paths: list[str], query: EndOffsetQuery, *, wanted: PartitionFil
     targets = replica_targets(paths)
     require_match(targets, wanted)
     loaded = replicas_of(targets, wanted=wanted, log_dirs=LogDirs(release), running=not query.after_start)
+    require_one_cluster(loaded)
     states = [_state(files, query, release) for files in loaded.replicas]
     return EndOffsets(
         release=release,

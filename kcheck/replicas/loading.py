@@ -64,12 +64,11 @@ def replicas_of(
 ) -> LoadedReplicas:  # fmt: skip
     """Return every current replica, with the findings in its files; `image` is the metadata at hand.
 
-    UsageError: two cluster ids, two replicas of one partition with one broker id, where the message names both files,
-    or, of brokers that are `running`, a broker id that contradicts meta.properties.
+    UsageError: two replicas of one partition with one broker id, where the message names both files, or, of brokers
+    that are `running`, a broker id that contradicts meta.properties.
     """
     replicas: list[ReplicaFiles] = []
     findings: list[Finding] = []
-    identities: list[tuple[str, LogDirView]] = []
     seen: set[str | None] = set()
     release = log_dirs.release
     for target in targets:
@@ -83,10 +82,8 @@ def replicas_of(
         if release.has_remote_storage:
             remote = remote_logs(targets, log_dirs, lambda _: image)
             views = [remote.placed(view, log_dir.view.cluster_id) for view in views]
-        if log_dir.view.files:
-            identities.append((target.path, log_dir.view))
-            if running:
-                require_same_broker(target, log_dir.view)
+        if log_dir.view.files and running:
+            require_same_broker(target, log_dir.view)
         files = log_dir.view if log_dir.view.files else None
         for view in views:
             replicas.append(ReplicaFiles(path=target.path, view=view, log_dir=files))
@@ -96,7 +93,6 @@ def replicas_of(
             for small in log_dir.view.files.values():
                 findings.extend(check_file(small, release))
         findings.extend(log_dir.findings)
-    _one_cluster(identities)
     _no_equals(replicas)
     ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
     # Show findings that can make the plan wrong; the rest belongs to `inspect`.
@@ -181,11 +177,12 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
     return ReplicaFiles(path=path, view=view, log_dir=None, bare=True)
 
 
-def _one_cluster(identities: list[tuple[str, LogDirView]]) -> None:
+def require_one_cluster(loaded: LoadedReplicas) -> None:
+    """Raise UsageError for replicas of two clusters: a comparison would be of different records."""
     known: dict[str, str] = {}
-    for path, view in identities:
-        if view.cluster_id is not None:
-            known.setdefault(view.cluster_id, path)
+    for files in loaded.replicas:
+        if files.log_dir is not None and files.log_dir.cluster_id is not None:
+            known.setdefault(files.log_dir.cluster_id, files.log_dir.where.log_dir or files.path)
     if len(known) > 1:
         (one, first), (other, second) = list(known.items())[:2]
         raise UsageError(f"two clusters: {first}/meta.properties says {one}, {second}/meta.properties says {other}")

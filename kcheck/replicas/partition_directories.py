@@ -7,6 +7,8 @@ from itertools import chain
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.plans import CopyState
+from kcheck.core.election.recovery_plan import BrokerLogDir
+from kcheck.core.premises.presence import LOG_DIRS_NAMED
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import registers_cleanly
@@ -15,7 +17,7 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES, REPLICATION_OFFSET
-from kcheck.model.premises import JudgedPremise
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView
 from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_near
@@ -25,6 +27,7 @@ from kcheck.replicas.loading import ReplicaFiles, started
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import start_of, with_copies
 from kcheck.verbs.premises import judged_starts
+from kcheck.views.broker_facts import names_no_other
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.remote_logs import remote_logs
 from kcheck.views.targets import Target, TargetKind
@@ -59,6 +62,7 @@ class PartitionDirectories:
         starts, self.unread = self._started(targets, options, collected)
         targets, self._targets = (targets[: len(starts)],) * 2
         judged, self.premises = judged_starts(targets, starts, options, self._log_dirs, collected, one_cluster=True)
+        self.left_out: tuple[BrokerLogDir, ...] = tuple(_left_out(self.premises))
         predicted = list(judged)
         self.starts: dict[str, LogDirPrediction] = {
             target.path: start for target, start in zip(targets, predicted, strict=True)
@@ -113,8 +117,11 @@ class PartitionDirectories:
 
     def of(self, topic: str, partition: int) -> tuple[ReplicaCopy, ...]:
         """Return the directories of a partition."""
-        copies = []
+        copies, left_out = [], {row.path for row in self.left_out}
         for path, files in self._files.get((topic, partition), ()):
+            if path in left_out:
+                copies.append(salvaged(files, CopyState.ASIDE, self._release))
+                continue
             start = self._starts.get((path, files.view.where.dir or ""))
             copies.append(copy_of(files, start, self.brokers[files.view.where.broker_id or 0], self._release))
         asides = self._aside.get((topic, partition), {}).values()
@@ -185,14 +192,24 @@ class PartitionDirectories:
         with_replicas = {files.view.where.broker_id for places in self._files.values() for _, files in places}
         assigned = set() if image is None else image.brokers.keys() | _replicas_in(image)
         by_broker: dict[int, list[LogDirPrediction]] = {}
-        partial = set()
+        partial, own = set(), dict[int, list[Target]]()
         for target, start in zip(self._targets, starts, strict=True):
             number = self._broker_of(target)
+            if number is not None:
+                own.setdefault(number, []).append(target)
+            if (number, target.path) in self.left_out:
+                continue
             if number is not None and (number in with_replicas or number in assigned):
                 by_broker.setdefault(number, []).append(start)
                 partial |= {number} if target.kind is TargetKind.PARTITION else set()
         return {
-            number: broker_here(number, log_dirs, image, is_complete=number not in partial)
+            number: broker_here(
+                number,
+                log_dirs,
+                image,
+                is_complete=number not in partial,
+                has_all=names_no_other(own[number]),
+            )
             for number, log_dirs in sorted(by_broker.items())
         }
 
@@ -203,9 +220,12 @@ def _replicas_in(image: ClusterImage) -> set[int]:
 
 
 def broker_here(
-    number: int, starts: list[LogDirPrediction], image: ClusterImage | None, *, is_complete: bool
+    number: int, starts: list[LogDirPrediction], image: ClusterImage | None, *, is_complete: bool, has_all: bool = False
 ) -> BrokerHere:
-    """Return what becomes of a broker by the predicted starts of its log dirs."""
+    """Return what becomes of a broker by the predicted starts of its log dirs.
+
+    `has_all`: its settings name no other log dir, so that it makes the replicas of any other that it registered again.
+    """
     registration = None if image is None else image.brokers.get(number)
     epoch = None if registration is None else registration.epoch
     online = [start for start in starts if start.outcome is not Outcome.OFFLINE]
@@ -216,14 +236,23 @@ def broker_here(
     )
     ids = frozenset(start.view.directory_id for start in online if start.view is not None and start.view.directory_id)
     known = set() if registration is None else set(registration.log_dirs)
+    loaded = [None if start.view is None else start.view.directory_id for start in starts]
+    is_short = has_all and None not in loaded and not known <= {*loaded}
     return BrokerHere(
         start=BrokerStart(number, clean),
         problem=None if failed is None else (failed.reasons[0] if failed.reasons else str(failed.outcome)),
         log_dirs=ids,
-        is_complete=is_complete and len(online) == len(starts) and known <= ids,
-        has_new_log_dir=bool(known) and any(_is_new(start.view, known) for start in online),
+        is_complete=is_complete and len(online) == len(starts) and (known <= ids or is_short),
+        has_new_log_dir=is_short or (bool(known) and any(_is_new(start.view, known) for start in online)),
         offline={start.path: next(iter(start.reasons), str(start.outcome)) for start in starts if start not in online},
     )
+
+
+def _left_out(premises: Iterable[JudgedPremise]) -> Iterator[BrokerLogDir]:
+    for row in premises:
+        is_named = row.id != LOG_DIRS_NAMED or row.status is not PremiseStatus.REFUTED
+        if not is_named and row.broker_id is not None and row.log_dir is not None:
+            yield BrokerLogDir(row.broker_id, row.log_dir)
 
 
 def _is_new(log_dir: LogDirView | None, known: set[str]) -> bool:

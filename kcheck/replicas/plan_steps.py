@@ -11,6 +11,7 @@ from kcheck.model.cluster import NO_LEADER, BrokerRegistration, PartitionRegistr
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
 from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.replicas.served_now import ServedNow, remote_steps
 
 _UNKNOWN_PARTITION = "? (the partition is not in the metadata at hand)"
 _NOT_SAVED = "? (the plan's saved records are not at hand: elect --save-lost keeps them)"
@@ -52,6 +53,8 @@ class PartitionNow(NamedTuple):
     """The brokers and paths of stray directories."""
     allows_unclean: bool | None = None
     """Whether the metadata allow unclean elections of its topic; None without metadata."""
+    served: ServedNow | None = None
+    """What became of the offsets of a log in remote storage; None if the log of the leader is not at hand."""
     full: tuple[int, ...] | None = None
     """The replicas that restore.json gives it; None if that does not name it."""
 
@@ -100,6 +103,7 @@ def partition_steps(
         _log_end(planned, now),
         *(_truncation(follower, now, planned.leaders) for follower in planned.followers),
         *_records(planned, now),
+        *remote_steps(planned, now.served),
         *_replicas(planned, now, plan),
         *_in_sync(planned, now, plan, brokers),
         *_left_over(planned, now),
@@ -274,7 +278,7 @@ def verdict(steps: Iterable[PlanStep]) -> str:
     differ, unknown = ([step for step in steps if step.ok is wanted] for wanted in (False, None))
     if not steps:
         return "The plan has no step for these partitions."
-    lost = any(step.kind is StepKind.RECORDS for step in differ)
+    lost = any(step.kind in {StepKind.RECORDS, StepKind.REMOTE} for step in differ)
     last = " Records are not where the plan has them." if lost else ""
     known = f" {len(unknown)} of {len(steps)} steps are not known." if unknown else ""
     if differ:

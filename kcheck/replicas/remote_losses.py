@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.core.tiered.reports import RemoteReplica, lost_by_leading, remote_report
+from kcheck.core.tiered.reading import remote_log
+from kcheck.core.tiered.reports import RemoteReplica, lost_by_leading, remote_report, served_by_epoch
 from kcheck.core.tiered.spans import merged, offset_count
-from kcheck.model.entries import Offset
-from kcheck.model.remote_log import Spans
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.remote_log import MetadataState, Spans
 from kcheck.replicas.replica import ReplicaState
 
 
@@ -28,6 +29,16 @@ def remote_unreadable(leader: ReplicaState) -> int:
     if leader.remote is None or leader.problem is not None:
         return 0
     return offset_count(remote_report(leader.remote, _replica(leader)).unreadable)
+
+
+def served_by(leader: ReplicaState) -> dict[Epoch, Spans]:
+    """Return the offsets that a leader serves, remote and local, by the epoch of their records.
+
+    Of a log without a remote part the local ones; nothing if its remote part is not known.
+    """
+    remote = remote_log(MetadataState.READ) if leader.remote is None else leader.remote
+    is_known = leader.problem is None and (remote.is_known or remote.is_lost)
+    return served_by_epoch(remote, _replica(leader)) if is_known else {}
 
 
 def remote_amounts(*lost: Spans) -> Amounts:

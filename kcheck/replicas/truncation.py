@@ -21,7 +21,7 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.costed_plans import plans_of
 from kcheck.replicas.election_kinds import ElectionKinds
 from kcheck.replicas.leader_plans import Election
-from kcheck.replicas.loading import ReplicaFiles, replicas_of, started
+from kcheck.replicas.loading import ReplicaFiles, replicas_of, require_one_cluster, started
 from kcheck.replicas.replica import ReplicaState, live
 from kcheck.startup.log_manager import StartOptions, start_context
 from kcheck.survey.refused_paths import refused_findings
@@ -113,8 +113,9 @@ def truncation(
     targets = replica_targets(arguments)
     require_match(targets, wanted)
     log_dirs = LogDirs(release)
-    image = image_at_hand(targets, metadata, log_dirs)
+    image = image_at_hand(targets, metadata, log_dirs, own_only=True)
     loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, running=election.live, image=image)
+    require_one_cluster(loaded)
     after_starts = None if election.live else _AfterStarts(targets, log_dirs, metadata)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     budgets = broker_budgets()

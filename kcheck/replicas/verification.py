@@ -34,6 +34,7 @@ from kcheck.replicas.plan_steps import (
     verdict,
 )
 from kcheck.replicas.replica import LogFile, ReplicaState, live
+from kcheck.replicas.served_now import served_now
 from kcheck.startup.log_manager import StartOptions
 from kcheck.verbs.predict import with_copies
 from kcheck.verbs.premises import start_premises
@@ -117,12 +118,13 @@ def verify(
     if plan.partitions and not partitions:
         raise UsageError(f"{folder}: no partition of the plan is among those that --topic and --partition select")
     log_dirs = LogDirs(release)
-    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs)
+    image = image_at_hand(targets, metadata, log_dirs)
+    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, image=image)
     strays, cleaned = _besides(targets, wanted, log_dirs)
     read = _Read(
         plan=plan,
         release=release,
-        image=image_at_hand(targets, metadata, log_dirs),
+        image=image,
         states=_states(loaded, release),
         strays=strays,
         cleaned=cleaned,
@@ -131,7 +133,7 @@ def verify(
     brokers = {} if read.image is None else read.image.brokers
     options = with_copies(targets, StartOptions(None, Settings(), release, metadata=metadata), log_dirs)
     premises = chain.from_iterable(start_premises(targets, options, log_dirs, one_cluster=True).values())
-    steps = [*broker_steps(plan, brokers), *premise_steps(premises)] if partitions else []
+    steps = [*(broker_steps(plan, brokers) if partitions else ()), *premise_steps(premises)]
     for planned in partitions:
         steps.extend(partition_steps(planned, _now(planned, read), plan, brokers))
     return Verification(
@@ -208,6 +210,7 @@ def _now(planned: PlannedPartition, read: _Read) -> PartitionNow:
     followers = (part for plan in plans for part in plan.followers)
     return now._replace(
         followers={part.broker_id: part for part in followers if part.broker_id is not None},
+        served=served_now(planned, leading, image) if planned.served else None,
         evidence=_evidence(planned, leading, read.plan.saved, read.cleaned),
         topic_id=leading.topic_id if now.topic_id is None and leading is not None else now.topic_id,
     )

@@ -1,9 +1,9 @@
-"""What can be wrong: one module each, named `kcNNN_<what_is_wrong>`.
+"""Rules: one module each, named `kcNNN_<what_is_wrong>`.
 
-In: a view (`model.views`) and a `Release`. Out: findings. KC1xx is about one file or segment, KC2xx about one partition
-directory, KC3xx about log dirs, KC4xx about the replicas of a partition, KC5xx about the metadata of a cluster,
-KC6xx about what the coordinators of groups and transactions know. A module sets `RULE`, and `registry.discover` finds
-it: no list is extended. How to add one: docs/contributing.md.
+Input: a view (`model.views`) and a `Release`. Output: findings. KC1xx is about one file or segment, KC2xx about one
+partition directory, and KC3xx about log dirs. KC4xx is about the replicas of a partition, KC5xx about cluster metadata.
+KC6xx is about group and transaction coordinators. A module sets `RULE`, and `registry.discover` finds it. To add one,
+see docs/contributing.md.
 
 Modules that rules share:
 
@@ -11,7 +11,7 @@ Modules that rules share:
 - `_checkpoints`: What does a broker do if it cannot read a checkpoint?
 - `_entries`: Which entries does a checkpoint have, and on which lines?
 - `_epochs`: Which leader epochs does the broker load?
-- `_segments`: Which batches and index entries are faulty, and what does the broker do with them when it starts?
+- `_segments`: Which batches and index entries are corrupt, and what does the broker do with them when it starts?
 - `_records`: What is wrong inside a batch whose CRC matches?
 - `_sequences`: Where do the sequence numbers of a producer not continue?
 - `_remote`: What becomes of the remote part of a log if this replica leads?

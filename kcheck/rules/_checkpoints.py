@@ -1,4 +1,4 @@
-"""What a broker does when it fails to read a checkpoint, and what to do about it: by file, error and release.
+"""How a broker fails to read a checkpoint, and the advice: by file, error and release.
 
 Facts: CheckpointFileWithFailureHandler, LogManager.loadLogs, ReplicaManager, LogCleanerManager of 0.8.2 to 4.3.
 """

@@ -24,7 +24,7 @@ What the broker does:
   ends, and the broker compacts no partition until it restarts.
 - Coordinators that load `__consumer_offsets` or `__transaction_state` fail to load the partition.
 
-What to do: compare the batch with the other replicas. If another replica has it right, stop the broker, move this
+What to do: Compare the batch with the other replicas. If another replica has it right, stop the broker, move this
 partition directory out of the log dir, and let the broker re-replicate it. If all replicas have the same batch, it
 came from its producer: consumers must seek past it.
 """

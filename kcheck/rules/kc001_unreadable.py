@@ -1,16 +1,16 @@
 """kcheck could not read a file or directory.
 
-What is wrong: the operating system refused access, the path is a symbolic link or a device, or the file is far larger
-than any broker writes. Findings about other files still hold. kcheck says nothing about this one and exits with code
-3. A file or directory that disappears from a partition during the check is only information, because a running broker
-removes segments and partitions.
+What is wrong: The operating system refused access, or the path is a symbolic link or a device. Or the file is far
+larger than any broker writes. Findings about other files still hold. kcheck says nothing about this one and its exit
+code is 3. A file that disappears from a partition during the check is only information: A running broker removes
+segments and partitions.
 
-What the broker does: a broker running as this user fails the same way, unless the file is only too large for kcheck.
-An I/O error or a missing permission takes the log dir offline, or aborts the start when it happens while logs are
-loaded. The broker follows a symbolic link to a directory. kcheck follows it only if the target is inside the log dir.
-The broker fails as kcheck does where it opens or creates a link to itself, or to a path that does not exist.
+What the broker does: A broker that runs as this user fails too, unless only kcheck finds the file too large. An I/O
+error or a missing permission takes the log dir offline. If it happens while logs are loaded, the broker does not start.
+The broker follows a symbolic link to a directory. kcheck follows it only if the target is inside the log dir. A link to
+itself, or to a missing path, fails where the broker opens or creates the file.
 
-What to do: run kcheck as the broker's user. Check the kernel log for I/O errors. Pass the target of a link as its own
+What to do: Run kcheck as the broker's user. Check the kernel log for I/O errors. Pass the target of a link as its own
 path. Replace a link that leads nowhere with the file.
 
 See: operations/dead-disk.md

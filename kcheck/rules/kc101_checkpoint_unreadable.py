@@ -1,27 +1,26 @@
-"""The broker cannot read a damaged checkpoint file.
+"""The broker cannot read a corrupt checkpoint file.
 
-What is wrong: a line of the file is invalid: a wrong version, a count that differs from the number of lines, too few
-or too many fields, a blank line, or bytes that are not text. The broker's reader rejects the whole file, not only the
-line.
+What is wrong: A line of the file is invalid. The version is wrong, the count differs from the number of lines, a line
+has too few or too many fields or is blank, or bytes are not text. The broker rejects all lines of the file.
 
-What the broker does, from 1.0 on:
+What the broker does in 1.0 and later:
 
-- recovery-point-offset-checkpoint, log-start-offset-checkpoint: it warns that it resets the values, and still takes
-  the whole log dir offline. From 3.0 on it aborts the start instead if a partition of the log dir has an open
+- recovery-point-offset-checkpoint, log-start-offset-checkpoint: The log dir goes offline, although the broker warns
+  that it resets the values. In 3.0 and later the broker does not start if a partition of the log dir has an open
   transaction.
-- replication-offset-checkpoint: the log dir goes offline as soon as one of its partitions becomes leader or follower.
-- cleaner-offset-checkpoint: the log dir goes offline at the first cleaning pass.
-- leader-epoch-checkpoint: up to 3.2.0, one such file aborts the start of the whole broker. From 3.2.1 on it takes the
-  log dir offline.
+- replication-offset-checkpoint: The log dir goes offline as soon as one of its partitions becomes leader or follower.
+- cleaner-offset-checkpoint: The log dir goes offline at the first cleaning pass.
+- leader-epoch-checkpoint: In 3.2.0 and earlier the broker does not start. In 3.2.1 and later it takes the log dir
+  offline.
 
 An offline log dir serves nothing until the broker restarts with a readable file. A broker without a live log dir
 halts. Before 1.0, an unreadable recovery point (from 0.9) or log start (0.11) checkpoint counts as empty. An
 unreadable high watermark file leaves partitions without a leader or follower. An unreadable cleaner file stops
 compaction.
 
-What to do: stop the broker, copy the file to a place outside every log dir, and repair it as the finding advises. The
-repair differs by file. You can always empty a recovery point or cleaner file (two lines, 0 and 0). The broker cannot
-recompute what the other files hold: keep each readable line.
+What to do: Stop the broker, and copy the file to a place outside every log dir. Then repair it as the finding advises.
+The repair differs by file. You can always empty a recovery point or cleaner file (two lines, 0 and 0). Keep each
+readable line of the other files, because the broker cannot recompute them.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,25 +1,25 @@
 """A checkpoint file has an invalid number, and the broker does not handle the error.
 
-What is wrong: a line has the right shape, but one of its fields is not a valid number: letters, a digit changed by a
-bit flip, or a value beyond 32 or 64 bits. Or the count in the second line is negative or enormous.
+What is wrong: A line has the right shape, but one of its fields is not a valid number. It holds letters, a digit
+changed by a bit flip, or a value beyond 32 or 64 bits. Or the count in the second line is negative or enormous.
 
-What the broker does: up to 3.0 this is an unreadable checkpoint like any other (KC101). From 3.1 on no code catches
-the exception, and the result depends on the file:
+What the broker does: In 3.0 and earlier this is an unreadable checkpoint like any other (KC101). In 3.1 and later no
+code catches the exception, and the result depends on the file:
 
-- recovery-point-offset-checkpoint: the file counts as empty and the log dir stays online. After an unclean shutdown
-  the broker scans every segment.
-- log-start-offset-checkpoint: the file counts as empty and the log dir stays online. Consumers can read records again
+- recovery-point-offset-checkpoint: The file counts as empty and the log dir stays online. After an unclean shutdown the
+  broker scans every segment.
+- log-start-offset-checkpoint: The file counts as empty and the log dir stays online. Consumers can read records again
   that DeleteRecords removed.
-- replication-offset-checkpoint: the broker starts and runs half initialised. In KRaft mode it does not start leaders,
-  and each follower fails on its own. With ZooKeeper every LeaderAndIsr request fails.
-- cleaner-offset-checkpoint: every cleaner thread dies at its first pass. Compaction stops on the whole broker.
-- leader-epoch-checkpoint: the whole broker does not start.
+- replication-offset-checkpoint: The broker starts, but does not serve its partitions. In KRaft mode it does not start
+  leaders, and each follower fails on its own. With ZooKeeper every LeaderAndIsr request fails.
+- cleaner-offset-checkpoint: Every cleaner thread ends at its first pass. No log of the broker is compacted any more.
+- leader-epoch-checkpoint: The broker does not start.
 
-An enormous count ends in an OutOfMemoryError: in a recovery point, log start or leader epoch checkpoint it aborts the
-start. Brokers of 0.8.2 and 0.9 do not catch the error of an unreadable number either.
+An enormous count ends in an OutOfMemoryError. In a recovery point, log start or leader epoch checkpoint the broker then
+does not start. Brokers of 0.8.2 and 0.9 do not catch the error of an unreadable number either.
 
-What to do: follow the advice for an unreadable checkpoint. Do not wait because the broker seems to run: a dead
-cleaner or a half-initialised broker shows only in the broker's log.
+What to do: Follow the advice for an unreadable checkpoint. Do not wait because the broker seems to run. Only its log
+shows that the cleaner or the partitions failed.
 """
 
 from collections.abc import Iterable, Sequence

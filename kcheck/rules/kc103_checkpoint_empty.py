@@ -1,21 +1,21 @@
 """A checkpoint file is empty, and the broker reads it as "no entries" without a warning.
 
-What is wrong: often nothing. A broker creates each checkpoint as a file of 0 bytes and writes it later. A file of 0
-bytes is normal in a new log dir, in a partition without data, and for cleaner-offset-checkpoint until the first
-compaction. A full disk, a power failure or a careless `>file` also leaves 0 bytes, and the broker cannot tell the
-difference. No broker writes a file with only a version line: such a file was truncated.
+What is wrong: Often nothing. A broker creates each checkpoint as a file of 0 bytes and writes it later. A file of 0
+bytes is normal in a new log dir and in a partition without data. It is normal for cleaner-offset-checkpoint until the
+first compaction. A full disk, a power failure or a careless `>file` also leaves 0 bytes. The broker cannot tell the
+difference. No broker writes a file with only a version line, so such a file was truncated.
 
-What the broker does, in every release: it reads no entries and logs nothing.
+What the broker does, in every release: It reads no entries and logs nothing.
 
-- recovery-point-offset-checkpoint: after an unclean shutdown the broker scans every segment of every partition.
-- log-start-offset-checkpoint: each log starts at its first segment. Consumers can read records again that
-  DeleteRecords removed.
-- replication-offset-checkpoint: each partition starts with its high watermark at the log start. A follower without
+- recovery-point-offset-checkpoint: After an unclean shutdown the broker scans every segment of every partition.
+- log-start-offset-checkpoint: Each log starts at its first segment. Consumers can read records again that DeleteRecords
+  removed.
+- replication-offset-checkpoint: Each partition starts with its high watermark at the log start. A follower without
   leader epochs then truncates to its log start (KC216).
-- cleaner-offset-checkpoint: the cleaner cleans each compacted log once more from its start.
-- leader-epoch-checkpoint: the replica knows no leader epoch (KC204).
+- cleaner-offset-checkpoint: The cleaner cleans each compacted log once more from the beginning.
+- leader-epoch-checkpoint: The replica has no leader epochs (KC204).
 
-What to do: nothing, if the log dir is new or the file was always empty. Otherwise compare with a backup before the
+What to do: Nothing, if the log dir is new or the file was always empty. Otherwise compare with a backup before the
 broker starts, because its next write replaces the file.
 """
 

@@ -1,17 +1,18 @@
 """The broker reads this checkpoint file, but no broker wrote it in this form.
 
-What is wrong: the file has carriage returns at the line ends, plus signs, leading zeros, digits of another script,
-tabs or several spaces, or no newline after the last line. Somebody edited the file, or a tool copied it as text.
+What is wrong: The file has carriage returns, plus signs, leading zeros, digits of another script, tabs or several
+spaces. Or the last line has no newline. It was edited by hand, or a tool copied it as text.
 
 Take a missing newline at the end seriously. If the file was truncated there, the last number may have lost digits:
 18437 became 184 without any error. The same holds for a file that this release reads and others refuse.
 
-What the broker does, in every release: it reads the file without a warning, and rewrites it in its own form.
+What the broker does, in every release: It reads the file without a warning, and rewrites it in its own form.
 
-What to do: nothing about line ends, signs and spaces. If the last newline is missing, compare the last line with the
-log and with a backup before the broker starts. In recovery-point-offset-checkpoint, replication-offset-checkpoint and
-cleaner-offset-checkpoint a value that is too low is safe. In log-start-offset-checkpoint it makes removed records
-readable again. A wrong offset in a leader-epoch-checkpoint makes replicas truncate wrongly.
+What to do: Nothing about line ends, signs and spaces. If the last newline is missing, compare the last line with the
+log and with a backup. Do this before the broker starts. In recovery-point-offset-checkpoint,
+replication-offset-checkpoint and cleaner-offset-checkpoint a value that is too low is safe. In
+log-start-offset-checkpoint it makes removed records readable again. A wrong offset in a leader-epoch-checkpoint makes
+replicas truncate wrongly.
 """
 
 from collections.abc import Iterable

@@ -1,15 +1,15 @@
 """An offset checkpoint lists a partition more than once.
 
-What is wrong: two lines name the same topic and partition. No broker writes such a file. Somebody edited or joined
-files, or two directory names such as `orders-0` and `orders-00` mean one partition.
+What is wrong: Two lines name the same topic and partition. No broker writes a file like this. Files were edited or
+joined by hand, or two directory names such as `orders-0` and `orders-00` mean one partition.
 
-What the broker does: from 0.11 on it counts both lines and silently uses the last one. Up to 0.10.2 the number of
-different partitions differs from the count, and the broker cannot read the file (KC101).
+What the broker does: In 0.11 and later it counts both lines and silently uses the last one. In 0.10.2 and earlier the
+number of different partitions differs from the count, and the broker cannot read the file (KC101).
 
-What to do: stop the broker, copy the file to a place outside every log dir, and keep one of the lines. If you cannot
-tell which one is right, keep the lower value: it is safe in recovery-point-offset-checkpoint,
-replication-offset-checkpoint and cleaner-offset-checkpoint. In log-start-offset-checkpoint a lower value makes
-removed records readable again, and a value above the log end deletes the partition (KC211).
+What to do: Stop the broker, and copy the file to a place outside every log dir. Then keep one of the lines. If you
+cannot tell which one is right, keep the lower value. That is safe in recovery-point-offset-checkpoint,
+replication-offset-checkpoint and cleaner-offset-checkpoint. In log-start-offset-checkpoint a lower value makes removed
+records readable again. A value above the log end deletes the partition (KC211).
 """
 
 from collections.abc import Iterable

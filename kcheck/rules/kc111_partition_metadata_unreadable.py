@@ -1,20 +1,20 @@
-"""The broker cannot read a damaged partition.metadata.
+"""The broker cannot read a corrupt partition.metadata.
 
-What is wrong: the file must have two lines, `version: 0` and `topic_id: ` with 22 characters. Here a line is missing
-or malformed, or the id is invalid. A full disk or a power failure leaves an empty file.
+What is wrong: The file must have two lines: `version: 0` and `topic_id: ` with 22 characters. A line is missing or
+malformed, or the id is invalid. A full disk or a power failure leaves an empty file.
 
-What the broker does, from 2.8 on (older releases do not read the file):
+What the broker does, in 2.8 and later (older releases do not read the file):
 
-- A line is missing (also in an empty file), or the id is not 16 bytes in base64: the whole broker does not start
-  because of this one file in one partition.
-- Any other damage (a malformed line, an unknown version, an id of only zeros): from 3.2.1 on the broker takes the log
-  dir offline. From 2.8.0 to 3.2.0 it does not start.
+- A line is missing (also in an empty file), or the id is not 16 bytes in base64: The broker does not start, because of
+  this one file in one partition.
+- A line is malformed, the version is unknown, or the id is all zeros: In 3.2.1 and later the log dir goes offline. From
+  2.8.0 to 3.2.0 it does not start.
 
 The broker also reads the file in -delete and -stray directories.
 
-What to do: stop the broker, and copy partition.metadata from another partition of the same topic, on this or another
-broker: all partitions of a topic have the same id. Never invent an id. Do not delete the file on a KRaft broker: the
-broker would treat the partition as stray and stop serving it. With ZooKeeper you may delete it.
+What to do: Stop the broker, and copy partition.metadata from another partition of the same topic, on any broker. All
+partitions of a topic have the same id. Never invent an id. Do not delete the file on a KRaft broker. The broker would
+treat the partition as stray and stop serving it. With ZooKeeper you may delete it.
 """
 
 from collections.abc import Iterable

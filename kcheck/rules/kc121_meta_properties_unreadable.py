@@ -1,18 +1,18 @@
 """The meta.properties of a log dir does not identify its broker.
 
-What is wrong: the file is empty or holds only zero bytes (after a power failure), a number is invalid, the version is
-unknown, an entry is missing, or directory.id is invalid or reserved.
+What is wrong: The file is empty, or holds only zero bytes (after a power failure). Or an entry is missing, a number is
+invalid, the version is unknown, or directory.id is invalid or reserved.
 
 What the broker does:
 
 - 4.0 and later, and KRaft brokers from 3.7: the log dir goes offline. The broker does not start if it is the metadata
-  log dir, or if no log dir has a good file. Without any node id, or with a reserved directory.id, it does not start.
+  log dir, or if no log dir has a valid file. Without any node id, or with a reserved directory.id, it does not start.
 - 2.8 to 3.6, and 0.9 to 2.7: it does not start.
-- With ZooKeeper, 2.8 to 3.9: it accepts a file without any entry and rewrites it. Up to 3.6 the broker does not start
-  if another of its log dirs has a file with entries.
+- With ZooKeeper, 2.8 to 3.9: it accepts a file without any entry and rewrites it. In 3.6 and earlier the broker does
+  not start if another of its log dirs has a file with entries.
 
-What to do: stop the broker, copy the file to a place outside every log dir, and rewrite it: copy version, node.id (or
-broker.id) and cluster.id from another log dir of the same broker. Never copy directory.id: omit it, and the broker
+What to do: Stop the broker, and copy the file to a place outside every log dir. Then copy version, node.id (or
+broker.id) and cluster.id from another log dir of the same broker. Never copy directory.id. Omit it, and the broker
 creates a new one.
 """
 

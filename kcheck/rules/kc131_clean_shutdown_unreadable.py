@@ -1,14 +1,14 @@
 """The clean shutdown marker is present, but it has no broker epoch.
 
-What is wrong: from 3.7 on `.kafka_cleanshutdown` holds the epoch that the broker had in the cluster. Here the file is
-empty or holds something else. An empty file is normal after an upgrade from a release up to 3.6.
+What is wrong: In 3.7 and later `.kafka_cleanshutdown` holds the epoch that the broker had in the cluster. The file is
+empty or holds something else. An empty file is normal after an upgrade from 3.6 and earlier.
 
-What the broker does: it still treats the shutdown as clean, because only the existence of the file decides about
-recovery. From 3.7 on it registers without its old epoch. From 4.0 on the controller may then treat the restart as
-unclean, and remove the broker from the eligible leader replicas of its partitions, if that feature is on.
+What the broker does: It still treats the shutdown as clean, because the file exists. In 3.7 and later it registers
+without its old epoch. In 4.0 and later the controller may then treat the restart as unclean. If the feature is on, it
+removes the broker from the eligible leader replicas of its partitions.
 
-What to do: nothing. If you do not trust the shutdown, delete the file while the broker is stopped: the next start
-then scans segments. Never create the file.
+What to do: Nothing. If you do not trust the shutdown, delete the file while the broker is stopped. When the broker
+starts, it then scans segments. Never create the file.
 
 See: operations/power-loss.md
 """

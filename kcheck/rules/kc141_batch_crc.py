@@ -1,18 +1,18 @@
-"""The CRC of a batch does not match its bytes: records changed on disk.
+"""The CRC of a batch does not match its bytes, because records changed on disk.
 
-What is wrong: the header of a batch holds a CRC of its attributes and records. The bytes on disk have a different
+What is wrong: The header of a batch holds a CRC of its attributes and records. The bytes on disk have a different
 CRC. A disk, a controller, a copy or an editor changed them.
 
 What the broker does:
 
 - After an unclean shutdown, log recovery reads the segments from the recovery point on. At the first corrupt batch it
-  cuts the log and deletes every later segment, whatever follows.
+  truncates the log and deletes every later segment.
 - After a clean shutdown, and in segments below the recovery point, it does not check. Consumers and followers that
   reach the batch fail there, again and again. Compaction skips the partition.
 
-What to do: do not let this replica lead while another one is in sync. The best repair: stop the broker, move this
-partition directory out of the log dir, and let the broker re-replicate it. If this is the only replica, keep a copy
-first: when the broker cuts the log there, everything after the batch is lost too.
+What to do: Do not let this replica lead while another one is in sync. The best repair is another copy. Stop the broker,
+move this partition directory outside every log dir, and let the broker re-replicate it. If this is the only replica,
+keep a copy first. When the broker truncates the log, everything after the batch is lost too.
 
 See: operations/fleet.md
 """

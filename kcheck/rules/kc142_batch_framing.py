@@ -1,19 +1,19 @@
-"""A segment holds bytes that are not a batch: nothing after them can be read.
+"""A segment has bytes that are not a batch, so nothing after them can be read.
 
-What is wrong: each batch states its length, and the next one begins where it ends. Here a length is impossible, so
-the rest of the file is unreadable. Either a length is corrupt, or something overwrote the batches. Zeros at the end
-of a file are KC143.
+What is wrong: Each batch states its length, and the next one begins where it ends. One length is impossible, so the
+rest of the file is unreadable. Either a length is corrupt, or something overwrote the batches. Zeros at the end of a
+file are KC143.
 
 What the broker does:
 
-- After an unclean shutdown, log recovery cuts the log there, in the segments from the recovery point on, and deletes
-  every later segment.
-- After a clean shutdown it reads only the end of the last segment, after its last index entry. Damage there aborts
-  the start. The start after that one is an unclean one.
+- After an unclean shutdown, log recovery reads the segments from the recovery point on. It truncates the log there and
+  deletes every later segment.
+- After a clean shutdown it reads only the end of the last segment, after its last index entry. If those bytes are
+  corrupt, the broker does not start. It then treats the shutdown as unclean.
 - Elsewhere it does not check. Reads fail there with CorruptRecordException, again and again.
 
-What to do: keep a copy. kcheck reports whether complete batches follow the damage: they are intact, but no broker
-will find them. If another replica is in sync, re-replicate this one.
+What to do: Keep a copy. kcheck reports whether complete batches follow. They are intact, but no broker will find them.
+If another replica is in sync, re-replicate this one.
 """
 
 from collections.abc import Iterable

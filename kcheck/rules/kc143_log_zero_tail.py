@@ -1,18 +1,18 @@
 """A segment ends in zeros.
 
-What is wrong: only zeros follow the last batch. A killed broker with `preallocate` leaves them. So does a file system
-after a power failure, when it kept the length of the file but not its bytes.
+What is wrong: Only zeros follow the last batch. A killed broker with `preallocate` leaves them. So does a file system
+that kept the length of the file but not its bytes, after a power failure.
 
 What the broker does:
 
-- After an unclean shutdown it cuts the zeros off at its next start, in the last segment and in those from the
-  recovery point on. If they replaced records, those records are lost.
-- After a clean shutdown it does not look for them. In the last segment, 18 zeros or more abort the start. The start
-  after that one is unclean and cuts them off. In an older segment readers fail there.
-- A file of more than 2147483647 bytes: what the broker does with such a file comes first (KC230).
+- After an unclean shutdown it truncates the zeros when it starts, in the last segment and from the recovery point on.
+  If they replaced records, those records are lost.
+- After a clean shutdown it does not look for them. With 18 zeros or more in the last segment, the broker does not
+  start. Its second attempt counts as unclean and truncates them. In an older segment readers fail there.
+- In a file of more than 2147483647 bytes, KC230 applies first.
 
-What to do: after an unclean shutdown, only compare with the other replicas. After a clean one, stop the broker, keep
-a copy, and remove the file .kafka_cleanshutdown, so that the broker recovers its logs. It will read the segments from
+What to do: After an unclean shutdown, only compare with the other replicas. After a clean one, stop the broker and keep
+a copy. Then remove the file .kafka_cleanshutdown, so that the broker recovers its logs. It will read the segments from
 their recovery points on.
 
 See: operations/power-loss.md

@@ -1,16 +1,16 @@
 """A segment ends in an incomplete batch.
 
-What is wrong: the file ends before its last batch does, or too few bytes are left for a batch. A broker that was
+What is wrong: The file ends before its last batch does, or too few bytes are left for a batch. A broker that was
 killed while writing leaves this in its last segment.
 
 What the broker does:
 
-- After an unclean shutdown it cuts the rest off at its next start, in the last segment. That batch was never
+- After an unclean shutdown it truncates the incomplete batch when it starts, in the last segment. That batch was never
   complete.
-- After a clean shutdown it does not check. It appends after the incomplete batch: new records cannot be read.
-- In a segment that is not the last one, readers continue in the next segment: the offsets between are lost.
+- After a clean shutdown it does not check. It appends after the incomplete batch, and the new records cannot be read.
+- In a segment that is not the last one, readers continue in the next segment, and the offsets between are lost.
 
-What to do: after an unclean shutdown, only compare with the other replicas. Otherwise keep a copy, and re-replicate
+What to do: After an unclean shutdown, only compare with the other replicas. Otherwise keep a copy, and re-replicate
 this replica if another one is in sync.
 
 See: operations/power-loss.md

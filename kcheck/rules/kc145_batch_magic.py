@@ -1,11 +1,11 @@
 """A batch has a magic byte that no Kafka release knows.
 
-What is wrong: the byte for the message format must be 0, 1 or 2. The CRC does not cover it.
+What is wrong: The byte for the message format must be 0, 1 or 2. The CRC does not cover it.
 
-What the broker does: its file reader treats 3 to 127 as format 2 and every other value as an old message, and
-continues, also during recovery. Consumers, followers and compaction refuse the batch, again and again.
+What the broker does: Its file reader treats 3 to 127 as format 2 and every other value as an old message. Recovery does
+the same. Consumers, followers and compaction refuse the batch, again and again.
 
-What to do: if another replica is in sync, re-replicate this one.
+What to do: If another replica is in sync, re-replicate this one.
 """
 
 from collections.abc import Iterable

@@ -1,13 +1,13 @@
 """The offsets of the batches in a segment do not increase.
 
-What is wrong: each batch begins above the last offset of the previous one, also in a compacted log. Here one begins
-at or below it, or ends below its own base offset. The CRC does not cover the base offset, so it does not reveal a
+What is wrong: Each batch begins above the last offset of the previous one, also in a compacted log. One batch begins at
+or below that offset, or ends below its own base offset. The CRC does not cover the base offset, so it does not reveal a
 flipped bit. Or a log was overwritten, or combined from two.
 
-What the broker does: no release notices it. Readers get records twice, or not at all. Followers refuse such a batch,
-and their fetcher fails again and again. If it is the last batch, the log end offset is wrong.
+What the broker does: No release notices it. Readers get records twice, or not at all. Followers refuse the batch, and
+their fetcher fails again and again. If it is the last batch, the log end offset is wrong.
 
-What to do: do not let this replica lead while another one is in sync. Re-replicate it.
+What to do: Do not let this replica lead while another one is in sync. Re-replicate it.
 """
 
 from collections.abc import Iterable

@@ -1,14 +1,14 @@
 """A batch has offsets outside the range of its segment.
 
-What is wrong: the name of a segment is an offset at or below all of its own. The segment can hold offsets up to
-2147483647 above its name. Here some are outside that range: somebody renamed the file or copied it under another
-name, or an offset is corrupt.
+What is wrong: The name of a segment is an offset at or below all of its own. The segment can hold offsets up to
+2147483647 above its name. Some offsets are outside that range. The file was renamed or copied under another name, or an
+offset is corrupt.
 
-What the broker does: nothing at a clean start; lookups in this segment miss the records. Recovery rebuilds the
-indexes: the relative offset does not fit, and the start fails.
+What the broker does: Nothing at a clean start; lookups in this segment miss the records. Recovery rebuilds the indexes.
+The relative offset does not fit, and the broker does not start.
 
-What to do: if the first batch of the file shows that it belongs under another name, and no file has that name, rename
-all files of the segment with the broker stopped. Otherwise re-replicate this replica.
+What to do: The first batch of the file may show its right name. If no file has that name, stop the broker and rename
+all files of the segment. Otherwise re-replicate this replica.
 """
 
 from collections.abc import Iterable

@@ -1,13 +1,13 @@
 """The leader epochs of the batches in a segment decrease.
 
-What is wrong: each new leader has a larger epoch than all leaders before it, so the epochs in a log never decrease,
-and none is below -1. The CRC does not cover the epoch, so it does not reveal a flipped bit.
+What is wrong: Each new leader has a larger epoch than all leaders before it. So the epochs in a log never decrease, and
+none is below -1. The CRC does not cover the epoch, so it does not reveal a flipped bit.
 
-What the broker does: nothing, as long as its leader-epoch-checkpoint exists. Recovery of the segment writes the wrong
-epoch to that file. This replica or its followers then truncate to wrong offsets. Recovery skips a negative epoch, but
-a follower that fetches the batch refuses it, and its partition is marked as failed.
+What the broker does: Nothing, as long as its leader-epoch-checkpoint exists. Recovery of the segment writes the wrong
+epoch to that file. This replica or its followers then truncate to wrong offsets. Recovery skips a negative epoch. A
+follower that fetches the batch refuses it, and its partition is marked as failed.
 
-What to do: do not let this replica lead while another one is in sync. Re-replicate it.
+What to do: Do not let this replica lead while another one is in sync. Re-replicate it.
 """
 
 from collections.abc import Iterable

@@ -1,11 +1,11 @@
 """A segment became shorter while kcheck read it.
 
-What is wrong: probably nothing. A running broker truncates logs as a follower, and deletes old segments. kcheck read
+What is wrong: Probably nothing. A running broker truncates logs as a follower, and deletes old segments. kcheck read
 a mixture of two states of this segment.
 
-What the broker does: it continues.
+What the broker does: It continues.
 
-What to do: for a consistent result, stop the broker, or check a snapshot of the disk.
+What to do: For a consistent result, stop the broker, or check a snapshot of the disk.
 """
 
 from collections.abc import Iterable

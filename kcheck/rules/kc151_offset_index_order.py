@@ -1,13 +1,13 @@
 """The entries of an offset index do not increase, or the last one is incomplete.
 
-What is wrong: each entry of an `.index` has a larger offset and a larger position than the one before it. Here an
-entry does not, or it holds a negative number, or the file ends within an entry.
+What is wrong: Each entry of an `.index` has a larger offset and position than the previous one. One entry does not, or
+it holds a negative number, or the file ends within an entry.
 
-What the broker does: from 2.3 on it does not check the file when it starts. Lookups use it as it is: reads begin at
-wrong positions, miss records or fail. A start after an unclean shutdown rebuilds it for the segments from the
-recovery point on. Up to 2.2 every start rebuilds a file whose length is not a multiple of 8.
+What the broker does: In 2.3 and later it does not check the file when it starts. Lookups use it as it is, so reads
+begin at wrong positions, miss records or fail. After an unclean shutdown it rebuilds the file for the segments from the
+recovery point on. In 2.2 and earlier it always rebuilds a file whose length is not a multiple of 8.
 
-What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
+What to do: The broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
 """
 
 from collections.abc import Iterable

@@ -1,13 +1,13 @@
 """An entry of an offset index points to a position where no batch begins.
 
-What is wrong: the position of an entry is inside a batch, or after the last one. The index belongs to another file,
+What is wrong: The position of an entry is inside a batch, or after the last one. The index belongs to another file,
 or the end of the `.log` was lost.
 
-What the broker does: from 2.3 on it does not check this when it starts. A read that begins at such a position parses
-records as headers and fails. If the last entry of the last segment points past the data, a clean start uses the
-segment's base offset as the log end offset: new records get offsets that other records already have.
+What the broker does: In 2.3 and later it does not check this when it starts. A read that begins at this position parses
+records as headers and fails. The last entry of the last segment may point past the data. After a clean shutdown the log
+end offset is then the segment's base offset, and new records get offsets that other records already have.
 
-What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact. Do not start the
+What to do: The broker can rebuild the file from the `.log`, if every batch of the `.log` is intact. Do not start the
 broker before that.
 """
 

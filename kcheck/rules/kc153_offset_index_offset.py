@@ -1,12 +1,12 @@
 """An offset index entry points past the batch that holds its offset.
 
-What is wrong: a lookup of an offset begins to read at the position of the largest entry at or below it. Here the
-batch with the offset of an entry is before that position, or no batch holds it.
+What is wrong: To find an offset, the broker reads from the position of the last index entry at or below it. The batch
+with the offset of an entry is before that position, or no batch holds it.
 
-What the broker does: it does not check this when it starts. Lookups begin after the records they look for and never
-find them: readers continue with later records.
+What the broker does: It does not check this when it starts. Lookups begin after the wanted records and never find them.
+Readers continue with later records.
 
-What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
+What to do: The broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
 """
 
 from collections.abc import Iterable

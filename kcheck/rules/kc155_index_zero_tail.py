@@ -1,15 +1,15 @@
 """The index of a closed segment ends in zeros.
 
-What is wrong: a broker creates the index files of its last segment large and full of zeros, and trims them when it
-closes the segment or shuts down cleanly. Here the zeros are still present: the file is a copy from a running broker,
-or a file system lost the length.
+What is wrong: A broker creates the index files of its last segment large and full of zeros. It trims them when it
+closes the segment or shuts down cleanly. The zeros are still present. The file is a copy from a running broker, or a
+file system lost the length.
 
-What the broker does: it reads every slot as an entry. Lookups in the `.index` are slow or begin at the start of the
-segment. The last slot of a `.timeindex` gives the age of the segment: zeros mean 1970, and retention deletes the
-segment. A start after an unclean shutdown rebuilds both for the segments from the recovery point on. Up to 2.2 every
-start does so if zeros follow an entry in a `.timeindex`, up to 1.1 if an `.index` has any zeros.
+What the broker does: It reads every slot as an entry. Lookups in the `.index` are slow or begin at the first batch of
+the segment. The last slot of a `.timeindex` gives the age of the segment. Zeros mean 1970, and retention deletes the
+segment. After an unclean shutdown it rebuilds both for the segments from the recovery point on. 2.2 and earlier always
+do so if zeros follow an entry in a `.timeindex`. 1.1 and earlier do so if an `.index` has any zeros.
 
-What to do: stop the broker, check that every batch of the `.log` is intact, and move both indexes of the segment
+What to do: Stop the broker, and check that every batch of the `.log` is intact. Then move both indexes of the segment
 aside. The broker rebuilds them when it starts.
 """
 

@@ -1,12 +1,12 @@
 """The entries of a time index do not increase, or the last one is incomplete.
 
-What is wrong: each entry of a `.timeindex` has a larger timestamp than the one before it, and an offset that is not
-smaller. Here an entry does not, or it holds a negative number, or the file ends within an entry.
+What is wrong: Each entry of a `.timeindex` has a larger timestamp than the previous one, and no smaller offset. One
+entry does not, or it holds a negative number, or the file ends within an entry.
 
-What the broker does: from 2.3 on it does not check the file when it starts. Lookups by time return wrong offsets. The
-last entry gives the age of the segment: retention deletes the segment too early or never.
+What the broker does: In 2.3 and later it does not check the file when it starts. Lookups by time return wrong offsets.
+The last entry gives the age of the segment. Retention deletes the segment too early or never.
 
-What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
+What to do: The broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
 """
 
 from collections.abc import Iterable

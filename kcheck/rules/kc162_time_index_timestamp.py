@@ -1,16 +1,16 @@
 """A time index contradicts the batches of its segment.
 
-What is wrong: an entry of a `.timeindex` gives the largest timestamp so far and the batch that has it. Here that
-batch has another timestamp, or no batch holds the offset, or the last entry of a closed segment is older than its
-newest batch. A closed segment without any entry is a warning: a follower leaves one like this when it truncates a
-segment after a start that did not read it.
+What is wrong: An entry of a `.timeindex` gives the largest timestamp so far and the batch that has it. That batch has
+another timestamp, or no batch holds the offset. Or the last entry of a closed segment is older than its newest batch. A
+closed segment without any entry is a warning. A follower leaves this when it truncates a segment that it has not read
+since it started.
 
-What the broker does: it does not check this when it starts. Lookups by time return wrong offsets. The last entry
-gives the age of the segment: if it is too small, retention deletes records too early; if it is too large, retention
-never deletes them. Without any entry, retention uses the modification time of the file, and lookups by time may skip
-the segment.
+What the broker does: It does not check this when it starts. Lookups by time return wrong offsets. The last entry gives
+the age of the segment. If it is too small, retention deletes records too early. If it is too large, retention never
+deletes them. Without any entry, retention uses the modification time of the file, and lookups by time may skip the
+segment.
 
-What to do: the broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
+What to do: The broker can rebuild the file from the `.log`, if every batch of the `.log` is intact.
 """
 
 from collections.abc import Iterable

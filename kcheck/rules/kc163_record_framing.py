@@ -1,12 +1,12 @@
 """The records of a batch cannot be read, although its CRC matches.
 
-What is wrong: a batch holds as many records as its header states. Each record is as long as its own length states,
-and its fields fill it. Here a length points out of the batch, the fields do not end where their record does, records
-are missing, or bytes follow the last one. The CRC covers all of this: the producer created the batch like this, or
-something changed it together with its CRC.
+What is wrong: A batch holds as many records as its header states. Each record is as long as its own length states, and
+its fields fill it. A length points out of the batch, or the fields do not end where their record does. Or records are
+missing, or bytes follow the last one. The CRC covers all of this. The producer created the batch like this, or it was
+changed together with its CRC.
 
-If a batch states no records, or bytes follow the last complete message in a wrapper of magic 0 or 1, no reader fails:
-all of them skip these bytes, and whatever was written there is lost.
+Two kinds hide from every reader: a batch that states no records, and bytes after the last complete message in a wrapper
+of magic 0 or 1. All readers skip these bytes, so their content is lost.
 """
 
 from collections.abc import Iterable

@@ -1,17 +1,16 @@
 """The offsets of the records in a batch do not increase, or leave the batch.
 
-What is wrong: each record states how far its offset is above that of the batch. Within a batch these numbers
-increase, from 0 or more up to at most the last offset of the batch; only compaction leaves gaps. A leader checks them
-only in compressed batches: a faulty producer can write wrong ones, or something changed the batch together with its
-CRC.
+What is wrong: Each record states the distance between its offset and the batch's base offset. Within a batch these
+numbers increase, up to at most the last offset of the batch. Only compaction leaves gaps. A leader checks them only in
+compressed batches. A producer can write wrong ones, or the batch was changed together with its CRC.
 
-What the broker does: it does not notice it. A consumer skips records at offsets that it already has, so it never gets
+What the broker does: It does not notice it. A consumer skips records at offsets that it already has, so it never gets
 them. A record above the last offset of its batch makes the consumer skip records of the next batch. Compaction keeps
 wrong records of a key.
 
-What to do: compare the batch with the other replicas. If another replica has it right, stop the broker, move this
-partition directory out of the log dir, and let the broker re-replicate it. If all replicas have the same batch, it
-came from its producer: consumers must seek past it.
+What to do: Compare the batch with the other replicas. If another replica has it right, stop the broker and move this
+partition directory outside every log dir. The broker then re-replicates it. If all replicas have the same batch, it
+came from its producer, and consumers must seek past it.
 """
 
 from collections.abc import Iterable

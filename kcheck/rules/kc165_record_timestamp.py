@@ -1,15 +1,15 @@
-"""The largest timestamp of a batch is not that of its records.
+"""The largest timestamp in a batch header differs from its records.
 
-What is wrong: with producer timestamps (CreateTime), the header of a batch states the largest timestamp of its
-records, -1 if none is above it. A leader sets it for every batch that it writes, and compaction sets it again. kcheck
-does not compare batches with the broker's timestamp (LogAppendTime).
+What is wrong: With producer timestamps (CreateTime), the header of a batch states the largest timestamp of its records.
+It is -1 if none is above it. A leader sets it for every batch that it writes, and compaction sets it again. kcheck does
+not compare batches with the broker's timestamp (LogAppendTime).
 
-What the broker does: it does not notice it. Retention by time and lookups by time use the header. Records are kept
-too long or deleted too early, and a consumer that asks for a time can start after records that it should get.
+What the broker does: It does not notice it. Retention by time and lookups by time use the header. Records are kept too
+long or deleted too early. A consumer that asks for a time can start after records that it should get.
 
-What to do: compare the batch with the other replicas. If another replica has it right, stop the broker, move this
-partition directory out of the log dir, and let the broker re-replicate it. If all replicas have the same batch, it
-came from its producer: consumers must seek past it.
+What to do: Compare the batch with the other replicas. If another replica has it right, stop the broker and move this
+partition directory outside every log dir. The broker then re-replicates it. If all replicas have the same batch, it
+came from its producer, and consumers must seek past it.
 """
 
 from collections.abc import Iterable

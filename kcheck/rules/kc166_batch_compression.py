@@ -1,7 +1,7 @@
 """A batch cannot be decompressed, although its CRC matches.
 
-What is wrong: the records of the batch are compressed together. Here the compressed data is truncated, is not in the
-codec that the header names, or does not match its own checksum. Up to 2.0 no release knows zstd.
+What is wrong: The records of the batch are compressed together. The compressed data is truncated, is not in the codec
+that the header names, or contradicts its own checksum. 2.0 and earlier do not know zstd.
 """
 
 from collections.abc import Iterable

@@ -1,13 +1,13 @@
 """A batch has more bytes of records than kcheck reads.
 
-What is wrong: perhaps nothing. kcheck keeps at most 10 MiB of decompressed records of one batch in memory, and did
-not read the records of this one. A small batch that grows this much can be a decompression bomb: every reader needs
-that much memory.
+What is wrong: Perhaps nothing. kcheck keeps at most 10 MiB of decompressed records of one batch in memory. It did not
+read the records of this one. A small batch that grows this much can be a decompression bomb. Every reader needs that
+much memory.
 
-What the broker does: it stores and serves the batch as it is. `max.message.bytes` limits only the compressed size.
-Consumers need memory for the largest record in it, and some clients for the whole batch.
+What the broker does: It stores and serves the batch as it is. `max.message.bytes` limits only the compressed size.
+Consumers need memory for the largest record in it, and some clients for all of them.
 
-What to do: if you do not expect a batch this large, find its producer.
+What to do: If you do not expect a batch this large, find its producer.
 """
 
 from collections.abc import Iterable

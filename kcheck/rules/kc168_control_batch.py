@@ -1,23 +1,22 @@
-"""A control batch holds what no broker writes: an unreadable end of a transaction, or an unreadable KRaft record.
+"""A control batch has unreadable content, as the end of a transaction or as a KRaft record.
 
-What is wrong: a control batch holds records for Kafka itself. One with a producer id ends a transaction: its only
-record has a key (version and type, ABORT or COMMIT) and a value (version and coordinator epoch). One without a
-producer id belongs to KRaft. Here the key or value is missing, too short, or of a type that does not belong there.
-The CRC matches.
+What is wrong: A control batch holds records for Kafka itself. One with a producer id ends a transaction. Its only
+record has a key (version and type, ABORT or COMMIT) and a value (version and coordinator epoch). One without a producer
+id belongs to KRaft. The key or value is missing, too short, or of the wrong type. The CRC matches.
 
 What the broker does with the end of a transaction:
 
-- Recovery after an unclean shutdown, and every append of a follower, decodes it. A key that is too short, or a
-  version below 0, counts as a corrupt batch: the broker cuts the log after it and deletes every later segment. Then
-  it reads the producers again, including this batch, and the same exception aborts the start.
-- A null key or value, or another type, aborts the start at once. So does a value that is too short, from 4.1 on;
-  before, it counts as a corrupt batch.
-- A read_committed consumer fails at a bad key.
+- Recovery after an unclean shutdown, and every append of a follower, decodes it. A key that is too short, or a version
+  below 0, counts as a corrupt batch. The broker truncates the log after it and deletes every later segment. Then it
+  reads the producers again, including this batch. The same exception follows, and the broker does not start.
+- With a null key or value, or another type, the broker does not start at all. In 4.1 and later the same goes for a
+  value that is too short. Earlier releases treat it as a corrupt batch.
+- A read_committed consumer fails at an invalid key.
 
-With a KRaft record: a controller or broker that reads it fails. kcheck also reports what is only unusual, such as a
-compressed control batch or an unknown type; every reader accepts it.
+With a KRaft record, a controller or broker that reads it fails. kcheck also reports unusual batches that every reader
+accepts, such as a compressed one or an unknown type.
 
-What to do: after an unclean shutdown, do not let a broker start on it without a copy. If another replica is in sync,
+What to do: After an unclean shutdown, do not let a broker start on it without a copy. If another replica is in sync,
 re-replicate this one.
 """
 

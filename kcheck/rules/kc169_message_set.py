@@ -1,9 +1,8 @@
 """A message of magic 0 or 1, or the content of its compressed wrapper, is unreadable or contradicts itself.
 
-What is wrong: up to message format 0.10 each entry is one message, or a wrapper whose value holds compressed
-messages. Here a key or value points out of its message, or a message in a wrapper has a wrong CRC, is itself
-compressed, or is not above the previous one, or the last one has another offset than its wrapper. The CRC of the
-entry matches.
+What is wrong: In message format 0.10 and earlier each entry is one message, or a wrapper whose value holds compressed
+messages. A key or value points out of its message. Or a message in a wrapper has a wrong CRC, is itself compressed, or
+is not above the previous one. Or the last message has another offset than its wrapper. The CRC of the entry matches.
 """
 
 from collections.abc import Iterable

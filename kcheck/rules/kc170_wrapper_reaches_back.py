@@ -1,18 +1,18 @@
-"""A compressed wrapper of magic 0 or 1 begins at or below an offset that is already in the log (KAFKA-3919).
+"""A compressed wrapper of magic 0 or 1 begins at or below an offset already in the log (KAFKA-3919).
 
-What is wrong: up to message format 0.10 a wrapper holds several messages, and its header has the offset of the last
-one. Here the first message in it is not above the last offset before the wrapper. A follower that truncated its log
-inside a wrapper fetches the whole wrapper again, and up to 0.10.2 every follower truncates to its high watermark.
+What is wrong: In message format 0.10 and earlier a wrapper holds several messages. Its header has the offset of the
+last one. The first message in it is not above the last offset before the wrapper. A follower that truncated its log
+inside a wrapper fetches all of it again. In 0.10.2 and earlier every follower truncates to its high watermark.
 
-What the broker does: up to 1.1 an index entry has the first offset of a wrapper. A broker that rebuilds the indexes of
-the segment, as after an unclean shutdown, refuses an entry that is not above the one before it. While it opens the
-segments, the start then fails with InvalidOffsetException, each time again; during the recovery of the log it empties
-the segment. Whether the wrapper gets an entry depends on index.interval.bytes. After a clean shutdown it does not
-notice. From 2.0 on an entry has the last offset, and no broker notices. Consumers get each offset once.
+What the broker does: In 1.1 and earlier an index entry has the first offset of a wrapper. A broker that rebuilds the
+indexes, as after an unclean shutdown, refuses an entry that is not above the previous one. If this happens while it
+opens the segments, it does not start (InvalidOffsetException), each time again. During the recovery of the log it
+empties the segment. Whether the wrapper gets an entry depends on index.interval.bytes. After a clean shutdown it does
+not notice. In 2.0 and later an entry has the last offset, and no broker notices. Consumers get each offset once.
 
-What to do: after a clean shutdown nothing fails yet; take the records from another replica before the next start.
-Otherwise cut the log before the wrapper, and give up the records in it that are not in the log before it, or move the
-partition directory out of the log dir and let the broker re-replicate it. Rebuilding the indexes does not help.
+What to do: After a clean shutdown nothing fails yet. Take the records from another replica before the broker starts.
+Otherwise truncate the log before the wrapper; its records that are not in the log before it are lost. Or move the
+partition directory outside every log dir and let the broker re-replicate it. Rebuilding the indexes does not help.
 """
 
 from collections.abc import Iterable

@@ -1,14 +1,14 @@
-"""A transaction index is damaged.
+"""A transaction index is corrupt.
 
-What is wrong: a `.txnindex` lists the aborted transactions of its segment, 34 bytes each. Here an entry has an
-unknown version or impossible numbers, or the file ends within an entry.
+What is wrong: A `.txnindex` lists the aborted transactions of its segment, 34 bytes each. An entry has an unknown
+version or impossible numbers, or the file ends within an entry.
 
-What the broker does: an unknown version aborts its start. It accepts everything else as it is, and appends after an
-incomplete entry, so that all later entries are wrong too. A read_committed consumer gets aborted records.
+What the broker does: With an unknown version it does not start. It accepts everything else as it is. It appends after
+an incomplete entry, so all later entries are wrong too. A read_committed consumer gets aborted records.
 
-What to do: stop the broker, and keep a copy. If every batch of the `.log` is intact (kcheck check --depth crc), a
-start after an unclean shutdown rewrites the file for the segments from the recovery point on. If another replica is
-in sync, re-replicate this one.
+What to do: Stop the broker, and keep a copy. If every batch of the `.log` is intact (kcheck check --depth crc), the
+broker can rewrite the file. It does so after an unclean shutdown, for the segments from the recovery point on. If
+another replica is in sync, re-replicate this one.
 """
 
 from collections.abc import Iterable

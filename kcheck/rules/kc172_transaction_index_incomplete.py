@@ -1,14 +1,14 @@
 """A transaction index lacks aborted transactions of its segment.
 
-What is wrong: for each ABORT marker that ends a transaction with records, the `.txnindex` of its segment has an
-entry. Here entries are missing, or one begins too late: somebody removed, truncated or did not copy the file.
+What is wrong: For each ABORT marker that ends a transaction with records, the `.txnindex` has an entry. Entries are
+missing, or one begins too late. The file was removed, truncated or not copied.
 
-What the broker does: it does not notice it. A read_committed consumer gets the aborted records too. A start after an
-unclean shutdown rewrites the file for the segments from the recovery point on.
+What the broker does: It does not notice it. A read_committed consumer gets the aborted records too. After an unclean
+shutdown it rewrites the file for the segments from the recovery point on.
 
-What to do: if another replica is in sync, stop the broker, move this partition directory out of the log dir, and let
-the broker re-replicate it. Otherwise stop the broker, check that every batch of the `.log` is intact (kcheck check
---depth crc), keep a copy, and move the `.index` of the segment aside: the broker then reads the whole segment and
+What to do: If another replica is in sync, stop the broker and move this partition directory outside every log dir. The
+broker then re-replicates it. Otherwise stop the broker, check that every batch of the `.log` is intact (kcheck check
+--depth crc), and keep a copy. Then move the `.index` of the segment aside. The broker reads the segment again and
 rebuilds its indexes.
 """
 

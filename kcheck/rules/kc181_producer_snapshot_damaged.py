@@ -1,13 +1,13 @@
-"""A producer snapshot is damaged.
+"""A producer snapshot is corrupt.
 
-What is wrong: a `.snapshot` holds the state of each producer at an offset, with a CRC. Here the CRC does not match,
-the version is unknown, or the entries are impossible.
+What is wrong: A `.snapshot` holds the state of each producer at an offset, with a CRC. The CRC does not match, the
+version is unknown, or the entries are impossible.
 
-What the broker does: it deletes a file that it cannot read, and loads the next older one. Without any it reads the
-log from its start, which may take long. 0.11.0.0 does not start if the version is unknown or bytes are missing. It
-trusts a file whose CRC matches: it accepts duplicates, or refuses producers.
+What the broker does: It deletes a file that it cannot read, and loads the next older one. Without any it reads the log
+from the beginning, which may take long. 0.11.0.0 does not start if the version is unknown or bytes are missing. It
+trusts a file whose CRC matches. It then accepts duplicates, or refuses producers.
 
-What to do: nothing for a file that the broker refuses. Copy the others, and remove them with the broker stopped, as
+What to do: Nothing for a file that the broker refuses. Copy the others, and remove them with the broker stopped, as
 long as an older one remains.
 """
 

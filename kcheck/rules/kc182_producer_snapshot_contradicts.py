@@ -1,18 +1,17 @@
 """A producer snapshot contradicts the batches below its offset.
 
-What is wrong: a `.snapshot` holds the state of each producer when the log ended at the offset in its name. Here it
-states an offset that is not below that one; or the log has a later batch, a later epoch or another sequence number of
-the producer; or it has no batch where the snapshot states one; or the snapshot has a transaction open that has ended,
-or lacks one that is open. kcheck reports nothing where the cleaner removed batches or the content of a marker, or
-where the producer may have expired.
+What is wrong: A `.snapshot` holds the state of each producer when the log ended at its offset. The snapshot states an
+offset at or above its own, or a batch that the log lacks. Or the log has a later batch, a later epoch or another
+sequence number of the producer. Or the two disagree about an open transaction. kcheck reports nothing where the cleaner
+removed batches or markers, or where the producer may have expired.
 
-What the broker does: it trusts the snapshot, because its CRC matches. It accepts duplicates, or refuses producers. A
-read_committed consumer stops at a transaction that the snapshot has open, and gets the records of one that it lacks.
-After a clean shutdown the broker loads only the newest snapshot. After an unclean one it begins at an older one, and
-reads the batches after it.
+What the broker does: It trusts the snapshot, because its CRC matches. It accepts duplicates, or refuses producers. A
+read_committed consumer stops at a transaction that only the snapshot has open. It gets the records of a transaction
+that the snapshot lacks. After a clean shutdown the broker loads only the newest snapshot. After an unclean one it
+begins at an older one, and reads the batches after it.
 
-What to do: find out where the file comes from: a copy of another replica or of another time. Stop the broker, keep a
-copy, and remove the snapshot, as long as an older correct one remains. Or re-replicate this replica.
+What to do: Find out where the file comes from; it may be a copy of another replica or of another time. Stop the broker,
+keep a copy, and remove the snapshot, as long as an older correct one remains. Or re-replicate this replica.
 """
 
 from collections.abc import Iterable

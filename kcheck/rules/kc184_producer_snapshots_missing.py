@@ -1,16 +1,16 @@
 """A log with idempotent or transactional producers has no producer snapshot.
 
-What is wrong: a broker writes a `.snapshot` when it rolls a segment (up to 2.7 it keeps only the newest few) and when
-it shuts down cleanly. Here there is none, although batches have producer ids: somebody removed the files, or did not
-copy them.
+What is wrong: A broker writes a `.snapshot` when it rolls a segment and when it shuts down cleanly. 2.7 and earlier
+keep only the newest few. The log has no snapshot, although batches have producer ids. The files were removed or not
+copied.
 
-What the broker does: after a clean shutdown it does not read the log again, but forgets every producer and every open
-transaction. It accepts batches again when a producer repeats them, and read_committed consumers get the records of
-open transactions. After an unclean shutdown it reads the whole log to find the producers.
+What the broker does: After a clean shutdown it does not read the log again. It forgets every producer and every open
+transaction. It accepts batches again when a producer repeats them, and read_committed consumers get the records of open
+transactions. After an unclean shutdown it reads the log from the beginning to find the producers.
 
-What to do: if another replica is in sync, re-replicate this one. Otherwise stop the broker, keep a copy, check that
-every batch is intact (kcheck check --depth crc), and remove `.kafka_cleanshutdown` of the log dir: the next start
-reads the whole log.
+What to do: If another replica is in sync, re-replicate this one. Otherwise stop the broker, keep a copy, and check that
+every batch is intact (kcheck check --depth crc). Then remove `.kafka_cleanshutdown` of the log dir. The broker reads
+the log from the beginning when it starts.
 """
 
 from collections.abc import Iterable

@@ -1,11 +1,11 @@
 """A producer snapshot is above the log end offset.
 
-What is wrong: the `.snapshot` was written to disk, but batches before it were not when the power failed. Or the end
-of the log was cut or damaged.
+What is wrong: The `.snapshot` was written to disk, but batches before it were not when the power failed. Or the end of
+the log was truncated or is corrupt.
 
-What the broker does: it deletes the snapshot at its next start, and loads an older one.
+What the broker does: When it starts, it deletes the snapshot and loads an older one.
 
-What to do: nothing for the snapshot. But the log once reached that offset: before this replica leads, check whether
+What to do: Nothing for the snapshot. But the log once reached that offset. Before this replica leads, check whether
 another replica has the missing records.
 """
 

@@ -1,12 +1,11 @@
 """The sequence numbers of a producer have a gap where no offset is missing.
 
-What is wrong: maybe nothing. A broker accepts any number from a producer that it no longer knows, because the
-producer expired (producer.id.expiration.ms) or its snapshots were lost. But acknowledged records of the producer can
-also be missing.
+What is wrong: Maybe nothing. A broker accepts any number from a producer that expired (producer.id.expiration.ms) or
+whose snapshots were lost. But acknowledged records of the producer can also be missing.
 
-What the broker does: it does not notice it.
+What the broker does: It does not notice it.
 
-What to do: nothing, if the producer was idle. Otherwise compare with the other replicas, and ask the owners of the
+What to do: Nothing, if the producer was idle. Otherwise compare with the other replicas, and ask the owners of the
 producing application whether it lacks records.
 """
 

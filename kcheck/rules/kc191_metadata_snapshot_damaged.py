@@ -1,18 +1,18 @@
-"""A snapshot of the KRaft metadata is damaged.
+"""A snapshot of the KRaft metadata is corrupt.
 
-What is wrong: a `.checkpoint` in `__cluster_metadata-0` holds the metadata of the cluster up to an offset, in batches
-that each have a CRC. Here a CRC does not match, bytes are not a batch, or the records that begin and end every
-snapshot are missing: the file was truncated.
+What is wrong: A `.checkpoint` in `__cluster_metadata-0` holds the metadata of the cluster up to an offset. Each of its
+batches has a CRC. A CRC does not match, or bytes are not a batch. Or the file was truncated, and the first or last
+records of the snapshot are missing.
 
-What the broker does: 3.8 and later read the newest snapshot at every start. A CRC that does not match aborts the
-start, as do bytes that are not the start of a batch. From a truncated snapshot they load the records that exist:
-topics, configurations and access rules are then missing. Or the start hangs at the first later record that needs
-them; a controller aborts its start there. Up to 3.7 all this depends on the log. The broker only keeps older
-snapshots. From 3.3 on every start reads `bootstrap.checkpoint` at the top of a log dir without checking the CRC: the
-start ends if a record in it cannot be read, or if none gives a metadata.version.
+What the broker does: 3.8 and later always read the newest snapshot when they start. If a CRC does not match, or bytes
+are not a batch, the broker does not start. From a truncated snapshot they load the records that exist: topics,
+configurations and access rules are then missing. Or the broker hangs at the first later record that needs them; a
+controller does not start. In 3.7 and earlier all this depends on the log. The broker only keeps older snapshots. 3.3
+and later always read `bootstrap.checkpoint` at the top of a log dir, without checking the CRC. The broker does not
+start if a record in it cannot be read, or if none gives a metadata.version.
 
-What to do: copy the whole directory. If the other controllers are healthy, start this one with an empty, newly
-formatted directory, and it fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.
+What to do: Copy the directory first. If the other controllers are healthy, start this one with an empty, newly
+formatted directory. It fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.
 """
 
 from collections.abc import Iterable

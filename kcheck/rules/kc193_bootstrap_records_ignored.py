@@ -1,18 +1,18 @@
-"""The first snapshot of the metadata log holds records that this release never reads.
+"""The first snapshot of the metadata log has records that this release never reads.
 
-What is wrong: from 4.4 on kafka-storage writes the records that a new cluster begins with into
-`__cluster_metadata-0/00000000000000000000-0000000000.checkpoint`: metadata.version and other features, SCRAM
-credentials. Older releases write them into `bootstrap.checkpoint`, and keep only voters and kraft.version in that
-snapshot. So a newer kafka-storage formatted this directory than the release that is to start with it.
+What is wrong: A new cluster begins with records that kafka-storage writes: metadata.version, other features and SCRAM
+credentials. In 4.4 and later they are in `__cluster_metadata-0/00000000000000000000-0000000000.checkpoint`. Older
+releases write them into `bootstrap.checkpoint`, and keep only voters and kraft.version in that snapshot. So a newer
+kafka-storage formatted this directory than the release that is to start with it.
 
-What the broker does, in 4.3 as a controller: it reads voters and kraft.version from the snapshot, and ignores the
-records. If its metadata log is empty and there is no `bootstrap.checkpoint`, the new cluster begins with the newest
-metadata.version that the release has, and without the SCRAM credentials: brokers or clients that need them cannot log
-in. A metadata log with records is not affected: the cluster began before. 3.9 to 4.2 load the records like any other
-snapshot.
+What the broker does, in 4.3 as a controller: It reads voters and kraft.version from the snapshot, and ignores the
+records. Without a `bootstrap.checkpoint` and with an empty metadata log, the new cluster has no SCRAM credentials.
+Brokers or clients that need them cannot log in. The cluster also begins with the newest metadata.version of the
+release. If the metadata log has records, nothing happens, because the cluster began before. 3.9 to 4.2 load the records
+like any other snapshot.
 
-What to do: if the cluster has not started yet, format the directory with the kafka-storage of the release that will
-run, or start with the release of that kafka-storage.
+What to do: If the cluster has not started yet, format the directory with the kafka-storage of the release that will
+run. Or start the release of that kafka-storage.
 """
 
 from collections.abc import Iterable

@@ -1,22 +1,22 @@
 """The lines of a leader-epoch-checkpoint do not rise.
 
-What is wrong: each line must have a higher epoch and a higher start offset than the line above. Here one line does
-not. Only a hand edit, two joined files or disk damage can cause this. One exception is normal: brokers up to 2.0.0
-wrote two epochs with the same start offset when a leader had written nothing; kcheck reports that as info.
+What is wrong: Each line must have a higher epoch and a higher start offset than the line above. One line does not. Only
+a hand edit, two joined files or a disk error can cause this. One exception is normal, and kcheck reports it as info.
+Brokers of 2.0.0 and earlier wrote two epochs with the same start offset when a leader had written nothing.
 
 What the broker does:
 
-- From 2.7 on it replays the lines from the top. Each line removes every line above that contradicts it, so the last
-  line always wins: `0 0`, `5 200`, `3 100` is loaded as `0 0`, `3 100`. The broker can lose epochs that the log really
-  has.
+- In 2.7 and later it replays the lines from the top. Each line removes every line above that contradicts it, so the
+  last line always wins. The lines `0 0`, `5 200`, `3 100` are loaded as `0 0`, `3 100`. The broker can lose epochs that
+  the log really has.
 - From 0.11 to 2.6 it uses the lines unchanged, and epoch lookups return wrong offsets.
 
 With epochs missing or wrong, the replica truncates too much as a follower. As a leader it gives its followers wrong
 end offsets, and their logs diverge from its own without any error.
 
-What to do: do not let this replica lead until the file is right. If another replica is in sync, stop the broker, move
-this partition directory out of the log dir, and let the broker re-replicate it. Otherwise rebuild the file from the
-batch headers of all segments. Never invent epochs.
+What to do: Do not let this replica lead until the file is right. If another replica is in sync, stop the broker and
+move this partition directory outside every log dir. The broker then re-replicates it. Otherwise rebuild the file from
+the batch headers of all segments. Never invent epochs.
 """
 
 from array import array

@@ -1,18 +1,17 @@
 """A leader epoch starts above the end of the log.
 
-What is wrong: the leader-epoch-checkpoint lists an epoch that starts above the log end offset. If a broker wrote
-the line, the log once reached that offset: either the replica truncated its log and stopped before it wrote the file,
-or the tail of the log was lost by a power failure, a disk that dropped writes, or a segment that somebody cut or
-removed. Or somebody edited the file: then nothing is missing. From 3.8 on the broker writes the file in the
-background, so this is normal after a kill. An epoch that starts exactly at the log end is
-normal: a leader was elected and wrote nothing.
+What is wrong: The leader-epoch-checkpoint lists an epoch that starts above the log end offset. If a broker wrote the
+line, the log once reached that offset. The replica truncated its log and stopped before it wrote the file, or the tail
+of the log was lost. A power failure, a disk that lost writes, or a removed segment can cause that. If the file was
+edited, nothing is missing. In 3.8 and later the broker writes the file in the background, so this is normal after a
+kill. An epoch that starts exactly at the log end is normal. A leader was elected and wrote nothing.
 
-What the broker does, in every release: it drops such epochs when it loads the log, and rewrites the file. It logs
+What the broker does, in every release: It ignores these epochs when it loads the log, and rewrites the file. It logs
 nothing about the records.
 
-What to do: search the broker's log for "Truncating" with this partition. If there is no such line, and
-nobody edited the file, this replica has lost records. Keep a copy of the partition directory, and do not let this
-replica lead while another one is in sync.
+What to do: Search the broker's log for "Truncating" with this partition. If there is no such line, and the file was not
+edited, this replica has lost records. Keep a copy of the partition directory, and do not let this replica lead while
+another one is in sync.
 """
 
 from collections.abc import Iterable

@@ -1,14 +1,14 @@
-"""The first leader epoch starts below the start of the log.
+"""The first leader epoch starts below the log start offset.
 
-What is wrong: somebody removed the first segments, or raised the log start in log-start-offset-checkpoint. Where Kafka
+What is wrong: The first segments were removed, or the log start in log-start-offset-checkpoint was raised. Where Kafka
 moves the log start, it moves the first epoch there first. Nothing is wrong where the replica follows a log in remote
-storage: it has copied all of its epochs.
+storage, because it has copied all epochs of that log.
 
-What the broker does: up to 2.8 it raises the first epoch to the log start when it loads the log. From 3.0 on it
-raises it only to the value in log-start-offset-checkpoint, and keeps an epoch below the first segment until it next
-removes records. If it leads a log without its first segments, the other replicas delete what is below its log start.
+What the broker does: 2.8 and earlier raise the first epoch to the log start when they load the log. 3.0 and later raise
+it only to the value in log-start-offset-checkpoint. They keep an epoch below the first segment until they next remove
+records. If it leads a log without its first segments, the other replicas delete what is below its log start.
 
-What to do: do not let the replica lead while another one has the records below: set its directory aside, and it fetches
+What to do: If another replica has the records below, do not let this one lead. Move its directory aside, and it fetches
 all of them again. Where the segments are there, remove the line of the partition from log-start-offset-checkpoint.
 """
 

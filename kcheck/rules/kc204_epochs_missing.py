@@ -1,23 +1,23 @@
 """The log has records with a leader epoch, but the leader-epoch-checkpoint is missing or has no entries.
 
-What is wrong: the broker writes each epoch into that file before the first record of the epoch. The file was removed,
+What is wrong: The broker writes each epoch into that file before the first record of the epoch. The file was removed,
 emptied or lost.
 
 What the broker does, in every release that has the file (0.11 and later):
 
-- After a clean shutdown it rebuilds nothing. After an unclean shutdown it recovers only the epochs of the segments
-  that it scans, and the first of them starts too late.
-- As a follower without epochs, the replica truncates its log to its high watermark before it fetches. It drops the
+- After a clean shutdown it rebuilds nothing. After an unclean shutdown it recovers only the epochs of the segments that
+  it scans. The first of them starts too late.
+- As a follower without epochs, the replica truncates its log to its high watermark before it fetches. It truncates the
   records above, even committed ones, and fetches them again from the leader. If the leader fails before that, the
   committed records are lost.
-- As a leader it knows only its own epoch. It tells every follower that anything below the start of that epoch is
-  right, so logs that differ stay different without any error.
+- As a leader it knows only its own epoch. It answers every follower that anything below the first offset of that epoch
+  is right. So logs that differ stay different without any error.
 
-What to do: if the finding says that the start rebuilds the epochs, let the broker start, unless KC402 names the same
-partition: then run `kcheck recover` first. Otherwise do not let this replica lead while another one is in sync. Best:
-stop the broker, move this partition directory out of the log dir, and let the broker re-replicate it. If this is the
-only replica, rebuild the file from the batch headers of all segments. Never invent epochs. For a log in remote storage
-see KC240.
+What to do: If the finding says that the broker rebuilds the epochs, let it start. If KC402 names the same partition,
+run `kcheck recover` first. Otherwise do not let this replica lead while another one is in sync. The best repair is
+another copy. Stop the broker, move this partition directory outside every log dir, and let the broker re-replicate it.
+If this is the only replica, rebuild the file from the batch headers of all segments. Never invent epochs. For a log in
+remote storage see KC240.
 """
 
 from collections.abc import Iterable

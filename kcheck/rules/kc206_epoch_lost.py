@@ -1,21 +1,21 @@
 """The last records carry a leader epoch that is missing from the leader-epoch-checkpoint.
 
-What is wrong: the broker writes each epoch into the file before the first record of the epoch. So the file must list
+What is wrong: The broker writes each epoch into the file before the first record of the epoch. So the file must list
 the epoch of the last batch, and the epoch must not start above that batch. The file was restored from an older copy,
-edited or cut. kcheck reports info if the last shutdown was unclean and the first epoch in the file starts after the
-last batch: DeleteRecords moved the log start to the log end, and the broker had not yet written the log start.
+edited or truncated. One case is only info. The last shutdown was unclean, and the first epoch in the file starts after
+the last batch. DeleteRecords moved the log start to the log end, and the broker had not yet written the log start.
 
 What the broker does, in every release that has the file (0.11 and later):
 
-- After a clean shutdown it does not look. After an unclean shutdown it recovers the epoch only if it is higher than
-  all others in the file, and only from the first batch that it scans.
+- After a clean shutdown it does not look. After an unclean shutdown it recovers the epoch only if it is higher than all
+  others in the file. It takes only the first batch that it scans.
 - As a follower the replica sends a wrong last epoch to its leader. It truncates good records and must fetch them
   again.
-- As a leader it answers for the wrong epoch, so followers drop good records or keep wrong ones.
+- As a leader it answers for the wrong epoch, so followers lose correct records or keep wrong ones.
 
-What to do: do not let this replica lead until the file is right. If another replica is in sync, stop the broker, move
-this partition directory out of the log dir, and let the broker re-replicate it. Otherwise rebuild the file from the
-batch headers of all segments. Never invent epochs.
+What to do: Do not let this replica lead until the file is right. If another replica is in sync, stop the broker and
+move this partition directory outside every log dir. The broker then re-replicates it. Otherwise rebuild the file from
+the batch headers of all segments. Never invent epochs.
 """
 
 from collections.abc import Iterable

@@ -1,17 +1,17 @@
-"""The checkpointed log start is above the end of the log: the next start deletes every segment of the partition.
+"""The checkpointed log start is above the log end, so the broker deletes every segment of the partition.
 
 What is wrong: log-start-offset-checkpoint says that the log starts at an offset that the log does not reach. The tail
-of the log was lost or cut (a truncation followed by a kill within a minute is enough), or the file was edited or
+of the log was lost or truncated; a truncation followed by a kill within a minute is enough. Or the file was edited or
 belongs to another log dir.
 
 What the broker does:
 
-- From 2.2.1 on it logs "Deleting all segments because logEndOffset" and DELETES EVERY SEGMENT of the partition at its
-  next start, then starts an empty log at the checkpointed offset. If no other replica has the records, they are gone.
-  Up to 2.7 it also keeps epochs and producers that no longer fit.
-- From 0.11 to 2.2.0 it does not look. The log keeps its segments, but consumers can read none of their records,
-  because the log start is above the log end. The broker acknowledges new records, and consumers cannot read those
-  either until the log end has reached the log start.
+- 2.2.1 and later DELETE EVERY SEGMENT of the partition when they start. They log "Deleting all segments because
+  logEndOffset" and start an empty log at the checkpointed offset. If no other replica has the records, they are lost.
+  In 2.7 and earlier it also keeps epochs and producers that no longer fit.
+- From 0.11 to 2.2.0 it does not look. The log keeps its segments, but consumers cannot read their records, because the
+  log start is above the log end. The broker acknowledges new records, and consumers cannot read those either until the
+  log end has reached the log start.
 
 What to do: DO NOT START THE BROKER. Keep a copy of the partition directory outside every log dir. Then remove the line
 of this partition from log-start-offset-checkpoint, and lower the count in line 2 by one. That is always safe for the

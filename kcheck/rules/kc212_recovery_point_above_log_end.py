@@ -1,18 +1,18 @@
-"""The recovery point is above the end of the log: records that were on the disk are gone.
+"""The recovery point is above the log end, because records that were on the disk are lost.
 
-What is wrong: the recovery point is the offset up to which the broker has flushed the log to disk, but the log ends
-below it. A segment was cut, removed or restored from an older copy, the disk lost writes that it had confirmed, or
-the file belongs to another log dir. One harmless case looks the same: a truncation into the middle of a batch removes
-all of the batch, and the recovery point still lies inside it.
+What is wrong: The broker has flushed the log up to the recovery point, but the log ends below it. A segment was
+truncated, removed or restored from an older copy, or the disk lost writes that it had confirmed. Or the file belongs to
+another log dir. One harmless case looks the same. A truncation to an offset inside a batch removes all of the batch,
+and the recovery point is still inside it.
 
-What the broker does: after a clean shutdown it ignores the recovery point. After an unclean shutdown it scans only
-the last segment and then lowers the recovery point to the log end. With the largest possible value
-(9223372036854775807) it scans nothing. It logs nothing about the missing records. If this replica becomes leader, the
-other replicas drop theirs too.
+What the broker does: After a clean shutdown it ignores the recovery point. After an unclean shutdown it scans only the
+last segment and then lowers the recovery point to the log end. With the largest possible value (9223372036854775807) it
+scans nothing. It logs nothing about the missing records. If this replica becomes leader, the other replicas lose their
+copies too.
 
-What to do: keep a copy of the partition directory. Do not let this replica lead while another one is in sync; as a
-follower it fetches the records again. To have the broker scan all segments, remove the line of this partition from
-recovery-point-offset-checkpoint and lower the count in line 2 by one. That is always safe.
+What to do: Keep a copy of the partition directory. Do not let this replica lead while another one is in sync; as a
+follower it fetches the records again. To make the broker scan all segments, remove the line of this partition from
+recovery-point-offset-checkpoint. Then lower the count in line 2 by one. That is always safe.
 """
 
 from collections.abc import Iterable

@@ -1,19 +1,19 @@
 """An offset checkpoint holds a negative offset.
 
-What is wrong: the line is well formed, but no broker writes a negative offset. The file was edited or damaged.
+What is wrong: The line is well formed, but no broker writes a negative offset. The file was edited or corrupted.
 
 What the broker does, in every release, is harmless, because it moves the value back into the log:
 
-- recovery-point-offset-checkpoint: after an unclean shutdown it scans all segments of the partition.
-- log-start-offset-checkpoint: the log starts at its first segment, so records that DeleteRecords removed become
+- recovery-point-offset-checkpoint: After an unclean shutdown it scans all segments of the partition.
+- log-start-offset-checkpoint: The log starts at its first segment, so records that DeleteRecords removed become
   readable again.
-- replication-offset-checkpoint: from 2.4 on the high watermark starts at the log start. Before, it stays negative
+- replication-offset-checkpoint: In 2.4 and later the high watermark starts at the log start. Before, it stays negative
   until the replica has fetched or led.
-- cleaner-offset-checkpoint: it cleans the log from its start, and logs a warning.
+- cleaner-offset-checkpoint: It cleans the log from the beginning, and logs a warning.
 
-What to do: stop the broker, keep a copy of the file outside every log dir, remove the line, and lower the count in
-line 2 by one. Remove a line from replication-offset-checkpoint only if the leader-epoch-checkpoint of that partition
-has entries.
+What to do: Stop the broker, and keep a copy of the file outside every log dir. Then remove the line, and lower the
+count in line 2 by one. Remove a line from replication-offset-checkpoint only if the leader-epoch-checkpoint of that
+partition has entries.
 """
 
 from collections.abc import Iterable

@@ -1,13 +1,13 @@
-"""The next start scans the whole log of this partition, because it has no recovery point.
+"""When the broker starts, it scans all segments of this partition, because it has no recovery point.
 
-What is wrong: the last shutdown was unclean, the log has several segments, and recovery-point-offset-checkpoint has no
-entry for this partition, or an entry in its first segment. That is normal after somebody emptied the file, or when the
-broker was killed soon after its start (the first checkpoint comes after 30 seconds).
+What is wrong: The last shutdown was unclean, and the log has several segments. But recovery-point-offset-checkpoint has
+no entry for this partition, or an entry in its first segment. That is normal after the file was emptied, or when the
+broker was killed within 30 seconds (before the first checkpoint).
 
-What the broker does, in every release: it reads and checks every segment of the log before the partition comes
-online. No data is lost. If it finds a corrupt batch, it cuts the log there.
+What the broker does, in every release: It reads and checks every segment before the partition comes online. No data is
+lost. If it finds a corrupt batch, it truncates the log there.
 
-What to do: nothing, but expect a long start. Do not write a higher value into the file: the broker would then skip the
+What to do: Nothing, but expect a long start. Do not write a higher value into the file. The broker would then skip the
 segments below it.
 """
 

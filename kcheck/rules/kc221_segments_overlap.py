@@ -1,13 +1,13 @@
-"""Two segments of a log hold the same offsets.
+"""Two segments of a log have the same offsets.
 
-What is wrong: a segment must end below the base offset of the next one. Here it reaches into the next one: somebody
-mixed the files of two copies, or a log was cut and written again below an old segment.
+What is wrong: A segment must end below the base offset of the next one. One segment reaches into the next one. The
+files of two copies were mixed, or a log was truncated and written again below an old segment.
 
-What the broker does: it does not notice. Consumers get different records depending on where they start: some twice,
-some never.
+What the broker does: It does not notice. Consumers get different records depending on where they start. They get some
+twice, and some never.
 
-What to do: do not let this replica lead while another one is in sync. Let the broker re-replicate it. If it is the
-only replica, keep a copy of every file: the leader epochs of the batches show which segment belongs to the log.
+What to do: Do not let this replica lead while another one is in sync. Let the broker re-replicate it. If it is the only
+replica, keep a copy of every file. The leader epochs of the batches show which segment belongs to the log.
 """
 
 from collections.abc import Iterable

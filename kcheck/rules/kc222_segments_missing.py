@@ -1,15 +1,15 @@
 """Offsets are missing between two segments of a log, and no sign of compaction explains the gap.
 
-What is wrong: a segment ends below the base offset of the next one. A broker assigns every offset to a record, so a
-log that was never compacted has no gaps: a segment was deleted, not copied, or lost its tail. Compaction also leaves
-gaps, usually many, and cleaner-offset-checkpoint then lists the partition. So kcheck does not report such partitions,
-nor topics that are always compacted. It reports info in two cases that compaction may explain: a follower that has
-fetched a compacted log has gaps inside its segments too, and a broker that was killed during the first compaction of a
-log leaves temporary files or an empty first segment.
+What is wrong: A segment ends below the base offset of the next one. A broker assigns every offset to a record, so a log
+that was never compacted has no gaps. A segment was deleted, not copied, or lost its tail. Compaction also leaves gaps,
+usually many, and cleaner-offset-checkpoint then lists the partition. So kcheck does not report such partitions, nor
+topics that are always compacted. It reports info in two cases that compaction may explain. A follower that has fetched
+a compacted log has gaps inside its segments too. A broker that was killed during the first compaction leaves temporary
+files or an empty first segment.
 
-What the broker does: it does not notice. Consumers skip the gap, and followers that fetch from here get the same gap.
+What the broker does: It does not notice. Consumers skip the gap, and followers that fetch from here get the same gap.
 
-What to do: look for the segment in a backup or in another replica. If one is in sync, let the broker re-replicate this
+What to do: Look for the segment in a backup or in another replica. If one is in sync, let the broker re-replicate this
 one. Nothing is wrong if the topic was compacted in the past.
 """
 

@@ -1,12 +1,12 @@
 """The leader-epoch-checkpoint contradicts the leader epochs of the batches.
 
-What is wrong: each batch carries the epoch of the leader that wrote it, and the file lists the start offset of each
-epoch. Here the two disagree about a batch: the file belongs to another replica, was edited, or lost lines.
+What is wrong: Each batch carries the epoch of its leader, and the file lists the start offset of each epoch. The two
+disagree about a batch. The file belongs to another replica, was edited, or lost lines.
 
-What the broker does: it trusts the file. As a leader it gives its followers wrong end offsets; as a follower it asks
+What the broker does: It trusts the file. As a leader it gives its followers wrong end offsets; as a follower it asks
 for wrong epochs. Replicas truncate at wrong offsets, or stay different without any error.
 
-What to do: do not let this replica lead while another one is in sync. Let the broker re-replicate it. Or stop the
+What to do: Do not let this replica lead while another one is in sync. Let the broker re-replicate it. Or stop the
 broker and rebuild the file from the batch headers of all segments.
 
 See: operations/support-ticket.md

@@ -1,22 +1,22 @@
 """A file in a partition directory is not a Kafka file.
 
-What is wrong: a broker recognises the files of a partition by their names. This name is different: a copy, a backup,
-notes, or a segment file whose name is not an offset of 20 digits.
+What is wrong: A broker knows the files of a partition by their names. This name is different. It may be a copy, a
+backup, notes, or a segment file whose name is not an offset of 20 digits.
 
-What the broker does: it ignores files whose suffix it does not know. Some names make it fail to start:
+What the broker does: It ignores files whose suffix it does not know. Some names make it fail to start:
 
 - a segment file whose name does not begin with a number;
 - in the metadata log, a `.checkpoint` whose name has no offset and epoch;
-- from 2.0 on, any `.cleaned` file whose name does not begin with a number;
-- a `.swap` file whose name does not begin with a number: of a segment file up to 2.8, any from 3.0 on.
+- in 2.0 and later, any `.cleaned` file whose name does not begin with a number;
+- a `.swap` file whose name does not begin with a number (2.8 and earlier: only of a segment file).
 
-If the name of a `.log` is a number with fewer digits, the broker creates an empty segment at that offset beside it. As
-the last segment, the empty one ends the log there, and new records get offsets that other records already have. The
-broker deletes an index with such a name.
+If the name of a `.log` is a number with fewer digits, the broker creates an empty segment at that offset. As the last
+segment, the empty one ends the log there. New records get offsets that other records already have. The broker deletes
+an index with a short name.
 
 Many files that the broker ignores are one finding, with their number and the first names.
 
-What to do: stop the broker and move the file out of the log dir.
+What to do: Stop the broker and move the file outside every log dir.
 
 See: operations/disk-full.md
 """

@@ -1,15 +1,15 @@
 """A file is left over from an interrupted deletion, compaction or write.
 
-What is wrong: nothing. `.deleted` waits to be removed, `.cleaned` is the output of an unfinished compaction or split,
-`.swap` is the output of a finished one, and `.tmp` is a small file that was being written.
+What is wrong: Nothing. Each suffix has a meaning. `.deleted` waits to be removed, and `.tmp` is a small file that was
+being written. `.cleaned` is the output of an unfinished compaction or split, `.swap` of a finished one.
 
-What the broker does at its next start: it removes `.deleted` and `.cleaned`. A `.swap` whose offset is not below the
-lowest `.cleaned` belongs to an unfinished split, and the broker removes it too. From 3.0 on the broker then removes
-every file with a number from the lowest `.swap` to the end of the last one, and renames all `.swap` files. Up to 2.8
-it reads a `.log.swap`, marks the segments that hold its offsets for deletion, and puts the `.swap` in their place; an
-`.index.swap` without a `.log.swap` stays. It overwrites `.tmp`.
+What the broker does when it starts: It removes `.deleted` and `.cleaned`. It also removes a `.swap` whose offset is not
+below the lowest `.cleaned`, because it belongs to an unfinished split. 3.0 and later then remove every file with a
+number from the lowest `.swap` to the end of the last one. They rename all `.swap` files. 2.8 and earlier put a
+`.log.swap` in the place of the segments with its offsets, and mark those for deletion. An `.index.swap` without a
+`.log.swap` stays. It overwrites `.tmp`.
 
-What to do: nothing. The data of the finding lists the files that the next start removes and renames.
+What to do: Nothing. The data of the finding lists the files that the next start removes and renames.
 
 See: operations/disk-full.md
 """

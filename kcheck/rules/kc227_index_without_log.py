@@ -1,13 +1,13 @@
 """An index file has no `.log`.
 
-What is wrong: each segment has a `.log` beside its indexes. This one was removed, moved or not copied, and its records
-are missing from this replica. kcheck does not report an index beside a `.log.deleted`: the broker removes the `.log` of
-a segment first.
+What is wrong: Each segment has a `.log` and its indexes. This one was removed, moved or not copied, and its records are
+missing from this replica. kcheck does not report an index next to a `.log.deleted`, because the broker removes the
+`.log` of a segment first.
 
-What the broker does: it deletes the index files at its next start and carries on without the segment. Consumers cannot
+What the broker does: When it starts, it deletes the index files and continues without the segment. Consumers cannot
 read the offsets of that segment, and no error says so.
 
-What to do: find the `.log`. If another replica is in sync, let the broker re-replicate this one.
+What to do: Find the `.log`. If another replica is in sync, let the broker re-replicate this one.
 """
 
 from collections.abc import Iterable

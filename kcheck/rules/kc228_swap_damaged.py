@@ -1,15 +1,15 @@
-"""A compaction result that is waiting to replace segments is damaged.
+"""A compaction result that is waiting to replace segments is corrupt.
 
-What is wrong: a `.log.swap` is complete when the broker gives it this name. Here a batch in it has invalid framing or
-a wrong CRC, or the file ends inside a batch.
+What is wrong: A `.log.swap` is complete when the broker gives it this name. A batch in it has invalid framing or a
+wrong CRC, or the file ends inside a batch.
 
-What the broker does at its next start: from 3.0 on it removes the segments between the first and the last `.swap`, and
-renames the `.swap` without checking its batches, so the records of those segments are lost. Up to 2.8 it first scans
-the `.swap` and cuts it at the damage, then lets it replace the segments that hold its remaining offsets.
+What the broker does when it starts: 3.0 and later remove the segments between the first and the last `.swap`. They
+rename the `.swap` without checking its batches, so the records of those segments are lost. 2.8 and earlier first scan
+the `.swap` and truncate it at the first corrupt batch. Then it replaces the segments that hold its remaining offsets.
 
-What to do: do not start the broker. Keep a copy of the directory. If another replica is in sync, let the broker
-re-replicate this one. Otherwise, if the segments to be replaced are still there and intact, move all `.swap` files of
-the directory out of the log dir: the broker compacts again.
+What to do: Do not start the broker. Keep a copy of the directory. If another replica is in sync, let the broker
+re-replicate this one. Otherwise, check the segments to be replaced. If they are intact, move all `.swap` files of the
+directory outside every log dir. The broker compacts again.
 """
 
 from collections.abc import Iterable

@@ -1,15 +1,15 @@
 """Offsets are missing between two batches of a segment, and no other sign of compaction explains the gap.
 
-What is wrong: a broker assigns every offset to a record, so a log that was never compacted has no gaps: bytes were
-removed from the file. KRaft's metadata log is never compacted. For other logs kcheck reports info, and only if this is
-the only gap in the whole log: compaction usually leaves many gaps, inside batches too. kcheck does not report
-partitions that cleaner-offset-checkpoint lists, nor topics that are always compacted.
+What is wrong: A broker assigns every offset to a record, so a log that was never compacted has no gaps. Bytes were
+removed from the file. KRaft's metadata log is never compacted. For other logs kcheck reports info, and only if the log
+has no second gap. Compaction usually leaves many gaps, inside batches too. kcheck does not report partitions that
+cleaner-offset-checkpoint lists, nor topics that are always compacted.
 
-What the broker does: it does not notice. Consumers skip the gap, and followers that fetch from here get the same gap.
-A KRaft node replays the metadata records that remain. If a later record depends on a missing one, the node stops with
-a fatal fault. Otherwise its metadata differs from that of the other nodes.
+What the broker does: It does not notice. Consumers skip the gap, and followers that fetch from here get the same gap. A
+KRaft node replays the metadata records that remain. If a later record depends on a missing one, the node stops with a
+fatal fault. Otherwise its metadata differs from the other nodes.
 
-What to do: look for the records in another replica or a backup. Let a KRaft node re-replicate the metadata log from
+What to do: Look for the records in another replica or a backup. Let a KRaft node re-replicate the metadata log from
 the other controllers. Nothing is wrong if the topic was compacted in the past.
 """
 

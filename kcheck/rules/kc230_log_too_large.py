@@ -1,13 +1,13 @@
 """A `.log` is larger than a broker can open.
 
-What is wrong: a `.log` has at most 2147483647 bytes. No broker writes more: somebody appended to it or joined two
-files, or a tool or a file system changed its length.
+What is wrong: A `.log` has at most 2147483647 bytes. No broker writes more. Two files were joined, or a tool or a file
+system changed the length.
 
-What the broker does: from 2.1 on it fails to start, after a clean shutdown too, and at every later start. Up to 2.0 it
-counts the bytes in 32 bits (FileRecords). If that gives a negative number, it fails to start as well. From 4294967296
-bytes on the count wraps around, and the broker reads and appends as if the file had only the remaining bytes.
+What the broker does: 2.1 and later never start with it, not even after a clean shutdown. In 2.0 and earlier it counts
+the bytes in 32 bits (FileRecords). If that gives a negative number, it fails to start as well. From 4294967296 bytes on
+the count wraps around. The broker reads and appends as if the file had only the remaining bytes.
 
-What to do: stop the broker and keep a copy. You can cut off zeros after the last batch. For anything else, let the
+What to do: Stop the broker and keep a copy. You can truncate zeros after the last batch. For anything else, let the
 broker re-replicate this replica.
 """
 

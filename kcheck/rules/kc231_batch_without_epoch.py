@@ -1,14 +1,13 @@
 """Batches have no leader epoch, and no follower can fetch them.
 
-What is wrong: nothing in this replica. The log held messages of magic 0 or 1, and a compaction by 4.0 or later
-rewrote them as batches of magic 2 with epoch -1 (Cleaner 4.0.0). Up to 3.9 compaction keeps the magic.
+What is wrong: Nothing in this replica. The log held messages of magic 0 or 1. A compaction by 4.0 and later rewrote
+them as batches of magic 2 with epoch -1 (Cleaner 4.0.0). In 3.9 and earlier compaction keeps the magic.
 
-What the broker does: it starts, and serves consumers. In every release that keeps epochs
-(LeaderEpochFileCache.assign), a follower that fetches such a batch rejects it and marks the partition as failed. A new
-or empty replica never catches up, neither on another broker nor in another log dir of the same one. Replicas that
-already have the batches keep working.
+What the broker does: It starts, and serves consumers. A follower that fetches the batch rejects it and marks the
+partition as failed, in every release that keeps epochs (LeaderEpochFileCache.assign). A new or empty replica never
+catches up, on another broker or in another log dir of this one. Replicas that already have the batches keep working.
 
-What to do: keep the replicas that are in sync. Do not reassign the partition, and do not empty a replica to
+What to do: Keep the replicas that are in sync. Do not reassign the partition, and do not empty a replica to
 re-replicate it. Write each of these keys again, so that compaction removes the old records. Or copy the topic to a
 new one.
 """

@@ -1,14 +1,14 @@
 """A log has batches of magic 2, which a broker of 0.10 cannot read.
 
 What is wrong: 0.11 introduced magic 2. A broker of a newer release wrote here, or the log was copied from one. You
-cannot downgrade such a log.
+cannot downgrade this log.
 
-What the broker does: nothing at a start after a clean shutdown, but consumers and followers fail at the batch. The
-broker takes the bytes for an old message, whose CRC never matches. So log recovery cuts the log there and deletes every
-later segment (LogSegment.recover 0.10.2.2).
+What the broker does: After a clean shutdown it starts, but consumers and followers fail at the batch. The broker reads
+the bytes as an old message, whose CRC never matches. So log recovery truncates the log there and deletes every later
+segment (LogSegment.recover 0.10.2.2).
 
-What to do: do not start that release on the log dir. Start 0.11 or later, or remove the replica and let it re-replicate
-from a broker of the old release.
+What to do: Do not start that release on the log dir. Start 0.11 and later, or remove the replica and let it
+re-replicate from a broker of the old release.
 """
 
 from collections.abc import Iterable

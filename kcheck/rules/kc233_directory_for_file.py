@@ -1,27 +1,28 @@
 """A directory has the name of a file that the broker opens.
 
-What is wrong: an index, a `.log`, a producer snapshot, leader-epoch-checkpoint or partition.metadata is a directory,
-empty or not. No broker creates one: a script, an unpacked archive or a file system repair did.
+What is wrong: An index, a `.log`, a producer snapshot, leader-epoch-checkpoint or partition.metadata is a directory,
+empty or not. No broker creates one. A script, an unpacked archive or a file system repair did.
 
-What the broker does: it lists files only, and fails where it opens a file by its name.
+What the broker does: It lists files only, and fails where it opens a file by its name.
 
-- `.txnindex`: the log dir goes offline at the start (up to 0.11 the start aborts).
-- `.index`, `.timeindex`: the same for the last segment, and up to 2.2 for every segment. For the others the log dir
-  goes offline when the broker opens the file: in log recovery, for a fetch, or for a lookup by time.
-- leader-epoch-checkpoint, partition.metadata: the start aborts up to 3.2.0, later the log dir goes offline.
-- `.snapshot`: the log dir goes offline when the broker writes the snapshot of that offset. It writes the one of the log
-  end at every start. From 4.0 on a recovery that cannot write it EMPTIES THE SEGMENT before it, and deletes all
-  later ones.
-- `.log`: the broker loads the log without this segment. If it was the last one, the log ends too early, and the log dir
+- `.txnindex`: The log dir goes offline (0.11 and earlier: the broker does not start).
+- `.index`, `.timeindex`: The same for the last segment, and in 2.2 and earlier for every segment. The others: The log
+  dir goes offline when the broker opens the file, in log recovery, for a fetch, or for a lookup by time.
+- leader-epoch-checkpoint, partition.metadata: In 3.2.0 and earlier the broker does not start. Later the log dir goes
+  offline.
+- `.snapshot`: The log dir goes offline when the broker writes the snapshot of that offset. It always writes the one of
+  the log end when it starts. In 4.0 and later a recovery that cannot write it EMPTIES THE SEGMENT before it, and
+  deletes all later ones.
+- `.log`: The broker loads the log without this segment. If it was the last one, the log ends too early. The log dir
   goes offline when the broker creates a segment of that name.
-- leader-epoch-checkpoint.tmp, and partition.metadata.tmp if partition.metadata is missing: the log dir goes offline
-  when the broker writes the file: as soon as it leads the partition, or fetches a record of a new leader.
-- `.checkpoint.part`, `.checkpoint.deleted` and quorum-state.tmp of KRaft: a start removes them, and ends if the
-  directory is not empty. It also ends on a `.checkpoint` whose name has no offset and epoch.
-- All other names, such as those of leftover files: the broker never looks at the directory.
+- leader-epoch-checkpoint.tmp, and partition.metadata.tmp if partition.metadata is missing: The log dir goes offline
+  when the broker writes the file. It does so when it leads the partition, or fetches a record of a new leader.
+- `.checkpoint.part`, `.checkpoint.deleted` and quorum-state.tmp of KRaft: The broker removes them. If the directory is
+  not empty, it does not start. It also ends on a `.checkpoint` whose name has no offset and epoch.
+- All other names, such as leftover files: The broker never looks at the directory.
 
-What to do: stop the broker, move the directory out of the log dir, and check again: `kcheck repair`
-then restores what is missing.
+What to do: Stop the broker, move the directory outside every log dir, and check again. `kcheck repair` then restores
+what is missing.
 """
 
 from collections.abc import Iterable

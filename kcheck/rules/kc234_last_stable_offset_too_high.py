@@ -1,19 +1,19 @@
 """A transaction index names a last stable offset that is too high.
 
-What is wrong: each entry of a `.txnindex` holds the last stable offset at the time of its ABORT marker: the first
-offset of the earliest transaction of another producer that was still open, or the offset after the marker. Here the
-value is higher: a bit was flipped, or the file was edited.
+What is wrong: Each entry of a `.txnindex` holds the last stable offset at the time of its ABORT marker. That is the
+first offset of the earliest other transaction that was still open, or the offset after the marker. The value is higher,
+because a bit was flipped or the file was edited.
 
-What the broker does, in every release that has the file (0.11 and later): it does not notice. It searches the entries
+What the broker does, in every release that has the file (0.11 and later): It does not notice. It searches the entries
 for a fetch of a consumer that reads committed records. The search ends at the first entry whose last stable offset is
-not below the end of the fetch. So it misses transactions that are aborted later: the consumer gets their records. A
+not below the end of the fetch. So it misses transactions that are aborted later, and the consumer gets their records. A
 start after an unclean shutdown rebuilds the file for the segments from the recovery point on.
 
-kcheck reports a value only where no broker can have written it. It does not report a value that is too low, which
-only makes the search longer, and it does not judge compacted logs and segments with missing offsets.
+kcheck reports a value only where no broker can have written it. It does not report a value that is too low, which only
+makes the search longer. It does not judge compacted logs and segments with missing offsets.
 
-What to do: stop the broker, keep a copy, and rebuild the file (`kcheck repair`). Or, if another replica is in sync,
-move this partition directory out of the log dir, and let the broker re-replicate it.
+What to do: Stop the broker, keep a copy, and rebuild the file (`kcheck repair`). Or, if another replica is in sync,
+move this partition directory outside every log dir and let the broker re-replicate it.
 """
 
 from collections.abc import Iterable, Iterator

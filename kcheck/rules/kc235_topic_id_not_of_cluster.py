@@ -1,27 +1,27 @@
 """The topic id in partition.metadata is not the id that the cluster gave the topic.
 
-What is wrong: the cluster has a topic of this name, with another id. The topic was deleted and created again while this
-broker was down, or the directory or partition.metadata was copied from another topic or cluster. The metadata is that
-in `__cluster_metadata-0`, or the one that `--metadata` names, also of ZooKeeper.
+What is wrong: The cluster has a topic of this name, with another id. The topic was deleted and created again while this
+broker was down. Or the directory or partition.metadata was copied from another topic or cluster. kcheck reads the
+metadata in `__cluster_metadata-0`, or where `--metadata` points, also of ZooKeeper.
 
-What a KRaft broker does with the directory at its next start:
+What a KRaft broker does with the directory when it starts:
 
-- 3.7 and later: it renames it to `-stray`. The data stays on the disk, but the broker no longer serves it. Where the
+- 3.7 and later: It renames it to `-stray`. The data stays on the disk, but the broker no longer serves it. Where the
   cluster has a replica here, the broker creates it again, empty.
 - 3.3 to 3.6: it DELETES it.
-- If the id belongs to another topic with this partition here: it keeps the directory and refuses the partition
-  (InconsistentTopicIdException); the replica neither leads nor follows. Once it is to lead, the error also ends the
-  change of leaders: some or all other partitions of the broker get no leader (premise P109).
+- If the id belongs to another topic with this partition here: It keeps the directory and refuses the partition
+  (InconsistentTopicIdException). The replica neither leads nor follows. When the replica is to lead, the error also
+  ends the change of leaders. Some or all other partitions of the broker get no leader (premise P109).
 
-A ZooKeeper broker deletes and renames nothing. 3.0 and later refuse the partition (InconsistentTopicIdException); 2.8
-takes the records for those of the new topic.
+A ZooKeeper broker deletes and renames nothing. 3.0 and later refuse the partition (InconsistentTopicIdException). 2.8
+treats the records as records of the new topic.
 
-What to do: if the directory was copied here, remove it. If the topic was deleted and created again on purpose, nobody
-needs the records: let the broker set the directory aside. If you may need them, copy it out of the log dir before the
-start. If the topic was deleted by mistake, or ZooKeeper was lost, the records can come back: create the topic with the
-same partitions, then plan `kcheck repair --adopt` for each broker that has a copy, before any of them starts. It gives
-the directory the id that the topic has now. For directories that end in `-delete` or `-stray`, and for leader epochs
-above those of the new topic, `kcheck recover topic` plans all of it.
+What to do: If the directory was copied here, remove it. If the topic was deleted and created again on purpose, and the
+records are not needed, let the broker rename the directory. If you may need them, copy it outside every log dir before
+the broker starts. If the topic was deleted by mistake, or ZooKeeper was lost, the records can come back. Create the
+topic with the same partitions. Then plan `kcheck repair --adopt` for each broker that has a copy, before any of them
+starts. It gives the directory the id that the topic has now. Directories that end in `-delete` or `-stray`, and leader
+epochs above the new topic's, need `kcheck recover topic`.
 
 See: operations/deleted-topic.md
 """

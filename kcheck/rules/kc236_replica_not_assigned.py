@@ -1,29 +1,29 @@
 """The cluster does not place this replica on this broker.
 
-What is wrong: by the metadata of the cluster the topic was deleted, or it has no partition of this number, or this
-broker is none of its replicas. Usually that happened while the broker was down: the topic was deleted, or the partition
-was reassigned. Or the directory was copied here. The metadata is that in `__cluster_metadata-0`, or the one
-that `--metadata` names.
+What is wrong: According to the cluster metadata the topic was deleted, has no partition of this number, or has no
+replica on this broker. Usually that happened while the broker was down. The topic was deleted, or the partition was
+reassigned. Or the directory was copied here. The metadata is that in `__cluster_metadata-0`, or the one that
+`--metadata` names.
 
-What a KRaft broker does with the directory at its next start:
+What a KRaft broker does with the directory when it starts:
 
-- 3.7 and later: it renames it to `-stray`. The data stays on the disk, but the broker no longer serves it.
+- 3.7 and later: It renames it to `-stray`. The data stays on the disk, but the broker no longer serves it.
 - 3.3 to 3.6: it DELETES it, unless a partition of the broker has no partition.metadata.
 
-A ZooKeeper broker loads the directory, and neither serves nor deletes it: it only takes disk space, and the finding is
-an info. It is a warning if ZooKeeper has no topic of this name and the directory holds records: ZooKeeper may have lost
-its data. A broker that migrates to KRaft may rename it: of a migration the rule says nothing.
+A ZooKeeper broker loads the directory, and neither serves nor deletes it. It only takes disk space, and the finding is
+an info. It is a warning if ZooKeeper has no topic of this name and the directory holds records. ZooKeeper may have lost
+its data. A broker that migrates to KRaft may rename it; the rule does not cover a migration.
 
-Where the finding is a warning, the broker may see other metadata when it starts: this copy may be old, or the end of it
-not committed.
+Where the finding is a warning, the broker may see other metadata when it starts. This copy may be old, or its end not
+committed.
 
-What to do: nothing, if the topic was deleted or moved on purpose. Otherwise copy the directory out of the log dir
-before you start the broker. A renamed directory is never deleted by itself: remove it once nobody needs it. If its
+What to do: Nothing, if the topic was deleted or moved on purpose. Otherwise copy the directory outside every log dir
+before you start the broker. Kafka never deletes a renamed directory. Remove it when its records are not needed. If its
 records should be served again, create the topic again and use `kcheck recover topic`.
 
-If ZooKeeper lost its data, create the topics again with the same numbers of partitions and the same replicas, and with
-their former configuration. Up to 2.7 the brokers then adopt the directories. From 2.8 on the new topic has another id:
-the brokers refuse the directories until partition.metadata is removed from each while its broker is stopped.
+If ZooKeeper lost its data, create the topics again. Use the same numbers of partitions, the same replicas, and their
+former configuration. In 2.7 and earlier the brokers then adopt the directories. In 2.8 and later the new topic has
+another id, and the brokers refuse the directories. Remove partition.metadata from each while its broker is stopped.
 
 See: operations/stray-replica.md
 """

@@ -1,14 +1,14 @@
 """The metadata of the cluster assign this replica to another log dir of the broker.
 
-What is wrong: since 3.7 the metadata of a KRaft cluster name the log dir of each replica, by the directory.id in its
-meta.properties. Here the replica is in a log dir with another id. Somebody moved the directory while the broker was
-down, the log dir has got a new meta.properties, or a broker stopped while it moved the replica.
+What is wrong: In 3.7 and later the metadata of a KRaft cluster names the log dir of each replica, by the directory.id
+in its meta.properties. The replica is in a log dir with another id. The directory was moved while the broker was down,
+or the log dir has a new meta.properties. Or the broker stopped while it moved the replica.
 
-What the broker does (3.7 and later): the disk decides. It serves the replica where it is, and asks the controller to
+What the broker does (3.7 and later): It follows the disk. It serves the replica where it is, and asks the controller to
 write this log dir into the metadata. Until then the controller takes the replica for offline if the other log dir is
 offline.
 
-What to do: nothing, if the directory was moved on purpose. Make sure that no other log dir of the broker holds the same
+What to do: Nothing, if the directory was moved on purpose. Make sure that no other log dir of the broker holds the same
 partition: KC304.
 """
 

@@ -1,16 +1,16 @@
 """The replica has a leader epoch that the controller has not given yet.
 
-What is wrong: the controller gives every leader its epoch, and the metadata of the cluster keep the latest one. A
-broker that has those metadata never writes a higher epoch. Here leader-epoch-checkpoint or the last batch has one. The
-directory was copied from another cluster, the epochs are damaged, or the metadata was lost and an older copy took
-their place. Or this copy of the metadata is simply older than the directory: then the finding is an info.
+What is wrong: The controller gives every leader its epoch, and the metadata of the cluster keep the latest one. A
+broker that has those metadata never writes a higher epoch. The leader-epoch-checkpoint or the last batch has one. The
+directory was copied from another cluster, or the epochs are corrupt. Or the metadata was lost and an older copy took
+its place. Or this copy of the metadata is simply older than the directory. Then the finding is an info.
 
-What the broker does: it starts, and compares nothing. As leader it drops the higher epochs from
-leader-epoch-checkpoint, and writes batches with lower ones after them. As follower it does not get back in sync: the
-leader refuses its fetches as out of range, over and over, until its own epoch is above that of the replica.
+What the broker does: It starts, and compares nothing. As leader it removes the higher epochs from
+leader-epoch-checkpoint, and writes batches with lower ones after them. As follower it does not get back in sync. The
+leader refuses its fetches as out of range until its own epoch is above the replica's.
 
-What to do: find out which of the two is wrong before you start the broker. Compare with another replica of the
-partition (`kcheck check` with the directories of all brokers), and with a controller's copy of the metadata
+What to do: Find out which of the two is wrong before you start the broker. Compare with another replica of the
+partition (`kcheck check` with the directories of all brokers). Compare with a controller's copy of the metadata too
 (`--metadata`).
 """
 

@@ -1,18 +1,17 @@
 """The broker is an eligible leader replica of the partition, and did not stop cleanly.
 
-What is wrong: possibly nothing but a crash. An eligible leader replica (ELR, 4.0 and later) is out of sync, but has
-every committed record, so the controller may elect it without loss. That holds only until its broker stops uncleanly.
-Here the log dir has no .kafka_cleanshutdown, or one that does not name the broker epoch of the last registration.
+What is wrong: Possibly only a crash. An eligible leader replica (ELR, 4.0 and later) is out of sync, but has every
+committed record. So the controller may elect it without loss. That holds only until its broker stops uncleanly. The log
+dir has no .kafka_cleanshutdown, or one without the broker epoch of the last registration.
 
-What the broker does: when it registers after the start, it names the broker epoch in .kafka_cleanshutdown of its log
-dirs. If that is not the one that the controller knows, the controller removes the broker from ISR and ELR of all its
-partitions. If no member is left, only the last leader (`lastKnownElr`) or an unclean election leads the partition
-again, and committed records can be lost.
+What the broker does: When it registers, it names the broker epoch in .kafka_cleanshutdown of its log dirs. If the
+controller has another one, it removes the broker from ISR and ELR of all its partitions. If no member is left, only the
+last leader (`lastKnownElr`) or an unclean election leads the partition again. Committed records can then be lost.
 
-If it is the only replica of the partition, the controller elects it all the same: the finding is an info.
+If it is the only replica of the partition, the controller elects it anyway, and the finding is an info.
 
-What to do: start the other members of ISR and ELR first, and this broker when the partition has a leader. If the
-finding is an error there is no other member: keep a copy of the directory, and compare the replicas (`kcheck
+What to do: Start the other members of ISR and ELR first. Start this broker when the partition has a leader. If the
+finding is an error, there is no other member. Keep a copy of the directory, and compare the replicas (`kcheck
 truncation`) before the controller elects one.
 
 See: operations/old-copy.md

@@ -1,24 +1,24 @@
 """The leader-epoch-checkpoint of a log in remote storage lacks the epochs of its remote segments.
 
-What is wrong: the log start lies below the first segment on disk, so the older records are in remote storage. The file
-has an entry for each epoch from the log start on. Here it has none, or its first entry starts above the log start: it
-was emptied, cut, or rebuilt from the batches on disk.
+What is wrong: The log start is below the first segment on disk, so the older records are in remote storage. The file
+has an entry for each epoch from the log start on. It has none, or its first entry starts above the log start. The file
+was emptied, truncated, or rebuilt from the batches on disk.
 
-What the broker does, in every release with remote storage (3.6 and later), when this replica leads: it compares the
+What the broker does, in every release with remote storage (3.6 and later), when this replica leads: It compares the
 remote segments with the first epoch of its file. It DELETES every remote segment whose epochs are all lower, from
 remote storage too, and raises the log start. An emptied file gets the new leader epoch as its first one, so every older
 segment goes. The log says "due to leader-epoch-cache truncation". This happens within minutes of the election
 (`remote.log.manager.task.interval.ms`), and no replica has these records.
 
-A file with a later first entry deletes fewer segments: only those ALL of whose epochs are lower. The others stay, and
-consumers cannot read them while this replica leads (KC242). A restart hides an emptied file, and does not heal it: the
-broker writes the epoch of the next batch. With __remote_log_metadata in the given log dirs kcheck names the segments.
-Without it kcheck reports a first entry above the log start only after a clean shutdown.
+A file with a later first entry deletes fewer segments, because every epoch of a segment must be lower. The others stay,
+and consumers cannot read them while this replica leads (KC242). A restart hides an emptied file, and does not heal it.
+The broker writes the epoch of the next batch. With __remote_log_metadata in the given log dirs kcheck names the
+segments. Without it kcheck reports a first entry above the log start only after a clean shutdown.
 
-What to do: keep the broker stopped, or do not let this replica lead, until the file is right. If another replica is in
-sync, move this partition directory out of the log dir and let the broker re-replicate it: a follower fetches the epochs
-from the leader's remote storage. Otherwise restore the file from a backup, or from the leader-epoch index that remote
-storage keeps with the newest segment. Never rebuild it from the batches on disk.
+What to do: Keep the broker stopped, or do not let this replica lead, until the file is right. If another replica is in
+sync, move this partition directory outside every log dir and let the broker re-replicate it. A follower fetches the
+epochs from the leader's remote storage. Otherwise restore the file from a backup, or from the leader-epoch index that
+remote storage keeps with the newest segment. Never rebuild it from the batches on disk.
 """
 
 from collections.abc import Iterable

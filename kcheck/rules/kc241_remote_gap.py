@@ -1,15 +1,15 @@
 """Offsets between the log start and the first local segment are in no remote segment.
 
-What is wrong: a log in remote storage has a gap. Its log start lies below the first segment on disk, and the records
-between are neither on disk nor in a finished remote segment that this replica can read. A local segment was removed
-before its copy finished, or a remote segment was deleted.
+What is wrong: A log in remote storage has a gap. Its log start is below the first segment on disk. The records between
+are neither on disk nor in a finished remote segment that this replica can read. A local segment was removed before its
+copy finished, or a remote segment was deleted.
 
-What the broker does, in every release with remote storage (3.6 and later): it starts without a message. A consumer
-that reaches the gap gets OFFSET_OUT_OF_RANGE. With auto.offset.reset=earliest it reads the records below the gap again
-and again. With latest it skips everything up to the log end.
+What the broker does, in every release with remote storage (3.6 and later): It starts without a message. A consumer that
+reaches the gap gets OFFSET_OUT_OF_RANGE. With auto.offset.reset=earliest it reads the records below the gap again and
+again. With latest it skips everything up to the log end.
 
-What to do: let another replica lead that has the records: kcheck elect. If no replica has them, move consumers to the
-offset after the gap: kafka-consumer-groups.sh --reset-offsets --to-offset.
+What to do: Let another replica lead that has the records (kcheck elect). If no replica has them, move consumers to the
+offset after the gap (kafka-consumer-groups.sh --reset-offsets --to-offset).
 """
 
 from collections.abc import Iterable

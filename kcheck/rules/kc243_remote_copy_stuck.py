@@ -1,12 +1,12 @@
 """Brokers do not get a segment copied to remote storage.
 
-What is wrong: __remote_log_metadata has five tries of one segment without an end, or a copy that began an hour before
-the last record. The store refuses writes, or the plugin hangs.
+What is wrong: __remote_log_metadata has five unfinished tries of one segment, or a copy that began an hour before the
+last record. The store refuses writes, or the plugin hangs.
 
-What the broker does, in every release with remote storage (3.6 and later): it tries again and keeps the segments on
-disk, local.retention.* notwithstanding. The disk fills.
+What the broker does, in every release with remote storage (3.6 and later): It tries again, and keeps the segments on
+disk, whatever local.retention.* allows. The disk fills.
 
-What to do: look for the exception of RemoteLogManager in server.log, and repair the access to the store. Watch the free
+What to do: Look for the exception of RemoteLogManager in server.log, and repair the access to the store. Watch the free
 space of the log dirs.
 """
 

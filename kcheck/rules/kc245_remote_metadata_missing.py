@@ -1,14 +1,14 @@
 """The metadata of remote segments is lost.
 
-What is wrong: the log start lies below the first local segment, so the older records are in remote storage. But no
-broker with a replica of their partition of __remote_log_metadata has its records: the directory is missing or empty, or
-it ends below its checkpointed high watermark.
+What is wrong: The log start is below the first local segment, so the older records are in remote storage. But no broker
+with a replica of their partition of __remote_log_metadata has its records. The directory is missing or empty, or it
+ends below its checkpointed high watermark.
 
-What the broker does, in every release with remote storage (3.6 and later): within seconds of its start it raises the
-log start to the first local segment and truncates the leader epochs. It logs no error. The objects stay in the store
-for ever, also after the topic is deleted.
+What the broker does, in every release with remote storage (3.6 and later): Within seconds it raises the log start to
+the first local segment and truncates the leader epochs. It logs no error. The objects stay in the store for ever, also
+after the topic is deleted.
 
-What to do: keep the brokers stopped. Restore the directories of __remote_log_metadata from a disk or a backup that has
+What to do: Keep the brokers stopped. Restore the directories of __remote_log_metadata from a disk or a backup that has
 them. Afterwards the objects can still be read.
 """
 

@@ -1,12 +1,13 @@
 """__remote_log_metadata has lost the first records of remote segments.
 
-What is wrong: of a remote segment only later records are left, not the one with its offsets. Retention or compaction
-has deleted the older segments of __remote_log_metadata: the topic needs retention.ms=-1 and cleanup.policy=delete.
+What is wrong: The record with the offsets of a remote segment is missing; only later records are left. Retention or
+compaction has deleted the older segments of __remote_log_metadata. The topic needs retention.ms=-1 and
+cleanup.policy=delete.
 
-What the broker does, in every release with remote storage (3.6 and later): it does not find these segments
+What the broker does, in every release with remote storage (3.6 and later): It does not find these segments
 (KAFKA-15632). It neither serves nor deletes them, and their objects stay in the store.
 
-What to do: set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete for __remote_log_metadata. Restore its
+What to do: Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete for __remote_log_metadata. Restore its
 directories from a backup that has the older records.
 """
 

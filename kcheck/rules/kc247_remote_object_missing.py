@@ -1,14 +1,14 @@
 """A remote segment lacks objects in the store.
 
-What is wrong: according to __remote_log_metadata the segment is copied completely, but the store lacks an object of it:
+What is wrong: According to __remote_log_metadata the segment is copied completely. But the store lacks an object of it:
 the `.log`, an index, or the leader epochs. Or its `.log` has another size than the segment (LocalTieredStorage alone).
 A lifecycle rule of the bucket, or an operator, removed it. Only `kcheck tiered --store` looks.
 
-What the broker does, in every release with remote storage (3.6 and later): a consumer that reaches the segment gets
-UNKNOWN_SERVER_ERROR, again and again. In 3.9 a consumer with read_committed can fail in older segments already, because
-the broker looks for aborted transactions in later ones. A follower of an empty log cannot build its state.
+What the broker does, in every release with remote storage (3.6 and later): A consumer that reaches the segment gets
+UNKNOWN_SERVER_ERROR, again and again. In 3.9 a consumer with read_committed can fail in older segments already. The
+broker looks for aborted transactions in later ones. A follower of an empty log cannot build its state.
 
-What to do: restore the object from a version or a backup of the bucket. Exclude Kafka's prefix from lifecycle rules. If
+What to do: Restore the object from a version or a backup of the bucket. Exclude Kafka's prefix from lifecycle rules. If
 the object is lost, move consumers to the offset after the segment.
 """
 

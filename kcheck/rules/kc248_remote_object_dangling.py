@@ -1,12 +1,12 @@
 """The store has objects of a remote segment whose copy never finished, or that is deleted.
 
-What is wrong: a broker was killed between an upload and its record, or a deletion did not reach every object. Objects
+What is wrong: A broker was killed between an upload and its record. Or a deletion did not reach every object. Objects
 younger than an hour do not count, because a copy may run. Only `kcheck tiered --store` looks.
 
-What the broker does, in every release with remote storage (3.6 and later): nothing. It copied the segment again under
+What the broker does, in every release with remote storage (3.6 and later): Nothing. It copied the segment again under
 another id, and never reads or deletes these objects.
 
-What to do: nothing for the log. The objects cost money: compare the names once more, then delete them in the store.
+What to do: Nothing for the log. The objects cost money. Compare the names once more, then delete them in the store.
 """
 
 from collections.abc import Iterable

@@ -1,15 +1,15 @@
 """The store has objects of remote segments that no metadata names.
 
-What is wrong: __remote_log_metadata has no record of these segments. It was lost (KC245), retention cut it, or the
+What is wrong: __remote_log_metadata has no record of these segments. It was lost (KC245), retention deleted it, or the
 objects are of another cluster. Objects younger than an hour do not count. Only `kcheck tiered --store` looks, and only
 if every partition of __remote_log_metadata is in the given log dirs, or lost.
 
-What the broker does, in every release with remote storage (3.6 and later): nothing. It never reads or deletes them, not
+What the broker does, in every release with remote storage (3.6 and later): Nothing. It never reads or deletes them, not
 even when the topic is deleted.
 
-What to do: keep the objects of topics that exist, and restore the directories of __remote_log_metadata. They may be the
+What to do: Keep the objects of topics that exist, and restore the directories of __remote_log_metadata. They may be the
 only copy of their records. Objects of topics that the cluster does not have can go, unless another cluster uses the
-store: `kcheck tiered --store PLACE --orphans FILE` writes their keys for the store's own tool.
+store. `kcheck tiered --store PLACE --orphans FILE` writes their keys for the store's own tool.
 """
 
 from collections.abc import Iterable

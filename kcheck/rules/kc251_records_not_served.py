@@ -1,19 +1,19 @@
 """A -delete or -stray directory holds records that the broker does not serve.
 
-What is wrong: perhaps nothing. The topic was deleted, the partition was moved to another broker or log dir, or a start
-found no such replica in the metadata of the cluster. But if somebody deleted the topic by mistake, or the metadata was
-wrong, these can be the last copies of the records.
+What is wrong: Perhaps nothing. The topic was deleted, or the partition was moved to another broker or log dir. Or the
+broker did not find this replica in the metadata when it started. But if the topic was deleted by mistake, or the
+metadata was wrong, these can be the last copies of the records.
 
 What the broker does:
 
-- `-delete`: it removes the directory `log.segment.delete.delay.ms` after its start, 60 seconds by default.
-- `-stray` (3.7 and later): it leaves the directory as it is, and never removes it.
+- `-delete`: It removes the directory after `log.segment.delete.delay.ms`, 60 seconds by default.
+- `-stray` (3.7 and later): It leaves the directory as it is, and never removes it.
 
-Clients get none of these records in either case.
+Clients cannot read these records in either case.
 
-What to do: nothing, if nobody needs the records. Otherwise, before you start the broker, copy a `-delete` directory
-out of the log dir. If the cluster still assigns the partition of a `-stray` directory to this broker, and no other
-broker has it, rename the directory back to TOPIC-PARTITION while the broker is stopped.
+What to do: Nothing, if the records are not needed. Otherwise, before you start the broker, copy a `-delete` directory
+outside every log dir. A `-stray` directory may be the only copy, of a partition that the cluster still assigns to this
+broker. Then rename it back to TOPIC-PARTITION while the broker is stopped.
 
 See: operations/deleted-topic.md
 """

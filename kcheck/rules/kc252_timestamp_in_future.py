@@ -1,20 +1,20 @@
 """A timestamp in the future keeps segments that retention would delete.
 
-What is wrong: a record has a timestamp that is more than a day later than now. Usually a producer wrote microseconds
-or nanoseconds where Kafka expects milliseconds, or the clock of its host was wrong. Nothing is damaged.
-Now is the time of the machine that runs kcheck. For a copy of a disk, or a bundle, that is later than the time of the
-copy, as the next start of the broker is.
+What is wrong: A record has a timestamp that is more than a day later than now. Usually a producer wrote microseconds or
+nanoseconds where Kafka expects milliseconds, or the clock of its host was wrong. Nothing is corrupt. Now is the time of
+the machine that runs kcheck. For a copy of a disk, or a bundle, kcheck does not use the time of the copy, because the
+broker starts later.
 
-What the broker does: retention by time starts with the oldest segment, and stops at the first one whose largest
-timestamp is not older than `retention.ms`. So it keeps this segment, and every later one, until that time has come:
-the disk fills up. `retention.bytes` still deletes them.
+What the broker does: Retention by time starts with the oldest segment. It stops at the first one whose largest
+timestamp is not older than `retention.ms`. So it keeps this segment, and every later one, until that time has come: the
+disk fills up. `retention.bytes` still deletes them.
 
-A topic that is only compacted, or with retention.ms=-1, keeps its segments in any case: kcheck says nothing of it, as
-far as the metadata of the cluster show that.
+A topic that is only compacted, or has retention.ms=-1, keeps its segments in any case. kcheck does not report it if the
+cluster metadata shows that.
 
-What to do: delete the records up to the end of the last such segment (`kafka-delete-records.sh`), or set
-`retention.bytes` for the topic (`kafka-configs.sh`). From 3.6 on `message.timestamp.after.max.ms` makes the broker
-refuse the next such record; from 4.0 on its default is an hour.
+What to do: Delete the records up to the end of the last such segment (`kafka-delete-records.sh`). Or set
+`retention.bytes` for the topic (`kafka-configs.sh`). In 3.6 and later `message.timestamp.after.max.ms` makes the broker
+refuse these records. In 4.0 and later its default is an hour.
 
 See: operations/disk-full.md
 """

@@ -1,17 +1,16 @@
-"""A compacted topic holds records without a key: the log cleaner deletes them.
+"""A compacted topic has records without a key, and the log cleaner deletes them.
 
-What is wrong: somebody set `cleanup.policy=compact` for a topic whose records have no key. Brokers refuse new records
-without key in such a topic, but what is in the log stays there until the cleaner reads it.
+What is wrong: `cleanup.policy=compact` was set for a topic whose records have no key. Brokers refuse new records
+without key in this topic. But old ones stay in the log until the cleaner reads it.
 
-What the broker does: the cleaner keeps the newest record of each key. It deletes records without key at its first run,
-in every segment but the active one (Cleaner.shouldRetainRecord), within seconds of the start if the topic was never
-cleaned. Its log then says "Found N invalid messages during compaction". Those of the active segment follow once it
-rolls.
+What the broker does: The cleaner keeps the newest record of each key. Its first run deletes records without key in
+every segment but the active one (Cleaner.shouldRetainRecord). If the topic was never cleaned, that is within seconds.
+Its log then says "Found N invalid messages during compaction". Those of the active segment follow once it rolls.
 
 kcheck finds this with --depth records, if the metadata of the cluster show the configuration of the topic. `kcheck
 preflight` reads the keys of compacted topics that the cleaner has never cleaned.
 
-What to do: before the broker starts, set `cleanup.policy=delete` for the topic (`kafka-configs.sh`), if its controller
+What to do: Before the broker starts, set `cleanup.policy=delete` for the topic (`kafka-configs.sh`), if its controller
 runs elsewhere. Otherwise start the broker with `log.cleaner.enable=false`, change the topic, and start it again.
 """
 

@@ -1,19 +1,19 @@
 """The controller elected a leader of the partition uncleanly.
 
-What is wrong: no replica that had every committed record was there, so the controller made another one the leader. What
-this replica lacked is lost: each other replica truncates its log to the new leader's once it fetches from it, without
-any error. The metadata of the cluster remember the election until a snapshot replaces its record.
+What is wrong: No replica that had every committed record was there, so the controller made another one the leader. The
+records that this replica lacked are lost. When another replica fetches from it, it truncates its log to the new
+leader's, without any error. The metadata of the cluster remember the election until a snapshot replaces its record.
 
-What the broker does: nothing more. The leader epoch of the election begins, in the logs that follow it, at the offset
-where they were cut.
+What the broker does: Nothing more. In the logs that follow it, the leader epoch of the election begins at the offset
+where they were truncated.
 
-The finding is an error for a replica that was in sync, or led, before the election and has not followed yet: the start
-of its broker deletes what only it has. It is a warning for any other replica that has not followed, and an info for one
-that has. An election of the broker that led last is no finding: it lacks nothing.
+The finding is an error for a replica that was in sync, or led, before the election and has not followed yet. When its
+broker starts, it deletes the records that no other replica has. It is a warning for any other replica that has not
+followed, and an info for one that has. An election of the broker that led last is no finding, because it lacks nothing.
 
-What to do: find out which records are missing, and send them again if their source still has them. A replica that has
-not come back yet may hold them: before you start its broker, run `kcheck recover`, which says which records it would
-lose, and saves them (`--output-dir`). A copy or a `-stray` directory of a former leader can have them too.
+What to do: Find out which records are missing, and send them again if their source still has them. A replica that has
+not come back yet may hold them. Before you start its broker, run `kcheck recover`. It names the records that would be
+lost, and saves them (`--output-dir`). A copy or a `-stray` directory of a former leader can have them too.
 
 See: operations/unclean-happened.md
 """

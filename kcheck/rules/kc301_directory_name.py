@@ -1,18 +1,18 @@
 """A directory in the log dir has a name that the broker cannot read, so the broker does not start.
 
-What is wrong: every directory in a log dir must be named `<topic>-<partition>`, optionally with the `-delete`,
-`-future` or `-stray` suffix that the broker writes. This one is not. Typical causes: `lost+found` where the log dir is
-the root of a file system, `.snapshot` of a storage system, a backup directory or a link to one, a directory that a
-newer broker wrote before a downgrade (`-future` needs 1.1, `-stray` needs 3.6.1, `remote-log-index-cache` 3.5), or a
-directory with the name of a checkpoint, of meta.properties or of .kafka_cleanshutdown.
+What is wrong: Every directory in a log dir must be named `<topic>-<partition>`. A broker may add `-delete`, `-future`
+or `-stray`. This one is not. Typical causes are `lost+found` in the root of a file system, `.snapshot` of a storage
+system, and a backup directory or a link to one. A downgrade leaves directories of newer brokers (`-future` needs 1.1,
+`-stray` needs 3.6.1, `remote-log-index-cache` 3.5). A directory can also have the name of a checkpoint, of
+meta.properties or of .kafka_cleanshutdown.
 
-What the broker does, in every release: it aborts its start, for all log dirs. The log says "is not in the form of
+What the broker does, in every release: It does not start, for all log dirs. Its log contains "is not in the form of
 topic-partition". In KRaft mode the failed start removes the clean-shutdown marker, so the next start scans segments.
 
-From 2.8 on a directory .kafka_cleanshutdown does not abort the start. An empty one counts as the marker, and the
+In 2.8 and later a broker starts with a directory .kafka_cleanshutdown. An empty one counts as the marker, and the
 broker removes it. One that is not empty takes the log dir offline.
 
-What to do: move the directory out of the log dir. If the log dir is the root of a file system, use a directory below
+What to do: Move the directory outside every log dir. If the log dir is the root of a file system, use a directory below
 it. Never put backups into a log dir.
 
 See: operations/moved-by-hand.md

@@ -1,19 +1,19 @@
 """A checkpoint lists partitions that have no directory in this log dir.
 
-What is wrong: usually nothing. A partition was deleted or moved to another log dir, and the broker has not written the
+What is wrong: Usually nothing. A partition was deleted or moved to another log dir, and the broker has not written the
 file since. A log dir that lost its last partition keeps its high watermarks for ever. But if the directory should be
-there, somebody removed it.
+there, it was removed.
 
 What the broker does:
 
-- recovery-point, log-start and replication-offset-checkpoint: in every release it ignores these entries, and drops them
+- recovery-point, log-start and replication-offset-checkpoint: In every release it ignores these entries, and omits them
   when it next writes the file.
-- cleaner-offset-checkpoint: the entry stays as long as another log dir of this broker has the partition. Up to 4.0 it
-  can hide the right value of that log dir. From 4.1 on every cleaner thread dies if that log dir lists the partition
-  too (KC307 compares all log dirs).
+- cleaner-offset-checkpoint: The entry stays as long as another log dir of this broker has the partition. In 4.0 and
+  earlier it can hide the right value of that log dir. In 4.1 and later every cleaner thread dies if that log dir lists
+  the partition too (KC307 compares all log dirs).
 
-What to do: nothing, if you know that the partition was deleted or moved. You can always remove the line from
-cleaner-offset-checkpoint while the broker is stopped; lower the count in line 2 by one.
+What to do: Nothing, if you know that the partition was deleted or moved. You can always remove the line from
+cleaner-offset-checkpoint while the broker is stopped. Lower the count in line 2 by one.
 """
 
 from array import array

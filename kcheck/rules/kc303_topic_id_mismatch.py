@@ -1,20 +1,20 @@
 """Partitions of one topic have different topic ids on one broker, or two topics share an id.
 
-What is wrong: a topic has one id, which each partition.metadata of the topic repeats, and no other topic has it. Here
-the ids differ: the topic was deleted and recreated while this broker or log dir was away, the directory was copied
-from another cluster, or an old tool recreated the topic in ZooKeeper. Or the directory or the file was copied from
-another topic. The cluster knows at most one of the ids of a topic.
+What is wrong: A topic has one id, in each partition.metadata of the topic, and no other topic has it. The ids differ.
+The topic was deleted and recreated while this broker or log dir was away, or an old tool recreated it in ZooKeeper. Or
+the directory was copied from another cluster. Or the directory or the file was copied from another topic. The cluster
+knows at most one of the ids of a topic.
 
 What the broker does with the partitions whose id the cluster does not know:
 
-- KRaft, 3.7 and later: it renames their directories to `-stray`. The data stays on the disk, but the broker no longer
+- KRaft, 3.7 and later: It renames their directories to `-stray`. The data stays on the disk, but the broker no longer
   serves it.
 - KRaft, 3.0 to 3.6: it DELETES them.
-- KRaft, where the id belongs to another topic: it does the same if that topic has no partition of this number here.
+- KRaft, where the id belongs to another topic: It does the same if that topic has no partition of this number here.
   Otherwise it refuses the partition (InconsistentTopicIdException); the replica neither leads nor follows.
 - ZooKeeper, 2.8 to 3.9: it refuses them with INCONSISTENT_TOPIC_ID; the replica neither leads nor follows.
 
-What to do: ask the cluster for the id (`kafka-topics.sh --describe`). If you may need the records of the directories
+What to do: Ask the cluster for the id (`kafka-topics.sh --describe`). If you may need the records of the directories
 with another id, keep copies outside every log dir. Do not change an id by hand to keep data of a deleted topic, and
 never invent one.
 """

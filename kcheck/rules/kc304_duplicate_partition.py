@@ -1,15 +1,16 @@
 """Two directories of one broker are the same partition, so the broker does not start.
 
-What is wrong: a partition may have one directory on a broker, plus one `-future` directory while the broker moves it
-to another log dir. Here there are two of the same kind, in one log dir (`orders-0` and `orders-00` are one partition)
-or in two. Typical causes: somebody copied a directory from one disk to another, a disk came back after the broker had
-recreated its partitions elsewhere, or a broker was killed while the moved replica took the place of the old one.
+What is wrong: A partition may have one directory on a broker. It may have one `-future` directory too, while the broker
+moves it to another log dir. This partition has two of the same kind, in one log dir or in two (`orders-0` and
+`orders-00` are one partition). A directory may have been copied from one disk to another. Or a disk came back after the
+broker had recreated its partitions elsewhere. Or a broker was killed while the moved replica took the place of the old
+one.
 
-What the broker does, in every release: it aborts its start, for all log dirs. The log says "Duplicate log
+What the broker does, in every release: It does not start, for all log dirs. Its log contains "Duplicate log
 directories".
 
-What to do: find the right directory (the higher log end and the later leader epochs in `kcheck inspect`), and move the
-other out of the log dir. Keep it until you are sure. Do not merge files of the two.
+What to do: Find the right directory, with the higher log end and the later leader epochs (`kcheck inspect`). Move the
+other outside every log dir. Keep it until you are sure. Do not merge files of the two.
 
 See: operations/moved-by-hand.md
 """

@@ -1,22 +1,22 @@
 """The log dirs of one broker name different brokers or clusters, so the broker does not start.
 
-What is wrong: each log dir has a meta.properties with the id of the broker and of the cluster. They must be equal in
-all log dirs of a broker. Typical causes: a disk of another broker or cluster was mounted, a volume was reused, or a log
-dir was never formatted or has lost the file.
+What is wrong: Each log dir has a meta.properties with the id of the broker and of the cluster. They must be equal in
+all log dirs of a broker. A disk of another broker or cluster was mounted, a volume was reused, or a log dir was never
+formatted. Or the file is lost.
 
 What the broker does:
 
-- Different node.id or broker.id: it does not start, in every release from 0.9 on.
-- Different cluster.id: it does not start, from 2.4 on.
-- A log dir without the file: it does not start with KRaft. With ZooKeeper it starts, except from 2.8 to 3.6 where the
-  file exists and is empty. Up to 3.9 only other log dirs show that a log dir belongs to KRaft. For a broker that was
-  migrated from ZooKeeper, the cluster metadata in one of them shows it.
-- Any other difference, for example directory.id after a downgrade from 3.7: it does not start with ZooKeeper from 2.8
-  to 3.6, nor with KRaft from 2.8 to 3.3. Other releases ignore it.
+- Different node.id or broker.id: It does not start, in 0.9 and later.
+- Different cluster.id: It does not start, in 2.4 and later.
+- A log dir without the file: It does not start with KRaft. With ZooKeeper it starts, except from 2.8 to 3.6 where the
+  file exists and is empty. In 3.9 and earlier only other log dirs show that a log dir belongs to KRaft. For a broker
+  that was migrated from ZooKeeper, the cluster metadata in one of them shows it.
+- Any other difference, for example directory.id after a downgrade from 3.7: It does not start with ZooKeeper (2.8 to
+  3.6) or with KRaft (2.8 to 3.3). Other releases ignore it.
 
-What to do: find out whose disk it is before you change anything: its partitions belong to that broker. If the log dir
-is the right one and only its file is wrong or missing, copy version, node.id (or broker.id) and cluster.id from
-another log dir of this broker, without directory.id.
+What to do: Find out whose disk it is before you change anything. Its partitions belong to that broker. If only the file
+is wrong or missing, copy version, node.id (or broker.id) and cluster.id from another log dir of this broker. Do not
+copy directory.id.
 
 See: operations/dead-disk.md
 """

@@ -1,12 +1,12 @@
 """Two log dirs of one broker have the same directory.id, so the broker does not start.
 
-What is wrong: from 3.7 on each log dir has its own id in meta.properties. Here two are equal: somebody copied a log dir
-or its meta.properties.
+What is wrong: In 3.7 and later each log dir has its own id in meta.properties. Two are equal, because a log dir or its
+meta.properties was copied.
 
-What the broker does: from 3.7 on it does not start ("Duplicate directory ID"). Older releases do not look.
+What the broker does: In 3.7 and later it does not start ("Duplicate directory ID"). Older releases do not look.
 
-What to do: find out which log dir is the copy (its partitions are in the other one too, or it is newer). Then remove
-the line directory.id from its meta.properties. The broker creates a new id, and the controller sees a new log dir.
+What to do: Find out which log dir is the copy. Its partitions are in the other one too, or it is newer. Then remove the
+line directory.id from its meta.properties. The broker creates a new id, and the controller sees a new log dir.
 """
 
 from collections.abc import Iterable

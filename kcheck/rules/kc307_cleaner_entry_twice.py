@@ -1,18 +1,18 @@
-"""The cleaner files of two log dirs list the same partition, and compaction of the whole broker stops.
+"""The cleaner files of two log dirs list the same partition, and all compaction of the broker stops.
 
-What is wrong: cleaner-offset-checkpoint of each log dir lists the compacted partitions of that log dir. Here two of
-them list one partition. Usually a broker up to 2.6 moved it between log dirs and left the old line.
+What is wrong: cleaner-offset-checkpoint of each log dir lists the compacted partitions of that log dir. Two of them
+list one partition. Usually a broker of 2.6 and earlier moved it between log dirs and left the old line.
 
 What the broker does:
 
-- From 4.1 on it joins the files of all log dirs and fails on the duplicate partition, even with equal values
-  ("Duplicate key"). Every cleaner thread dies at its first pass, with no other sign. Compacted topics, first of all
+- 4.1 and later join the files of all log dirs and fail on the duplicate partition, even with equal values ("Duplicate
+  key"). Every cleaner thread dies at its first pass, with no other sign. Compacted topics, first of all
   __consumer_offsets, grow until the disk is full.
-- Up to 4.0 the last file that it reads wins. If that is the old line, the broker cleans the log again from too low an
-  offset, or never again compacts the keys below too high an offset.
+- In 4.0 and earlier the last file that it reads wins. If that is the old line, the broker cleans from the wrong offset.
+  It cleans the log again, or never again compacts the keys below.
 
-What to do: stop the broker and keep copies of the files outside every log dir. Remove the line from the file whose log
-dir has no directory of the partition, and lower the count in line 2 by one. Removing a line is always safe.
+What to do: Stop the broker and keep copies of the files outside every log dir. Remove the line from the file whose log
+dir has no directory of the partition. Lower the count in line 2 by one. Removing a line is always safe.
 """
 
 from collections.abc import Iterable

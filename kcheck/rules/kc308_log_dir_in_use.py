@@ -1,13 +1,13 @@
 """A running process holds this log dir, so the results may be inconsistent.
 
-What is wrong: nothing, if the broker is meant to run. But kcheck reads files while the broker writes them: a segment
-can be longer than its index says, a checkpoint older than the log, a batch incomplete. So kcheck reads each partition
+What is wrong: Nothing, if the broker is meant to run. But kcheck reads files while the broker writes them. A segment
+can be longer than its index shows, a checkpoint older than the log, a batch incomplete. So kcheck reads each partition
 that looks wrong a second time, and reports only what is wrong both times.
 
-What the broker does: it keeps running. kcheck only reads, and takes no lock.
+What the broker does: It keeps running. kcheck only reads, and takes no lock.
 
-What to do: treat findings about log ends, indexes and checkpoints as hints, and check again after the broker has
-stopped. Change nothing in the directory while the process runs. kcheck refuses to repair a log dir that is in use.
+What to do: Treat findings about log ends, indexes and checkpoints as hints. Check again after the broker has stopped.
+Change nothing in the directory while the process runs. kcheck refuses to repair a log dir that is in use.
 """
 
 from collections.abc import Iterable

@@ -1,14 +1,15 @@
 """A directory has a name that the broker reads as a partition, but would never write itself.
 
-What is wrong: the name has leading zeros, a plus sign, a character that no topic may have, or a suffix that a broker
-writes differently. The broker loads `orders-01` as orders-1, beside or instead of the real one. It loads a ZooKeeper
-data directory `version-2` as partition 2 of a topic named version, and `orders backup-0` as a topic with a space.
+What is wrong: The name has leading zeros, a plus sign, or a character that no topic may have. Or its suffix differs
+from a broker's. The broker loads `orders-01` as orders-1, in addition to the real one or instead of it. It loads a
+ZooKeeper data directory `version-2` as partition 2 of a topic named version. It loads `orders backup-0` as a topic with
+a space.
 
-What the broker does, in every release: it loads the directory as the partition that it reads in the name. If another
+What the broker does, in every release: It loads the directory as the partition that it reads in the name. If another
 directory of that partition exists, it does not start (KC304). With white space in the topic, it writes checkpoint lines
 with four words. The second start from now fails on them, and the log dir goes offline.
 
-What to do: find out where the directory comes from. A copy or a backup belongs outside every log dir. Rename it to its
+What to do: Find out where the directory comes from. A copy or a backup belongs outside every log dir. Rename it to its
 real name only if no other directory of that partition exists.
 """
 

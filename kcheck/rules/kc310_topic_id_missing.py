@@ -1,19 +1,19 @@
 """A partition on a KRaft broker has no partition.metadata, so the broker does not know which topic it is.
 
-What is wrong: a KRaft broker writes partition.metadata into each partition directory before the first record. Here
-there are records and no file: it was removed, or not copied with the rest.
+What is wrong: A KRaft broker writes partition.metadata into each partition directory before the first record. There are
+records and no file. It was removed, or not copied with the rest.
 
 What a KRaft broker does:
 
-- 3.7.1 and later: it treats the directory as stray and renames it to `-stray`. THE DATA DISAPPEARS FROM THE BROKER: it
+- 3.7.1 and later: It treats the directory as stray and renames it to `-stray`. THE DATA DISAPPEARS FROM THE BROKER. It
   stays on the disk, but the broker does not serve it, and creates the replica again, empty.
 - 3.7.0: it does not start.
 - 3.3 to 3.6: it logs "Error deleting stray partitions" and keeps running.
 - 3.0 to 3.2: it fails to publish the cluster metadata.
 
-What to do: before you start the broker, copy partition.metadata from another partition of the same topic, on this
-broker or another: all partitions of a topic have the same id. Never invent an id. If the cluster lost its metadata, or
-its ZooKeeper, and no partition has the file, `kcheck recover metadata` gives the topic an id everywhere.
+What to do: Before you start the broker, copy partition.metadata from another partition of the same topic, on any
+broker. All partitions of a topic have the same id. Never invent an id. If the cluster lost its metadata or its
+ZooKeeper, and no partition has the file, run `kcheck recover metadata`. It gives the topic an id everywhere.
 
 See: operations/lost-zookeeper.md
 """

@@ -1,15 +1,15 @@
 """A plain file has the name of a partition directory.
 
-What is wrong: a broker keeps each partition in a directory. Here a file has the name of one: an archive that was not
-unpacked, a failed copy, or misdirected output.
+What is wrong: A broker keeps each partition in a directory. A file has the name of one. It may be an archive that was
+not unpacked, a failed copy, or misdirected output.
 
-What the broker does: at its start it ignores files. But if the broker is assigned the partition and finds no directory
-of it, it creates one. That fails because of the file. The broker takes the log dir offline, and halts if it has no
-other one.
+What the broker does: When it starts, it ignores files. But if the broker is assigned the partition and finds no
+directory of it, it creates one. That fails because of the file. The broker takes the log dir offline, and halts if it
+has no other one.
 
 Many such files whose partitions no checkpoint names are one finding, with their number and the first names.
 
-What to do: stop the broker and move the file out of the log dir.
+What to do: Stop the broker and move the file outside every log dir.
 """
 
 from collections.abc import Iterable

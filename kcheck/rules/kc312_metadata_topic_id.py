@@ -1,14 +1,15 @@
 """The partition.metadata of the KRaft metadata log names a wrong topic id, so the broker does not start.
 
-What is wrong: `__cluster_metadata` has the same topic id in every cluster, AAAAAAAAAAAAAAAAAAAAAQ, and from 3.0 on the
-partition.metadata of its log says so. Here it names another one: the file was copied from a partition of another
-topic, or the directory is another topic's and was renamed.
+What is wrong: `__cluster_metadata` has the same topic id in every cluster, AAAAAAAAAAAAAAAAAAAAAQ. In 3.0 and later the
+partition.metadata of its log has this id. This file has another one. It was copied from a partition of another topic,
+or another topic's directory was renamed.
 
-What the broker does: with KRaft, from 3.0 on, neither a broker nor a controller starts (InconsistentTopicIdException).
+What the broker does: With KRaft, in 3.0 and later, neither a broker nor a controller starts
+(InconsistentTopicIdException).
 
-What to do: if the log in the same directory is the KRaft metadata log (`kcheck dump` decodes its records), remove the
-file: the next start writes it again. Otherwise the metadata log is somewhere else: find it before you start anything.
-If no node has it, the metadata is lost.
+What to do: If the log in the same directory is the KRaft metadata log (`kcheck dump` decodes its records), remove the
+file. The broker writes it again. Otherwise the metadata log is somewhere else. Find it before you start anything. If no
+node has it, the metadata is lost.
 
 See: operations/lost-metadata.md
 """

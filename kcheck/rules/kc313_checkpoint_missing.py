@@ -1,16 +1,16 @@
 """A log dir with records has no replication-offset-checkpoint or no recovery-point-offset-checkpoint.
 
-What is wrong: a broker creates both files when it starts, before it writes a record. So in a log dir with records they
-exist. Here somebody removed one, or did not copy it with the rest.
+What is wrong: A broker creates both files when it starts, before it writes a record. So in a log dir with records they
+exist. One file was removed, or was not copied with the rest.
 
-What the broker does, in every release: it creates an empty file and reads no entries from it.
+What the broker does, in every release: It creates an empty file and reads no entries from it.
 
-- replication-offset-checkpoint: each partition starts with its high watermark at the log start. Consumers get no record
+- replication-offset-checkpoint: Each partition starts with its high watermark at the log start. Consumers get no record
   above it until the followers have fetched again. A follower without leader epochs truncates to its log start (KC216).
-- recovery-point-offset-checkpoint: after a clean shutdown this is harmless, because the broker scans nothing. After an
+- recovery-point-offset-checkpoint: After a clean shutdown this is harmless, because the broker scans nothing. After an
   unclean shutdown it scans every segment of every partition, which can take hours.
 
-What to do: if you have a backup of replication-offset-checkpoint from the time of the shutdown, copy it back before the
+What to do: Look for a backup of replication-offset-checkpoint from the time of the shutdown. Copy it back before the
 broker starts. Never invent a high watermark. A recovery-point-offset-checkpoint needs no backup.
 """
 

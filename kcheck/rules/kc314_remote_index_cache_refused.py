@@ -1,16 +1,16 @@
-"""A name or a size in remote-log-index-cache ends the start of a broker with remote storage.
+"""Because of a name or a size in remote-log-index-cache, a broker with remote storage does not start.
 
-What is wrong: the directory, in the first log dir, holds indexes of remote segments that the broker fetched. Three
-files belong to each: `<start offset>_<segment id>` with `.index`, `.timeindex` and `.txnindex`. Here something has
-another name, or an index does not end with a whole entry: a file of NFS or of an editor, a directory, a copy that was
-not finished, a full disk.
+What is wrong: The directory, in the first log dir, holds indexes of remote segments that the broker fetched. Each has
+three files: `<start offset>_<segment id>` with `.index`, `.timeindex` and `.txnindex`. One file has another name, or an
+index ends inside an entry. It may be a file of NFS or of an editor, a directory, an unfinished copy, or the result of a
+full disk.
 
-What the broker does, from 3.6 on with `remote.log.storage.system.enable=true`: at its start it parses every name
-and opens every index. From 4.1 on it first deletes `.tmp` and `.deleted` files. It catches no exception, so its start
-ends with a StringIndexOutOfBoundsException, IllegalArgumentException, NumberFormatException or CorruptIndexException.
-Without remote storage it does not look at the directory. kcheck compares names and sizes; it does not read the indexes.
+What the broker does, in 3.6 and later with `remote.log.storage.system.enable=true`: It parses every name and opens
+every index. In 4.1 and later it first deletes `.tmp` and `.deleted` files. It catches no exception and does not start
+(StringIndexOutOfBoundsException, IllegalArgumentException, NumberFormatException or CorruptIndexException). Without
+remote storage it does not look at the directory. kcheck compares names and sizes; it does not read the indexes.
 
-What to do: stop the broker and remove the directory. That loses nothing: the broker fetches the indexes again.
+What to do: Stop the broker and remove the directory. That loses nothing, because the broker fetches the indexes again.
 """
 
 from collections.abc import Iterable

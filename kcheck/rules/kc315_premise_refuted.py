@@ -1,12 +1,12 @@
-"""A premise of the next start is refuted: the broker does not start, or starts without what the cluster expects.
+"""A premise of the next start is refuted, so the broker does not start, or starts with less than the cluster expects.
 
-What is wrong: the settings, the disks and the metadata of the cluster contradict each other. The disk is of another
+What is wrong: The settings, the disks and the metadata of the cluster contradict each other. The disk is of another
 cluster or broker, a log dir is missing, or a disk is an old copy. docs/premises.md lists every premise.
 
-What the broker does: it ends, it never joins its cluster, or it starts without records that the cluster expects there.
+What the broker does: It ends, or never joins its cluster. Or it starts without records that the cluster expects there.
 The premise says which.
 
-What to do: do not start the broker. Bring the right disk, settings or metadata, then ask kcheck preflight again.
+What to do: Do not start the broker. Bring the right disk, settings or metadata, then ask kcheck preflight again.
 
 See: operations/before-a-start.md
 """
@@ -32,8 +32,8 @@ def check(view: object, release: Release) -> Iterator[Finding]:
 
 def finding(where: Location, judged: JudgedPremise, premise: "Premise", release: Release) -> Finding:
     """Return the finding for a premise that was judged to be refuted."""
-    ends_start = premise.ends_start
-    effect = "takes the log dir offline." if premise.takes_offline else "starts without what the cluster expects."
+    ends_start, is_offline = premise.ends_start, premise.takes_offline and not premise.is_counted
+    effect = "takes the log dir offline." if is_offline else "starts without what the cluster expects."
     effect = "does not start, or never joins its cluster." if ends_start else effect
     return RULE.finding(
         where,

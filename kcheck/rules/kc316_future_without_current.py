@@ -1,14 +1,14 @@
-"""A -future directory has no current directory in any log dir of the broker: its records are lost at the next start.
+"""A -future directory has no current directory in any log dir of the broker, and loses its records.
 
-What is wrong: the broker was moving the partition to another log dir, and the log dir that it came from is lost, or the
-directory there was removed. Only the -future copy is left. If other log dirs of the broker exist, name all of them: the
+What is wrong: The broker was moving the partition to another log dir. The log dir that it came from is lost, or the
+directory there was removed. Only the -future copy is left. If other log dirs of the broker exist, name all of them. The
 current directory may be there.
 
-What the broker does, 1.1 and later: it makes an empty current directory. Then it truncates the -future copy to the end
-of that, and puts it in its place: every record of the copy is gone a second after the start. Only if the metadata
-already place the replica in this log dir does a broker of 3.7 and later take the -future copy as it is.
+What the broker does, 1.1 and later: It makes an empty current directory. Then it truncates the -future copy to that
+empty log, and puts it in its place. A second later every record of the copy is lost. 3.7 and later keep the -future
+copy as it is only if the metadata already assigns the replica to this log dir.
 
-What to do: rename the -future directory to TOPIC-PARTITION before you start the broker. kcheck repair plans that if
+What to do: Rename the -future directory to TOPIC-PARTITION before you start the broker. kcheck repair plans that if
 every batch of the copy is intact.
 
 See: operations/dead-disk.md

@@ -1,16 +1,16 @@
-"""A -future directory lies in the same log dir as the current directory of its partition.
+"""A -future directory is in the same log dir as the current directory of its partition.
 
-What is wrong: a -future copy belongs in another log dir than the replica that it will replace. Somebody copied or moved
-directories, or merged two disks into one.
+What is wrong: A -future copy belongs in another log dir than the replica that it will replace. Directories were copied
+or moved, or two disks were merged into one.
 
 What the broker does:
 
-- 3.7.1 and later with KRaft: it renames the copy onto the current directory at every start, which fails
-  (DirectoryNotEmptyException), and ends.
-- Other releases from 1.1 on, and ZooKeeper: it starts, and takes the log dir offline seconds later, with all partitions
-  in it.
+- 3.7.1 and later with KRaft: The broker renames the copy onto the current directory. That fails
+  (DirectoryNotEmptyException), and the broker does not start.
+- Other releases that have -future (1.1 and later), and ZooKeeper: The broker starts. Seconds later it takes the log dir
+  offline, with all partitions in it.
 
-What to do: move the -future directory out of the log dir. Keep it until you have seen that the current directory has
+What to do: Move the -future directory outside every log dir. Keep it until you have seen that the current directory has
 every record.
 """
 

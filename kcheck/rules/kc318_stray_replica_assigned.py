@@ -1,14 +1,14 @@
 """The cluster still assigns this partition to the broker, but its records here are in a -stray directory.
 
-What is wrong: an earlier start did not find the replica in the metadata, and set the directory aside; or somebody
-renamed it. The metadata at hand have the topic with the id on disk, and the broker as a replica. There is no directory
-of the partition with records in any log dir of the broker.
+What is wrong: The broker once did not find the replica in the metadata and renamed the directory. Or it was renamed by
+hand. The given metadata has the topic with the id on disk, and the broker as a replica. No log dir of the broker has a
+directory of the partition with records.
 
-What the broker does (KRaft, 3.7 and later): it leaves the `-stray` directory as it is. It makes an empty replica. If no
-other broker has one, or if this broker is elected before it has caught up, clients find no records, and the other
-replicas delete theirs.
+What the broker does (KRaft, 3.7 and later): It leaves the `-stray` directory as it is. It makes an empty replica. If no
+other broker has one, clients find no records. If this broker is elected before it has caught up, the other replicas
+delete theirs too.
 
-What to do: rename the directory to TOPIC-PARTITION while the broker is stopped. kcheck repair plans that.
+What to do: Rename the directory to TOPIC-PARTITION while the broker is stopped. kcheck repair plans that.
 
 See: operations/stray-replica.md
 """

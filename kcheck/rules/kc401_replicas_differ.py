@@ -1,12 +1,12 @@
 """Two replicas hold different records at the same offsets, written in the same epoch.
 
-What is wrong: the leader of an epoch writes each offset once, and followers copy its batches byte for byte. Here two
-replicas have batches of the same offsets and epoch with different CRCs. Either bytes and their CRC changed on a disk, a
-directory belongs to another cluster or topic, or a replica took over an epoch without being elected.
+What is wrong: The leader of an epoch writes each offset once, and followers copy its batches byte for byte. Two
+replicas have batches of the same offsets and epoch with different CRCs. Bytes and their CRC changed on a disk, or a
+directory belongs to another cluster or topic. Or a replica took over an epoch without being elected.
 
-What the broker does: it does not notice, in any release. Consumers get different records depending on the leader.
+What the broker does: It does not notice, in any release. Consumers get different records depending on the leader.
 
-What to do: compare the records of both replicas and decide which one is right before you remove either. Then let the
+What to do: Compare the records of both replicas and decide which one is right before you remove either. Then let the
 broker re-replicate the other.
 """
 

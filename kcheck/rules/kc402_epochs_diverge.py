@@ -1,15 +1,15 @@
-"""The logs of two replicas diverge: from some offset on they were written in different epochs.
+"""The logs of two replicas diverge, because from some offset on they were written in different epochs.
 
-What is wrong: a broker wrote records that no other one had when another leader was elected, uncleanly or because of an
+What is wrong: A broker wrote records that no other one had. Then another leader was elected, uncleanly or because of an
 old bug. Both logs then continued with their own records. For batches that kcheck has not read it compares the epochs of
 the leader-epoch-checkpoint. For a compacted log these count only where compaction does not explain the difference.
 
-What the broker does: when the follower asks its leader, it truncates to the offset where the logs diverge, and loses
-its own records from there on. Up to 0.10.2 it truncates to its high watermark, and the logs may stay different without
-any error.
+What the broker does: When the follower asks its leader, it truncates to the offset where the logs diverge. It loses its
+own records from there on. In 0.10.2 and earlier it truncates to its high watermark, and the logs may stay different
+without any error.
 
-What to do: start and elect nothing yet. `kcheck recover`, with the log dirs of all brokers, says who should lead, and
-`kcheck truncation` shows what each leader would lose.
+What to do: Start and elect nothing yet. Run `kcheck recover` with the log dirs of all brokers. It names the best
+leader, and `kcheck truncation` shows what each leader would lose.
 
 See: operations/unclean-election.md
 """

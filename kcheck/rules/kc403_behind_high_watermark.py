@@ -1,12 +1,12 @@
 """A replica ends below the high watermark of another one.
 
-What is wrong: possibly nothing. A replica that is out of sync lags behind. But if it was in sync when its broker
+What is wrong: Possibly nothing. A replica that is out of sync ends lower. But if it was in sync when its broker
 stopped, it has lost committed records.
 
-What the broker does: as a follower it fetches the missing records. If it is elected leader, every replica loses the
+What the broker does: As a follower it fetches the missing records. If it is elected leader, every replica loses the
 records between its log end and the high watermark.
 
-What to do: do not let it lead while another replica reaches the high watermark.
+What to do: Do not let it lead while another replica reaches the high watermark.
 
 See: operations/power-loss.md
 """

@@ -1,16 +1,15 @@
 """The replicas of a partition have different topic ids.
 
-What is wrong: a topic that was deleted and recreated has a new id. One of these directories belongs to an older topic
+What is wrong: A topic that was deleted and recreated has a new id. One of these directories belongs to an older topic
 of the same name.
 
-What the broker does: with KRaft it renames the directory whose id the cluster does not know to -stray, or, up to 3.6,
-deletes it. With ZooKeeper the replica neither leads nor follows. 2.8 ignores the difference, and truncates the replica
-to the epochs and offsets that match its leader's by number. In all cases its records are not those of the
-other replica.
+What the broker does: With KRaft it renames the directory whose id the cluster does not have to -stray. 3.6 and earlier
+delete it. With ZooKeeper the replica neither leads nor follows. 2.8 ignores the difference, and truncates the replica
+to the epochs and offsets that match its leader's by number. In all cases its records differ from the other replica's.
 
 Where the metadata of the cluster prove which directory has another id than its topic, KC235 says so instead.
 
-What to do: ask the cluster for the id of the topic. Keep a copy of the directory with the other id before its broker
+What to do: Ask the cluster for the id of the topic. Keep a copy of the directory with the other id before its broker
 starts.
 """
 

@@ -1,13 +1,13 @@
 """The logs of two replicas begin at different offsets.
 
-What is wrong: usually nothing. Each broker removes old segments at its own time, and a follower learns of deleted
-records later. But if one replica begins above the end of another, they have no offset in common: the other one was
+What is wrong: Usually nothing. Each broker removes old segments at its own time, and a follower learns of deleted
+records later. But if one replica begins above the end of another, they have no offset in common. The other one was
 offline for longer than the retention time.
 
-What the broker does: a follower that ends below its leader's log start drops its whole log and begins again there. If
-the replica that ends lower is elected leader, all records of the other one are lost.
+What the broker does: A follower that ends below its leader's log start deletes all of its records. It begins again
+there. If the replica that ends lower is elected leader, all records of the other one are lost.
 
-What to do: nothing where the logs overlap. Otherwise do not let the replica that ends lower lead while the other one
+What to do: Nothing where the logs overlap. Otherwise do not let the replica that ends lower lead while the other one
 exists.
 """
 

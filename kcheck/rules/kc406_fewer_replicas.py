@@ -1,13 +1,13 @@
 """A partition is on fewer of the given brokers than another partition of its topic.
 
-What is wrong: possibly nothing. The partitions of a topic usually have the same number of replicas. Here one has fewer
-on the brokers that kcheck was given. Its other replica is on a broker that was not given, it is being moved, or its
-directory was lost or renamed (-stray, -delete).
+What is wrong: Possibly nothing. The partitions of a topic usually have the same number of replicas. One partition has
+fewer on the brokers that you gave to kcheck. Its other replica may be on a broker that you did not give, or is being
+moved. Or its directory was lost or renamed (-stray, -delete).
 
-What the broker does: it creates a missing directory again, empty, and fetches the records from the leader.
+What the broker does: It creates a missing directory again, empty, and fetches the records from the leader.
 
-What to do: if you gave every broker of the cluster, compare with the assignment (kafka-topics.sh --describe) before you
-start or elect anything: with a lost directory there is one copy fewer.
+What to do: If you gave every broker of the cluster, a lost directory means one copy fewer. Compare with the assignment
+(kafka-topics.sh --describe) before you start or elect anything.
 """
 
 from collections.abc import Iterable

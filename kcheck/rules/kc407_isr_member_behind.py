@@ -1,14 +1,14 @@
-"""A replica that the cluster takes for in sync ends below the high watermark of another one.
+"""A replica in the ISR ends below the high watermark of another one.
 
-What is wrong: every replica in the ISR has all records below the high watermark. This one has not: it lost the end of
+What is wrong: Every replica in the ISR has all records below the high watermark. This one has not. It lost the end of
 its log, for example in a crash of its machine, or its directory was replaced by an older copy. Or the partition had an
-unclean election, and what the others have above it is lost already. The ISR is that of the metadata in
-`__cluster_metadata-0`, or of those that `--metadata` names.
+unclean election, and what the others have above it is lost already. kcheck reads the ISR from the metadata in
+`__cluster_metadata-0`, or where `--metadata` points.
 
-What the broker does: it may be elected leader as one that has everything. Then every other replica truncates its log to
+What the broker does: It may be elected leader, as if it had everything. Then every other replica truncates its log to
 the end of this one, and committed records are lost.
 
-What to do: start no broker yet. `kcheck recover`, with the log dirs of all brokers, says which one starts first. A
+What to do: Start no broker yet. `kcheck recover`, with the log dirs of all brokers, says which one starts first. A
 replica that reaches the high watermark should lead; this one then fetches the missing records.
 """
 

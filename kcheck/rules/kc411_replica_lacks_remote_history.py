@@ -1,16 +1,16 @@
 """A replica lacks leader epochs of remote segments that another replica serves.
 
-What is wrong: the leader epochs of this replica begin with a later epoch than those of another replica, and remote
-segments of the older epochs exist. An old leader that came back after an unclean election, and had to truncate below
-its first local segment, gives up its epochs and its log start. An empty replica that was elected uncleanly has none.
+What is wrong: The leader epochs of this replica begin later than another replica's, and remote segments of the older
+epochs exist. An old leader that came back after an unclean election may have to truncate below its first local segment.
+It then gives up its epochs and its log start. An empty replica that was elected uncleanly has none.
 
-What the broker does, in every release with remote storage (3.6 and later), when this replica leads: it DELETES every
-remote segment whose epochs are all lower than its first one, and raises the log start of all replicas. A preferred
-election is enough: auto.leader.rebalance.enable runs it by itself, every 5 minutes. The deletion needs a leader of the
-partition of __remote_log_metadata. Until there is one, it waits.
+What the broker does, in every release with remote storage (3.6 and later), when this replica leads: It DELETES every
+remote segment whose epochs are all lower than its first one. It raises the log start of all replicas. A preferred
+election is enough. With auto.leader.rebalance.enable it happens by itself, every 5 minutes. The deletion needs a leader
+of the partition of __remote_log_metadata. Until there is one, it waits.
 
-What to do: let the other replica lead. Set auto.leader.rebalance.enable=false on the controllers until then. Stop this
-broker and move this partition directory out of the log dir: the broker then fetches the epochs from remote storage.
+What to do: Let the other replica lead. Set auto.leader.rebalance.enable=false on the controllers until then. Stop this
+broker and move this partition directory outside every log dir. The broker then fetches the epochs from remote storage.
 """
 
 from collections.abc import Iterable

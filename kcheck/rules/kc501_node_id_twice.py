@@ -1,19 +1,19 @@
 """Two log dirs with metadata of one cluster claim the same node id.
 
-What is wrong: `node.id` names one broker or controller of a cluster. Here the metadata log is in two log dirs with one
-node id and different directory ids. Two machines were set up with the same node id, or one node has the metadata log in
-two of its log dirs.
+What is wrong: `node.id` names one broker or controller of a cluster. The metadata log is in two log dirs with one node
+id and different directory ids. Two machines were set up with the same node id. Or one node has the metadata log in two
+of its log dirs.
 
 What the broker does:
 
-- Two brokers: the controller registers the first one, and refuses the other while the first one runs
+- Two brokers: The controller registers the first one. It refuses the other while the first one runs
   (DuplicateBrokerRegistrationException).
 - Two controllers, kraft.version 0: the others cannot tell them apart. Both vote with one voice, so two leaders can be
   elected, and committed metadata can be lost.
-- Two controllers, kraft.version 1 (3.9 and later): only the one whose directory id is in the voter set votes.
-- One node with the metadata log in two log dirs: it does not start.
+- Two controllers, kraft.version 1 (3.9 and later): Only the one whose directory id is in the voter set votes.
+- One node with the metadata log in two log dirs: It does not start.
 
-What to do: find out which of the two the cluster knows, and do not start the other one. Format it again with a node id
+What to do: Find out which of the two the cluster knows, and do not start the other one. Format it again with a node id
 of its own.
 
 See: operations/lost-quorum.md

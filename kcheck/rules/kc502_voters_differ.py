@@ -1,8 +1,8 @@
 """The newest metadata has a voter set that no majority of the controllers names.
 
-What is wrong: the controllers elect their leader among the voters. With kraft.version 0 each node has them from its own
-configuration (`controller.quorum.voters`), and here the configurations differ. With kraft.version 1 (3.9 and later) the
-metadata log holds them, and here only a minority of the controllers' copies has the newest set: the change was not
+What is wrong: The controllers elect their leader among the voters. With kraft.version 0 each node has them from its own
+configuration (`controller.quorum.voters`), and here the configurations differ. With kraft.version 1 (3.9 and later)
+they are in the metadata log. Only a minority of the controllers' copies has the newest set. The change was not
 replicated yet, or copies are old.
 
 What the broker does:
@@ -11,7 +11,7 @@ What the broker does:
   be elected, and committed metadata can be lost.
 - kraft.version 1: a change of the voters that no majority has got may be undone by the next leader.
 
-What to do: with kraft.version 0 give all nodes the same `controller.quorum.voters` before you start them. With
+What to do: With kraft.version 0 give all nodes the same `controller.quorum.voters` before you start them. With
 kraft.version 1 start the controllers of both sets, and compare with `kafka-metadata-quorum.sh describe`.
 
 See: operations/lost-quorum.md

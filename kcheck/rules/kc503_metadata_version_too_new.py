@@ -1,19 +1,19 @@
 """The metadata is of a newer metadata.version than the software supports.
 
-What is wrong: the finalized `metadata.version` of the cluster says which records the controllers write. Here it is
-above what the release supports that `--kafka` names, or above what a registered broker supports. Or the release does
-not support another finalized feature, like `share.version`, or is 4.0 or later and the metadata.version below 3.3-IV3
-(7). Somebody wants to go back to an older Kafka, or to skip releases, or the files belong to another cluster.
+What is wrong: The finalized `metadata.version` of the cluster says which records the controllers write. That version is
+above what the release of `--kafka` supports, or above what a registered broker supports. Or the release does not
+support another finalized feature, like `share.version`. Or it is 4.0 and later, and the metadata.version is below
+3.3-IV3 (7). Often a cluster is to go back to an older Kafka, or skips releases. Or the files belong to another cluster.
 
-What the broker does: a node that reads records newer than it knows fails to load the metadata and does not start
-("Can't read version 4 of BrokerEndpoint", "No MetadataVersion with feature level 30"). If it can read them, the
-controller refuses to register it: "does not support finalized version". No node serves a partition. But a broker of 3.6
-or earlier that is not also a controller goes on after records that it cannot read, loads its logs, and DELETES the
-replicas of topics that it has not read; then it stops.
+What the broker does: A node that reads records newer than it knows does not start. Its log has "Can't read version 4 of
+BrokerEndpoint" or "No MetadataVersion with feature level 30". If it can read them, the controller refuses to register
+it: "does not support finalized version". No node serves a partition. But a broker of 3.6 and earlier that is not also a
+controller continues after records that it cannot read. It loads its logs, DELETES the replicas of topics that it has
+not read, and stops.
 
-What to do: start the nodes with a release that supports the metadata.version. To go back, first lower the
-metadata.version with the newer release while the cluster runs (`kafka-features.sh downgrade`), as far as Kafka permits
-it.
+What to do: Start the nodes with a release that supports the metadata.version. To go back, first lower the
+metadata.version with the newer release while the cluster runs. Use `kafka-features.sh downgrade`, as far as Kafka
+permits it.
 
 See: operations/upgrade.md
 """

@@ -1,15 +1,15 @@
-"""A controller has another directory id than the voter set: it has no vote.
+"""A controller has another directory id than the voter set, so it has no vote.
 
-What is wrong: the voters are in the metadata log (kraft.version 1, 3.9 and later), each with the directory.id of its
-log dir. This node has the id of a voter, but its log dir was formatted again, for example on a new disk.
+What is wrong: The voters are in the metadata log (kraft.version 1, 3.9 and later). Each has the directory.id of its log
+dir. This node has the id of a voter. But its log dir was formatted again, for example on a new disk.
 
-What the broker does: it starts as an observer. It copies the metadata, but neither votes nor can it be elected. The old
-voter stays in the set and counts for the majority, so the quorum tolerates one failure less than it seems to.
+What the broker does: It starts as an observer. It copies the metadata, but neither votes nor can it be elected. The old
+voter stays in the set and counts for the majority. So the quorum tolerates one failure less than it seems to.
 
-kcheck says so of a log dir with `__cluster_metadata-0`, or of a node whose log dirs are all empty: no other one of a
-node holds the metadata log.
+kcheck reports this of a log dir with `__cluster_metadata-0`, and of a node whose log dirs are all empty. No other log
+dir holds the metadata log.
 
-What to do: remove the old voter, then let the node join again (`kafka-metadata-quorum.sh remove-controller`, then
+What to do: Remove the old voter, then let the node join again (`kafka-metadata-quorum.sh remove-controller`, then
 `add-controller` on the node). Keep a majority of the voters running meanwhile.
 
 See: operations/lost-quorum.md

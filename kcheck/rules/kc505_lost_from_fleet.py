@@ -1,21 +1,21 @@
 """A log dir, a broker or a partition is missing in a fleet scan.
 
-What is wrong: the scan lacks something that was there before, or that the cluster still counts on. Only `kcheck fleet
+What is wrong: The scan lacks something that was there before, or that the cluster still counts on. Only `kcheck fleet
 scan` looks. It reports
 
-- a log dir that is empty: neither meta.properties nor a partition directory;
-- a broker with replicas according to the metadata of its cluster, if the scan has none of its log dirs;
+- a log dir that is empty, without meta.properties and partition directories;
+- a broker with replicas according to the metadata of its cluster, if the scan has no log dir of it;
 - a log dir of the earlier run that is not in this run;
-- partition directories of the earlier run that are gone from a broker. If the scan has the metadata of the cluster,
+- partition directories of the earlier run that are missing on a broker. If the scan has the metadata of the cluster,
   only partitions that are still assigned to that broker count. Otherwise deleted topics are in this list too.
 
 The earlier run is the one of `--since-run`, or the newest in `--output-dir` that scanned the same ROOTs.
 
-What the broker does: if a disk is not mounted, Kafka can start on the empty mount point and fetch every replica again.
-A KRaft broker does not start on a log dir without meta.properties. The only replica of a partition is lost with its
-disk.
+What the broker does: If a disk is not mounted, Kafka can start on the empty mount point. It then fetches every replica
+again. A KRaft broker does not start on a log dir without meta.properties. The only replica of a partition is lost with
+its disk.
 
-What to do: find out whether the disk is mounted and healthy before you start the broker. If the broker was retired,
+What to do: Find out whether the disk is mounted and healthy before you start the broker. If the broker was retired,
 remove it from the cluster with kafka-cluster.sh unregister. If you scan only part of a cluster on purpose, add
 --ignore KC505.
 

@@ -1,18 +1,18 @@
 """A consumer group has committed an offset that its partition does not have.
 
-What is wrong: the offset that the group reads next, by its last commit in `__consumer_offsets`, is below the log start
-or above the log end. Below it: retention, or `kafka-delete-records.sh`, removed records that the group had not read
-yet. Above it: the partition lost the end of its log, or it was deleted and created again.
+What is wrong: According to its last commit in `__consumer_offsets`, the group next reads below the log start or above
+the log end. Below it, retention or `kafka-delete-records.sh` removed records that the group had not read yet. Above it,
+the partition lost the end of its log, or it was deleted and created again.
 
-What the broker does: it answers the first fetch of the group with OFFSET_OUT_OF_RANGE. The consumer then starts where
-`auto.offset.reset` says: at the log end it skips every record that is there, at the log start it reads all of them
-again. With `none` it stops.
+What the broker does: It answers the first fetch of the group with OFFSET_OUT_OF_RANGE. The consumer then starts as
+`auto.offset.reset` says. At the log end it skips every record in the log; at the log start it reads all of them again.
+With `none` it stops.
 
-kcheck compares with the replicas at hand. Where other brokers have replicas of the partition too, these may reach
-further: a finding about an offset above the log end is an info then. It reads at most 256 MiB of `__consumer_offsets`,
-with --depth records all of it.
+kcheck compares with the replicas in the given directories. Replicas on other brokers may reach further. Then a finding
+about an offset above the log end is an info. It reads at most 256 MiB of `__consumer_offsets`, with --depth records all
+of it.
 
-What to do: while no consumer of the group runs, set the offset: `kafka-consumer-groups.sh --reset-offsets`.
+What to do: While no consumer of the group runs, set the offset (`kafka-consumer-groups.sh --reset-offsets`).
 
 See: operations/unclean-election.md
 """

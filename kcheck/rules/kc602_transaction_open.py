@@ -1,18 +1,18 @@
 """A transaction is open at the end of the log.
 
-What is wrong: perhaps nothing. A producer was writing when the broker stopped: its coordinator aborts the transaction
-after `transaction.timeout.ms`, or the producer ends it. It is a warning if the coordinator does not know of it: then
-nobody ends it. Causes are a lost or emptied `__transaction_state`, and defects of older releases (KAFKA-14402).
+What is wrong: Perhaps nothing. A producer was writing when the broker stopped. Its coordinator aborts the transaction
+after `transaction.timeout.ms`, or the producer ends it. It is a warning if the coordinator does not have it, because
+then it never ends. Causes are a lost or emptied `__transaction_state`, and defects of older releases (KAFKA-14402).
 
-What the broker does: consumers with `isolation.level=read_committed` get no record from the first offset of the
-transaction on, as long as it is open. The log cleaner cleans nothing from there on either.
+What the broker does: Consumers with `isolation.level=read_committed` get no record from the first offset of an open
+transaction on. The log cleaner cleans nothing from there on either.
 
 kcheck says this of log dirs whose meta.properties names the cluster. It reads `__transaction_state` only if a
-transaction is open, and at most 256 MiB of it, with --depth records all of it. It says that a coordinator does not know
-a transaction only if it has read every partition of that topic, or if no broker at hand has the missing ones although
-all their replicas are there.
+transaction is open. It reads at most 256 MiB of it, with --depth records all of it. A coordinator counts as not having
+a transaction only if kcheck has read every partition of that topic. A missing partition does not count if all its
+replicas are on the given brokers.
 
-What to do: nothing, if the producer is to go on. If the transaction hangs, abort it once the broker runs
+What to do: Nothing, if the producer is to go on. If the transaction hangs, abort it once the broker runs
 (`kafka-transactions.sh abort`, 3.0 and later). `kafka-transactions.sh find-hanging` asks a running cluster.
 """
 

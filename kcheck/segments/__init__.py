@@ -23,6 +23,8 @@ Which module answers which question:
         `batch_faults`
     Does its time index date a segment before its records, or show that the broker closed it?
         `index_dates`
+    Which records do reads through its offset index pass over?
+        `index_lookups`
     Do valid batches follow the damage, or only zeros?
         `batches_after_damage`
     What does a segment contain from its first byte to its last?

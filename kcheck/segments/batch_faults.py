@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
-from kcheck.model.loss import BatchFaults, UnreadableRecords
+from kcheck.model.loss import BatchFaults, DatedRecords, UnreadableRecords
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import HEADER, batch_at, entry_size, is_modern
 from kcheck.segments.batches import Walk
 from kcheck.segments.gaps import Between
 from kcheck.segments.index_dates import last_entry
+from kcheck.segments.index_lookups import unfound
 
 _NEWEST_MAGIC = 2
 _GAPS_MAX = 3
@@ -31,7 +32,7 @@ class LoadedSegment(NamedTuple):
     size: int
     """How many of its bytes count."""
     is_indexed: bool = True
-    """Whether the start leaves its time index as it is."""
+    """Whether the start leaves its indexes as they are."""
 
 
 def batch_faults(
@@ -43,6 +44,7 @@ def batch_faults(
     UnreadableError if a segment cannot be read.
     """
     unreadable, between, within, foreign = list[UnreadableRecords](), list[Between](), list[Between](), list[Between]()
+    dates, skipped = list[DatedRecords](), list[Between]()
     is_dense, is_complete = True, True
     expected, why = segments[0].base if segments else start, None
     for segment in segments:
@@ -54,7 +56,7 @@ def batch_faults(
             is_complete = fits(min(segment.size, source.size))
             if not is_complete:
                 break
-            dated = _dated(files, segment)
+            dated, newest, read = _dated(files, segment), 0, list[Batch]()
             for batch, wrong in _judged(source, segment):
                 if batch is not None and _contradicts(batch, *dated):
                     foreign.append((segment.base, Offset(batch.last_offset + 1)))
@@ -67,8 +69,14 @@ def batch_faults(
                     why = None
                 elif segments[0].base < expected < batch.base_offset and batch.record_count is not None:
                     within.append((expected, batch.base_offset))
+                newest = max(newest, batch.max_timestamp or 0)
+                read.append(batch)
                 is_dense = is_dense and batch.record_count in (None, batch.last_offset + 1 - batch.base_offset)
                 expected = Offset(batch.last_offset + 1)
+            if why is None and segment.is_indexed:
+                skipped += unfound(files, segment.base, read)
+                if 0 < dated[0] < newest:
+                    dates.append(DatedRecords(segment.base, expected, dated[0], newest))
     if why is not None and is_complete:
         unreadable.append(UnreadableRecords(expected, end, why))
     seen = (one._replace(end=min(one.end, end)) for one in unreadable)
@@ -79,6 +87,8 @@ def batch_faults(
         tuple(missing),
         tuple((max(first, start), until) for first, until in foreign if until > start),
         is_complete,
+        tuple(one._replace(start=max(one.start, start)) for one in dates if one.end > start),
+        tuple((max(first, start), until) for first, until in skipped if until > start),
     )
 
 

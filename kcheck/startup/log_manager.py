@@ -97,6 +97,8 @@ class StartOptions(NamedTuple):
     """The server.properties of a controller that the user names."""
     without: frozenset[str] = frozenset()
     """The log dirs in log.dirs that are given up."""
+    added: frozenset[str] = frozenset()
+    """The log dirs that log.dirs will name."""
     has_log_without_id: bool = False
     """Whether a log has no topic id and the release looks for no strays then (up to 3.6)."""
 

@@ -107,8 +107,10 @@ def with_known_faults(
 
 
 def _has_faults(segment: SegmentView) -> bool:
-    is_foreign = segment.time_index is not None and bool(segment.time_index.counts)
-    return bool(segment.faults or segment.holes) or segment.end is not End.WHOLE or is_foreign
+    is_misled = any(index is not None and index.counts for index in (segment.time_index, segment.offset_index))
+    dated = None if segment.time_index is None else segment.time_index.last_timestamp
+    is_older = dated is not None and dated < segment.max_timestamp
+    return bool(segment.faults or segment.holes) or segment.end is not End.WHOLE or is_misled or is_older
 
 
 def _segments(row: PartitionPrediction, log: LoadedLog) -> Iterator[LoadedSegment]:

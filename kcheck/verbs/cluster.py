@@ -1,7 +1,7 @@
 """`kcheck cluster`: what the controllers know, from the metadata on disk."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from kcheck.core.replication.replica_fetchers import Fetch, fetches
 from kcheck.core.start.startup import Settings
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.cluster import (
+    NO_QUORUM,
     Placed,
     broker_rows,
     change_row,
@@ -48,7 +49,7 @@ from kcheck.verbs.predict import with_copies
 from kcheck.verbs.premises import refuted_findings, start_premises
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import EVERYTHING, Extent, read_copy
-from kcheck.views.metadata_paths import MetadataPath, metadata_paths, node_directories
+from kcheck.views.metadata_paths import MetadataPath, identity_of, metadata_paths, node_directories, paths_beside
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper, read_zookeeper, zookeeper_kind
 from kcheck.views.zookeeper_history import zookeeper_history
@@ -78,7 +79,7 @@ class Known(NamedTuple):
     cluster_id: str | None
     """The cluster's id; None if it is not known."""
     quorum: Quorum | None = None
-    """What the copies of a KRaft log prove together; None with ZooKeeper."""
+    """What the copies of a KRaft log prove together; None with ZooKeeper, or without any copy."""
     uncommitted: MetadataTail | None = None
     """The records that an election can take back, as far as the copies prove; None if there are none."""
     zookeeper: ZookeeperMetadata | None = None
@@ -109,13 +110,13 @@ class ClusterReport(BrokerAnswer):
 
     @property
     def quorum(self) -> Quorum | None:
-        """What the copies of a KRaft log prove together; None with ZooKeeper."""
+        """What the copies of a KRaft log prove together; None with ZooKeeper, or without any copy."""
         return self.known.quorum
 
     @property
     def is_stopped(self) -> bool:
         """Whether every broker is stopped: partitions without leader are then what a stop leaves."""
-        return is_stopped(self.image) and (bool(self.image.brokers) or self.known.source.kind != "export")
+        return is_stopped(self.image) and (bool(self.image.brokers) or self.known.source.kind not in ("export", "none"))
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -178,7 +179,8 @@ def _quorum_rows(known: Known) -> dict[str, object]:
         copies = tuple(copy_row(copy, known.quorum) for copy in known.quorum.copies)
         tail = None if known.uncommitted is None else tail_row(known.uncommitted)
         return {"quorum": quorum_row(known.quorum), "uncommitted": tail, "copies": copies}
-    assert known.zookeeper is not None
+    if known.zookeeper is None:
+        return {"quorum": NO_QUORUM, "copies": ()}
     return {"quorum": controller_row(known.zookeeper), "copies": (), "zookeeper": pending_row(known.zookeeper)}
 
 
@@ -197,17 +199,15 @@ def cluster(
         (known, changes), checked = _of_zookeeper(kinds, question), tuple(arguments)
     else:
         targets = replica_targets(arguments)
-        known, changes = _of_kraft(metadata_paths(targets), targets, question)
         checked = paths_of(targets)
-        premises, places = _premises(targets, release)
-        collected += refuted_findings((row for row in premises if BY_ID[row.id].kind in _ABOUT), places, release)
-        assert known.quorum is not None
-        ended = {row.broker_id for row in premises if row.status is PremiseStatus.REFUTED and row.id in ENDS_START}
-        brokers = {row.broker_id for row in premises} & known.image.brokers.keys()
-        rescue = rescue_first(
-            arguments, (), (), copies=[standing.copy for standing in known.quorum.copies], premises=premises,
-            starts=not brokers or bool(brokers - ended), kraft=True,
-        )  # fmt: skip
+        rescue = _lost(arguments, targets) if question.at is None and question.history is None else None
+        if rescue is not None:
+            known = _nothing(targets)
+        else:
+            known, changes = _of_kraft(metadata_paths(targets), targets, question)
+            assert known.quorum is not None
+            rescue, collected = _first_rescue(arguments, targets, known.quorum, release)
+            collected += check_cluster(known.quorum, release)
     return ClusterReport(
         release=release,
         known=known,
@@ -216,9 +216,44 @@ def cluster(
         changes=changes,
         rescue=rescue,
         fetches=() if question.fetchers is None else _wanted(fetches(known.image, question.fetchers), wanted),
-        collected=[*collected, *(() if known.quorum is None else check_cluster(known.quorum, release))],
+        collected=collected,
         checked=checked,
     )
+
+
+def _lost(arguments: list[str], targets: Sequence[Target]) -> FirstRescue | None:
+    """Return the rescue where every log dir here has lost the metadata; None if one has it, or none has partitions."""
+    log_dirs = node_directories(targets, _cluster_id(targets))
+    if paths_beside(targets) or all(log_dir.is_empty for log_dir in log_dirs):
+        return None
+    return rescue_first(arguments, (), (), copies=(), premises=(), starts=True, kraft=True)
+
+
+def _cluster_id(targets: Sequence[Target]) -> str | None:
+    identities = (identity_of(target.tree, target.path) for target in targets)
+    return next((identity.cluster_id for identity in identities if identity.cluster_id), None)
+
+
+def _nothing(targets: Sequence[Target]) -> Known:
+    """Return what is known where every copy of the metadata is lost."""
+    named = ", ".join(target.path for target in targets)
+    origin = MetadataOrigin("none", named, end_offset=None, epoch=None, timestamp=None, committed_to=None, problems=())
+    return Known(ClusterImage({}), origin, _cluster_id(targets))
+
+
+def _first_rescue(
+    arguments: list[str], targets: Sequence[Target], standing: Quorum, release: Release
+) -> tuple[FirstRescue | None, list[Finding]]:
+    """Return the rescue that comes before any start of these nodes, and the premises that say why."""
+    premises, places = _premises(targets, release)
+    ended = {row.broker_id for row in premises if row.status is PremiseStatus.REFUTED and row.id in ENDS_START}
+    copies = [row.copy for row in standing.copies]
+    registered = {number for copy in copies for number in copy.image.brokers}
+    brokers = {row.broker_id for row in premises} & registered
+    rescue = rescue_first(
+        arguments, (), (), copies=copies, premises=premises, starts=not brokers or bool(brokers - ended), kraft=True
+    )
+    return rescue, [*refuted_findings((row for row in premises if BY_ID[row.id].kind in _ABOUT), places, release)]
 
 
 def _premises(targets: Iterable[Target], release: Release) -> tuple[tuple[JudgedPremise, ...], list[Location]]:

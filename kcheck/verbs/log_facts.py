@@ -89,6 +89,10 @@ def log_facts(
                 closed = ends and is_closed(folder, Offset(log.bases[-1]), log.log_end_offset)
         except UnreadableError:
             pass  # It is a finding of its own.
+    if row.batches is not None and dates:
+        first = log.bases[0]
+        older = (MisdatedRecords(*one[:3], one.start <= first, one.newest) for one in row.batches.dated)
+        misdated += (one for one in older if not any(it.start <= one.start < it.end for it in misdated))
     if row.batches is not None and looks_between(directory.topic, offsets, image):
         known = {(one.start, one.end) for one in missing}
         missing += (MissingRecords(*gap) for gap in row.batches.gaps if gap not in known)

@@ -111,6 +111,7 @@ def start_premises(
             clusters=options.clusters,
             lost_copies=options.lost_copies,
             without=options.without,
+            added=options.added,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
             logs=tuple(_logs(targets, starts, broker, _image_of(group, options, log_dirs), log_dirs, remote)),

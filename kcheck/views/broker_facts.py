@@ -45,12 +45,13 @@ def broker_facts(
     keyless_logs: tuple[KeylessLog, ...] | None = None,
     sees_host: bool = True,
     without: frozenset[str] = frozenset(),
+    added: frozenset[str] = frozenset(),
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the start adds to each log dir, by real path; None if its machine is another one.
     `sees_host`: whether owners and modes of files are to be looked at. `without` are log dirs in log.dirs that are
-    given up.
+    given up, `added` those that it will name.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
     path = next((target.config for target in targets if target.config is not None), config) or _beside(given)
@@ -59,7 +60,11 @@ def broker_facts(
     named = [place for place in every if place not in without]
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
-    opened = [_log_dir(place, broker_id, log_dirs) for place in paths.values()]
+    loaded = {real_path(place) for place in (*every, *added)}
+    opened = [
+        _log_dir(path, broker_id, log_dirs, is_named=place in loaded or loaded.isdisjoint(given))
+        for place, path in paths.items()
+    ]
     facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
     if written is not None:
         facts = tuple(with_volumes(facts, written))
@@ -155,11 +160,20 @@ def _placed(copy: LostCopy) -> LostCopy:
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:
     """Whether one broker has no other log dirs than these targets, by its settings or its folder."""
-    given = {target.tree.real(target.path): target for target in targets}
-    path = next((target.config for target in given.values() if target.config is not None), config) or _beside(given)
-    if path is None:
-        return all(target.folder is not None for target in given.values())
-    return {real_path(place) for place in log_dirs_in(tree_of(path), path, read_properties(path))} <= given.keys()
+    targets = tuple(targets)
+    path = next((target.config for target in targets if target.config is not None), config) or settings_path(targets)
+    return all(target.folder is not None for target in targets) if path is None else _names_no_other(path, targets)
+
+
+def names_no_other(targets: Iterable[Target]) -> bool:
+    """Whether the settings of one broker are known, and name no other log dir than these targets."""
+    targets = tuple(targets)
+    path = settings_path(targets)
+    return path is not None and _names_no_other(path, targets)
+
+
+def _names_no_other(path: str, targets: Iterable[Target]) -> bool:
+    return _places_in(path) <= {target.tree.real(target.path) for target in targets}
 
 
 def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
@@ -206,7 +220,9 @@ def _places_in(path: str) -> frozenset[str]:
         return frozenset()
 
 
-def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDirFacts, tuple[str, ...]]:
+def _log_dir(
+    path: str, broker_id: int | None, log_dirs: LogDirs, *, is_named: bool
+) -> tuple[LogDirFacts, tuple[str, ...]]:
     """Return a log dir, and the names of its partition directories."""
     tree = tree_of(path)
     log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
@@ -217,6 +233,7 @@ def _log_dir(path: str, broker_id: int | None, log_dirs: LogDirs) -> tuple[LogDi
     entries = {} if file is None else file.parsed.value.properties
     facts = LogDirFacts(
         path,
+        is_named=is_named,
         is_readable=log_dir.unlisted is None and META_PROPERTIES not in log_dir.view.unread,
         identity=None if names_nothing(entries) else entries,
         directories=tuple(directory for _, directory in log_dir.directories),

@@ -80,28 +80,24 @@ def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, 
     return copies, tuple(damaged)
 
 
-def require_own_cluster(named: Iterable[str], clusters: Iterable[str | None]) -> None:
-    """Raise UsageError if metadata that the user names are of another cluster than every log dir."""
-    theirs = sorted(cluster for cluster in clusters if cluster)
-    other = next(iter(named), None)
-    if other is not None and theirs and other not in theirs:
-        raise UsageError(f"--metadata is of cluster {other}, the log dirs are of {', '.join(theirs)}")
-
-
 def image_at_hand(
-    targets: Iterable[Target], named: tuple[str, ...], log_dirs: LogDirs, config: str | None = None
-) -> ClusterImage | None:
+    targets: Iterable[Target], named: tuple[str, ...], log_dirs: LogDirs, config: str | None = None,
+    *, own_only: bool = False,
+) -> ClusterImage | None:  # fmt: skip
     """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
 
     They are `with_settings` of the controllers, `config` among them. A path can also be of ZooKeeper; damaged metadata
-    say nothing. UsageError: a named path without metadata, or with those of another cluster.
+    say nothing. Those of another cluster than every log dir count, for a premise compares the ids. UsageError: a named
+    path without metadata, or with those of another cluster if `own_only`.
     """
     targets = tuple(targets)
-    image = _image(targets, named, log_dirs)
+    image = _image(targets, named, log_dirs, own_only=own_only)
     return None if image is None else with_settings(image, controller_settings(targets, named, config))
 
 
-def _image(targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDirs) -> ClusterImage | None:
+def _image(
+    targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDirs, *, own_only: bool
+) -> ClusterImage | None:
     znodes, kraft = _by_kind(named)
     if not log_dirs.release.kraft_is_production_ready and not znodes:
         return None
@@ -113,7 +109,9 @@ def _image(targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDir
     copies, _ = named_copies(kraft)
     ids = NamedMetadata(copies, znodes[0] if znodes else None).cluster_ids
     own = {identity_of(target.tree, path).cluster_id for path, target in around.items()} if named else set()
-    require_own_cluster(ids, own)
+    theirs = sorted(cluster for cluster in own if cluster)
+    if own_only and ids and theirs and ids[0] not in theirs:
+        raise UsageError(f"--metadata is of cluster {ids[0]}, the log dirs are of {', '.join(theirs)}")
     copies = {cluster: rows for cluster, rows in copies.items() if cluster in own or not own & copies.keys()}
     if znodes:
         return None if znodes[0].metadata.problems else znodes[0].metadata.image

@@ -7,7 +7,7 @@ from itertools import takewhile
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.refusals import Rift
-from kcheck.core.rescue.rifts import BatchMark, first_rift
+from kcheck.core.rescue.rifts import BatchMark, committed_end, first_rift
 from kcheck.disk.lock import locked_by
 from kcheck.disk.paths import join
 from kcheck.disk.tree import Tree
@@ -15,6 +15,7 @@ from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.names import LEADER_EPOCHS, FileKind, log_name, metadata_snapshots, segment_bases
 from kcheck.model.unreadable import UnreadableError
+from kcheck.records.batch import CONTROL
 from kcheck.segments.batches import Walk
 from kcheck.views.broker_facts import settings_path
 from kcheck.views.metadata_copy import read_copy
@@ -130,14 +131,19 @@ def _words(value: str) -> list[str]:
 
 
 def rifts(tree: Tree, newest: RescueNode, nodes: Iterable[RescueNode]) -> Iterator[Rift]:
-    """Yield where the copy of another node has other bytes at an offset of an epoch than the newest one."""
-    assert newest.copy is not None
+    """Yield where the newest copy lacks a record that it must share with the copy of another node."""
+    best = newest.copy
+    assert best is not None
     for node in nodes:
-        if node is newest or node.copy is None:
+        copy = node.copy
+        if node is newest or copy is None:
             continue
-        rift = first_rift(_marks(tree, newest.copy), _marks(tree, node.copy))
-        if rift is not None:
-            yield Rift(rift.base, rift.epoch, newest.log_dir, node.log_dir)
+        committed = max(copy.snapshot, committed_end(_marks(tree, copy)))
+        offset = first_rift(_marks(tree, best), _marks(tree, copy), committed)
+        if offset is None and best.end < committed:
+            offset = best.end
+        if offset is not None:
+            yield Rift(offset, newest.log_dir, node.log_dir)
 
 
 def _marks(tree: Tree, copy: MetadataCopy) -> Iterator[BatchMark]:
@@ -146,6 +152,9 @@ def _marks(tree: Tree, copy: MetadataCopy) -> Iterator[BatchMark]:
     for base in segment_bases(files.entries().sizes):
         with files.open(log_name(base)) as source:
             every = (
-                BatchMark(batch.base_offset, batch.last_offset, batch.epoch or 0, batch.crc) for batch in Walk(source)
+                BatchMark(
+                    batch.base_offset, batch.last_offset, batch.epoch or 0, batch.crc, bool(batch.attributes & CONTROL)
+                )
+                for batch in Walk(source)
             )
             yield from takewhile(lambda mark: mark.last < copy.end, every)

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from kcheck.model.cluster import (
     DECISIVE_CONFIGS,
     NO_LEADER,
-    RETENTION_MS,
+    RETENTION_CONFIGS,
     BrokerRegistration,
     ClusterImage,
     Levels,
@@ -304,7 +304,7 @@ def _config(fields: ZnodeFields) -> ZnodeFields:
 
 def _decisive_configs(fields: ZnodeFields) -> dict[str, str]:
     config = _config(fields)
-    return {name: _text(config, name) for name in sorted((DECISIVE_CONFIGS | {RETENTION_MS}) & config.keys())}
+    return {name: _text(config, name) for name in sorted((DECISIVE_CONFIGS | RETENTION_CONFIGS) & config.keys())}
 
 
 def _partitions(fields: ZnodeFields) -> tuple[PartitionName, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 from kcheck.model.cluster import (
     DECISIVE_CONFIGS,
     NO_LEADER,
-    RETENTION_MS,
+    RETENTION_CONFIGS,
     ClusterImage,
     PartitionRegistration,
     TopicImage,
@@ -104,7 +104,7 @@ class _Described:
         deleting = cells.get("MarkedForDeletion") == "true"
         self._topics[name] = TopicImage(name, cells.get("TopicId"), {}, deleting)
         pairs = (config.partition("=") for config in _CONFIG.split(cells.get("Configs", "")))
-        configs = {name: value for name, _, value in pairs if name in DECISIVE_CONFIGS or name == RETENTION_MS}
+        configs = {name: value for name, _, value in pairs if name in DECISIVE_CONFIGS | RETENTION_CONFIGS}
         if configs:
             self._configs["topic", name] = configs
 

@@ -61,6 +61,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("check broker-1/data broker-2/data controller/data", 1, f"fatal KC315 P101: {OF_CLUSTER}", "1 fatal"),
         row(f"elect {TWO}", 1, "does not start: the disk of broker 1", "Start broker 2 first"),
         row(f"recover {TWO}", 1, "Broker 1 should not start: ", "1. Start broker 2."),
+        row("elect 1=broker-1/server.properties --metadata controller/data", 1, f"does not start: {OF_CLUSTER}"),
     ),
     "node-id": (
         row(START_1, 1, f"abort P102 broker-1/data: {OF_NODE}"),
@@ -97,6 +98,9 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("cluster broker-1 broker-2 broker-3", 1, "node 3 has directory wcx9J0mJ3gGPJ7r3BnZQRw, the voter set has",
             "remove-controller", "add-controller"),
         row("preflight broker-3/server.properties", 1, "not known", "unknown P204", "unknown P303"),
+        row("preflight broker-3/server.properties --metadata broker-1 --metadata broker-2", 1, "unknown P302 early-0"),
+        row(f"elect {SETTINGS}", 0, "Start brokers 1 and 2 together", "Then start 3", "nothing is lost"),
+        row(f"recover {SETTINGS}", 0, "Starting everything now: nothing is lost.", "2. Start broker 3."),
     ),
     "controllers-reformatted": (
         row(f"{START_1} --metadata new-controller", 1, f"abort P201 {HISTORY}"),

@@ -198,6 +198,7 @@ def test_a_plan_that_somebody_edited(change: dict[str, Any], why: str, folder: P
     [
         ({"followers": [{"broker_id": 1, "lost": {"from": 5, "to": 5}}]}, ".followers[0].lost: 5 to 5 is no range"),
         ({"followers": [{"broker_id": 1, "lost": 9}]}, ".followers[0].lost: an integer; must be an object"),
+        ({"served": [{"epoch": 0, "from": 5, "to": 4}]}, ".served[0]: 5 to 4 is no range"),
         ({"allowed_unclean": "yes"}, ".allowed_unclean: 'yes'; must be true or false"),
         ({"log_end_offset": 2**63}, ".log_end_offset: out of range, 0 to 9223372036854775807"),
     ],

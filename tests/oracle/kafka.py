@@ -26,6 +26,13 @@ TIMEOUT = 180.0
 
 ZOOKEEPER_SESSION = 3.0
 
+AGELESS: Mapping[str, object] = {
+    "log.retention.ms": -1,
+    "offsets.retention.minutes": (1 << 31) - 1,
+    "transactional.id.expiration.ms": (1 << 31) - 1,
+}
+"""What a recorded cluster needs lest its age decide what a test sees: brokers delete what is a week old."""
+
 _FIRST_PORT, _SHARES, _START_STEP, _TRIED = 10_000, 16, 97, 100
 """Of `free_port`."""
 
@@ -239,6 +246,8 @@ class Cluster:
         if self.mode == "zk":
             self.beside = self._zookeeper(side_port)
         common |= self._of_mode(side_port, controllers)
+        if begins_with is not None:
+            common |= AGELESS
         common |= broker_config or {}
         self.brokers: dict[int, Process] = {}
         for number in range(1, brokers + 1):

@@ -6,8 +6,10 @@ from kcheck.core.releases.releases import release
 from kcheck.disk.apply import apply
 from kcheck.model.plan import SetAside, Write
 from kcheck.model.report import PartitionFilter
+from kcheck.plans.recover import recover
 from kcheck.plans.repair import repair
 from kcheck.repairs import Impact
+from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.truncation import truncation
 from kcheck.survey.rule_runner import all_repairs
@@ -82,7 +84,7 @@ def test_no_other_leader_than_the_best_one_is_named(tmp_path: Path) -> None:
     best = best_leader(f"2={two}", f"3={three}")
     asides = [each for each in made.plan.operations if isinstance(each, SetAside)]
     assert all(f"keep broker {best} as leader" in each.why.reason for each in asides)
-    assert asides or f"that is broker {best}" in reasons(made)
+    assert asides or f"kcheck recover has broker {best} lead" in reasons(made)
 
 
 def test_what_is_lost_without_another_replica_is_of_this_disk(tmp_path: Path) -> None:
@@ -158,3 +160,14 @@ def test_one_checkpoint_is_written_once_for_many_cuts(tmp_path: Path) -> None:
     assert isinstance(written, Write)
     assert 9 == written.content.count(b" 90\n")
     assert len(written.why.reason) < 500
+
+
+def test_a_replica_that_recover_has_lead_is_not_moved_aside(tmp_path: Path) -> None:
+    """10 records of it cannot be read, none of them committed; the other replica lacks its last 30."""
+    one = damaged(tmp_path / "1", end=149, high_watermark=10)
+    two = broker(tmp_path / "2", run(0, 119), broker_id=2, high_watermark=10)
+    made = planned(f"1={one}", against=[f"2={two}"])
+    answer = recover([f"1={one}", f"2={two}"], ElectionQuestion(), wanted=PartitionFilter(), release=release("4.3"))
+    assert [row.planned for row in answer.election.partitions] == [1]
+    assert not any(isinstance(each, SetAside) for each in made.plan.operations)
+    assert "kcheck recover has broker 1 lead, not" in reasons(made)

@@ -48,9 +48,9 @@ def reasons(made: RepairPlan) -> str:
     return "; ".join(str(row["why"]) for row in made.report().body["refused"])  # type: ignore[attr-defined]
 
 
-def damaged(path: Path, *, high_watermark: int = 100, broker_id: int = 1) -> Path:
-    """Write a replica of offsets 0 to 99 whose third batch does not match its CRC."""
-    made = broker(path, run(0, 99), broker_id=broker_id, high_watermark=high_watermark)
+def damaged(path: Path, *, end: int = 99, high_watermark: int = 100, broker_id: int = 1) -> Path:
+    """Write a replica of offsets 0 to `end` whose third batch does not match its CRC."""
+    made = broker(path, run(0, end), broker_id=broker_id, high_watermark=high_watermark)
     flip_byte(made / LOG, 3 * BATCH_SIZE - 1)
     return made
 

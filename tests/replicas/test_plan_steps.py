@@ -4,12 +4,16 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan
+from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan, ServedRange
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncatedRecords
+from kcheck.core.tiered.reading import remote_log
+from kcheck.core.tiered.retention import Retention
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.model.cluster import BrokerRegistration, PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
+from kcheck.model.remote_log import MetadataState, Spans
 from kcheck.replicas.plan_steps import PartitionNow, SavedEvidence, broker_steps, partition_steps, verdict
+from kcheck.replicas.served_now import ServedNow
 
 PLANNED = PlannedPartition(
     topic="t", partition=0, topic_id="ID", leader=1, log_end_offset=Offset(9), epoch_floor=Epoch(4),
@@ -53,6 +57,42 @@ def test_all_as_planned() -> None:
     assert {step.ok for step in rows} == {True}
     assert {(step.topic, step.partition) for step in rows} == {("t", 0)}
     assert verdict(rows) == "All 9 steps are as planned."
+
+
+@pytest.mark.parametrize(
+    ("gone", "deleted", "retention", "seen", "ok"),
+    [
+        ((), (), Retention(), "broker 1 has all of them; the store was not read", True),
+        (((0, 5),), (), Retention(), "broker 1 does not serve offsets 0–4: its log starts at 5", False),
+        (((5, 7),), (), Retention(), "broker 1 does not serve offsets 5–6: no remote or local segment has them", False),
+        (((0, 5),), ((0, 5),), Retention(9, 9), "retention deleted offsets 0–4; broker 1 has the others", True),
+        (((0, 5),), ((0, 5),), Retention(9), "? (offsets 0–4 were deleted, by retention or by a leader without", None),
+        (((0, 5),), ((0, 2),), Retention(9, 9), "broker 1 does not serve offsets 2–4: its log starts at 5", False),
+        (((0, 5),), ((0, 2),), Retention(9), "broker 1 does not serve offsets 0–4: its log starts at 5", False),
+    ],
+)
+def test_remote_storage(gone: Spans, deleted: Spans, retention: Retention, seen: str, ok: bool | None) -> None:
+    """What the leader of a log in remote storage lacks is a loss, unless retention deleted it."""
+    planned = PLANNED._replace(served=(ServedRange(Epoch(0), Offset(0), Offset(9)),))
+    now = ServedNow(1, Offset(5), remote_log(MetadataState.READ), gone, deleted, retention)
+    ((expected, words, holds),) = steps(StepKind.REMOTE, NOW._replace(served=now), planned)
+    assert expected == "the leader has offsets 0–8, on disk or in remote segments"
+    assert words.startswith(seen)
+    assert holds is ok
+
+
+def test_remote_storage_that_is_not_known() -> None:
+    """Without the leader's log or the metadata partition; lost metadata are a loss."""
+    planned = PLANNED._replace(served=(ServedRange(Epoch(0), Offset(0), Offset(9)),))
+    now = ServedNow(None, Offset(0), remote_log(MetadataState.NOT_GIVEN), ((0, 9),), (), Retention())
+    lost = now._replace(remote=remote_log(MetadataState.SHORT))
+    rows = [steps(StepKind.REMOTE, NOW._replace(served=row), planned)[0][1:] for row in (None, now, lost)]
+    assert rows == [
+        ("? (no readable log of the leader is here)", None),
+        ("? (its partition of __remote_log_metadata is not in the log dirs)", None),
+        ("it does not serve offsets 0–8: __remote_log_metadata is short", False),
+    ]
+    assert verdict(partition_steps(planned, NOW._replace(served=lost), PLAN, BROKERS)).endswith("the plan has them.")
 
 
 def test_starts() -> None:

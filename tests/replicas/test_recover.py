@@ -3,10 +3,12 @@
 Real brokers left the directories (fixtures/README.md).
 """
 
+import functools
 import json
 import re
 import shlex
 import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from kcheck.errors import UsageError
 from kcheck.plans import first_repairs
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
-from tests.oracle.scenes import FIXTURES, unpacked
+from tests.oracle.scenes import FIXTURES, unpacked, with_controller
 from tests.replicas.incident_plans import PACKED
 
 METADATA = ("--metadata", "controller")
@@ -314,3 +316,38 @@ def test_log_dirs_keep_their_names_in_the_settings(tmp_path: Path, monkeypatch: 
     )
     assert [str(step.kind) for step in recovery.steps] == ["log-dirs", "start", "elect", "start", "start"]
     assert recovery.scenario("plan").lost.records == 0
+
+
+def test_a_log_dir_that_the_settings_do_not_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broker starts without it, and makes its replicas again, empty: the plan adds it to log.dirs first."""
+    shutil.copytree(FIXTURES / "brokers/4.3.1/killed", tmp_path, dirs_exist_ok=True)
+    with_controller(tmp_path)
+    shutil.rmtree(tmp_path / "broker-2")
+    monkeypatch.chdir(tmp_path)
+    settings, brokers = Path("broker-1/server.properties"), ("1=broker-1", "3=broker-3")
+    settings.write_text("process.roles=broker\nnode.id=1\nlog.dirs=broker-1/data1\n")
+    short = kcheck.recover(*brokers, dead=(2,), metadata=["controller"], out=tmp_path / "plan")
+    assert [str(step.kind) for step in short.steps][:2] == ["log-dirs", "start"]
+    assert short.texts[0].title == "Add broker-1/data2 to log.dirs of broker 1"
+    (line,) = short.texts[0].commands
+    assert short.scenario("plan").lost.records == 0
+    assert (short.scenario("start-all").offline_partitions, short.scenario("plan").offline_partitions) == (8, 0)
+    assert short.election.verdict.startswith("First add broker-1/data2 to log.dirs of broker 1. ")
+    asked = functools.partial(kcheck.recovery_progress, tmp_path / "plan", *brokers, metadata=["controller"])
+    assert asked().at == 0
+    subprocess.run(shlex.split(line), check=True)
+    assert settings.read_text().endswith("log.dirs=broker-1/data1,broker-1/data2\n")
+    assert asked().at == 1
+    assert not kcheck.recover(*brokers, dead=(2,), metadata=["controller"]).election.question.added
+
+
+def test_the_only_log_dir_that_the_settings_name(tmp_path: Path) -> None:
+    """Another one is registered: its replicas are made again, empty, and are no good leaders."""
+    shutil.copytree(FIXTURES / "brokers/4.3.1/killed", tmp_path, dirs_exist_ok=True)
+    with_controller(tmp_path)
+    settings = f"process.roles=broker\nnode.id=1\nlog.dirs={tmp_path}/broker-1/data1\n"
+    (tmp_path / "broker-1/server.properties").write_text(settings)
+    brokers = [f"{number}={tmp_path}/broker-{number}/data1" for number in (1, 2, 3)]
+    answer = kcheck.elect(*brokers, metadata=[tmp_path / "controller"])
+    rows = {row.topic: row for row in answer.partitions}
+    assert [(row.broker_id, str(row.state)) for row in rows["codecs"].candidates] == [(2, "current"), (1, "missing")]

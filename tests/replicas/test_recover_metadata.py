@@ -175,3 +175,18 @@ def test_answers_that_are_no_file_of_answers(nodes: Path, tmp_path: Path) -> Non
         with pytest.raises(UsageError):
             asked(nodes, 1, 201, answers=path)
     assert command("recover", "metadata").code == 2
+
+
+def test_cluster_answers_without_any_copy(nodes: Path) -> None:
+    """It leads here; disks without partitions may be those of a new cluster."""
+    arguments = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
+    line = f"kcheck recover metadata {' '.join(arguments)}"
+    shown = command("cluster", *arguments, columns=500)
+    assert (shown.code, shown.err) == (1, "")
+    assert (
+        "Start no node: empty controllers make every partition stray. If a controller or broker has a copy" in shown.out
+    )
+    assert shown.out.endswith(f"Next:\n  {line}\n")
+    said = json.loads(command("cluster", *arguments, "--format", "json").out)
+    assert (said["metadata"]["kind"], said["metadata"]["complete"], said["partitions"]) == ("none", False, [])
+    assert command("cluster", *arguments, "--at", "1").code == command("cluster", f"{nodes}/broker-201").code == 2

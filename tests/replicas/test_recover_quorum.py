@@ -22,6 +22,7 @@ from kcheck.model.cluster import Voter
 from kcheck.model.names import log_name
 from kcheck.plans.recover_quorum import QuorumRecovery
 from kcheck.records.raft_batch import voters_batch
+from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
 from tests.cli.command import kcheck as command
 from tests.disk.plans import state
@@ -30,6 +31,8 @@ from tests.oracle.scenes import FIXTURES
 QUORUM = FIXTURES / "clusters" / "4.3.1" / "quorum"
 METADATA = "__cluster_metadata-0"
 DEAD = (1, 2)
+EPOCH_AT = 12
+"""Where a batch has its epoch."""
 
 
 @pytest.fixture
@@ -339,7 +342,7 @@ def test_a_controller_of_an_old_state_gets_the_copy_of_a_broker(tmp_path: Path) 
     answer = kcheck.recover_quorum(*arguments)
     assert names(answer) == ["two-histories"]
     assert "(2 topics) and " in answer.refusals[0].why
-    assert "(0 topics) have" in answer.refusals[0].why
+    assert "(0 topics) do not have the same record at offset 0." in answer.refusals[0].why
     assert answer.sentences[1] == "Do not start any node yet."
     old = tmp_path / "new-controller" / METADATA
     shutil.rmtree(old)
@@ -356,6 +359,22 @@ def test_a_controller_of_an_old_state_gets_the_copy_of_a_broker(tmp_path: Path) 
     answer = kcheck.recover_quorum(*arguments)
     assert answer.rescue is not None
     assert (answer.rescue.way, answer.rescue.target.node_id) == (Way.COPY, 100)
+
+
+def test_a_new_history_of_a_higher_epoch_is_no_newer_copy(tmp_path: Path) -> None:
+    """Empty voters elect each other until their epoch is above that of the brokers: no batch has the same epoch."""
+    reformatted(tmp_path)
+    folder = tmp_path / "new-controller" / METADATA
+    with LOCAL.open(str(folder / log_name(0))) as source:
+        positions = [batch.position for batch in Walk(source)]
+    data = bytearray((folder / log_name(0)).read_bytes())
+    for position in positions:
+        data[position + EPOCH_AT : position + EPOCH_AT + 4] = bytes([0, 0, 0, 9])  # the CRC does not cover it
+    (folder / log_name(0)).write_bytes(data)
+    answer = kcheck.recover_quorum(*(f"{n}={tmp_path}/broker-{n}" for n in (1, 2)), f"{tmp_path}/new-controller")
+    assert names(answer) == ["two-histories", "two-histories"]
+    assert answer.sentences[1] == "Do not start any node yet."
+    assert "Start them" not in json.dumps(answer.to_dict())
 
 
 def test_controllers_that_lack_what_brokers_have_lead_here(tmp_path: Path) -> None:

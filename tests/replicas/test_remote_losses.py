@@ -1,13 +1,15 @@
 """What leaders cost in remote storage: offsets that real brokers of 4.3.1 then deleted."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 import kcheck
 from kcheck.model.report import PartitionFilter
+from tests.cli.command import document
 from tests.cli.command import kcheck as kcheck_command
-from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OLD_LEADER, brokers, state
+from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OBJECTS, OLD_LEADER, brokers, state
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,49 @@ def test_what_each_leader_costs(
     said = kcheck.truncation(*brokers(of), partitions=wanted, leader=None).to_dict()["partitions"]
     if (incident, name, topic) == (OLD_LEADER, "4-back", "uncl"):
         assert {plan["leader"]: plan["remote_lost"] for plan in said} == {1: [{"from": 0, "to_exclusive": 24}], 2: []}
+
+
+def brokers_of(of: Path) -> list[str]:
+    """Return the arguments of a state, with its controller."""
+    here = [f"{number}={of}/broker-{number}" for number in (1, 2) if (of / f"broker-{number}").exists()]
+    return [*here, *(["--metadata", str(of / "controller")] if (of / "controller").exists() else [])]
+
+
+@pytest.mark.parametrize(
+    ("incident", "before", "after", "seen"),
+    [
+        (KILLED, "4-joined", "6-broker-2-led", {"a-0": "broker 2 does not serve offsets 0–34"}),
+        (OLD_LEADER, "4-back", "5-broker-1-led", {"uncl-0": "broker 2 does not serve offsets 0–23"}),
+        (EMPTY, "1-before", "4-back", {"empty-0": "broker 2 does not serve offsets 0–23",
+                                       "uncl-0": "broker 2 does not serve offsets 24–43"}),
+        (LOST, "1-before", "1b-dirs-removed", {"m-0": "broker 1 does not serve offsets 0–19",
+                                               "n-0": "broker 1 does not serve offsets 0–19"}),
+        (LOST, "1-before", "2-started", {"m-0": "broker 1 does not serve offsets 0–19",
+                                         "n-0": "broker 1 does not serve offsets 0–19"}),
+        (GAP, "2-stopped", "5-stopped", {"cp-0": "broker 1 does not serve offsets 0–21",
+                                         "gap-0": "broker 1 does not serve offsets 20–24"}),
+        (OBJECTS, "1-stopped", "2-read", {}),
+    ],
+)  # fmt: skip
+def test_what_verify_sees_afterwards(
+    tmp_path: Path, incident: str, before: str, after: str, seen: dict[str, str]
+) -> None:
+    """The offsets that the planned leader had, and that the leader of now lost; objects are only in the store."""
+    of, plan = state(incident, before, tmp_path), tmp_path / "plan"
+    kcheck_command("elect", *brokers_of(of), "--output-dir", plan)
+    steps = document("verify", plan, *brokers_of(tmp_path / after))["steps"]
+    rows = [step for step in steps if step["kind"] == "remote"]
+    assert rows
+    lost = {f"{step['topic']}-{step['partition']}": step["seen"].partition(":")[0] for step in rows if not step["ok"]}
+    assert lost == seen
+
+
+def test_a_leader_that_deletes_remote_records_is_no_other_choice(tmp_path: Path) -> None:
+    """Its local log is that of the best leader: only the plan of another partition may have it instead."""
+    of, plan = state(KILLED, "4-joined", tmp_path), tmp_path / "plan"
+    kcheck_command("elect", *brokers_of(of), "--output-dir", plan)
+    rows = {row["topic"]: row for row in json.loads((plan / "election-plan.json").read_text())["partitions"]}
+    assert {topic: rows[topic]["as_good"] for topic in ("a", "b")} == {"a": [], "b": [2]}
 
 
 def test_the_old_leader_never_leads_again(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from kcheck.model.entries import Offset
 from kcheck.model.loss import BatchFaults
 from kcheck.model.names import log_name
 from kcheck.segments.batch_faults import LoadedSegment, batch_faults
-from tests.builders import FIRST_TIMESTAMP, BytesFiles, batch, flipped, log, message, run, times
+from tests.builders import FIRST_TIMESTAMP, BytesFiles, batch, flipped, index, log, message, run, times
 
 FIRST, SECOND, THIRD = run(0, 99), run(100, 199), run(200, 249)
 CRC, SIZE, MAGIC = 80, 8, 16
@@ -80,11 +80,43 @@ def test_the_time_index_of_other_batches() -> None:
     """Its last entry names a batch by offset and timestamp; zeros, parts of an entry, and no file say nothing."""
     newest = FIRST_TIMESTAMP + 10
 
-    def foreign(index: bytes, first: int = 0, *, is_indexed: bool = True) -> tuple[tuple[int, int], ...]:
-        files = BytesFiles({log_name(Offset(0)): log(FIRST), "00000000000000000000.timeindex": index})
+    def foreign(entries: bytes, first: int = 0, *, is_indexed: bool = True) -> tuple[tuple[int, int], ...]:
+        files = BytesFiles({log_name(Offset(0)): log(FIRST), "00000000000000000000.timeindex": entries})
         segment = LoadedSegment(Offset(0), log_name(Offset(0)), 1 << 30, is_indexed)
         return batch_faults(files, [segment], Offset(first), Offset(100), lambda _: True).foreign
 
     own, other = (times((timestamp, 39)) for timestamp in (newest, newest + 1))
     assert [(), ((0, 40),), ((20, 40),), ()] == [foreign(own), foreign(other), foreign(other, 20), foreign(other, 40)]
     assert [(), (), ()] == [foreign(other, is_indexed=False), foreign(other + bytes(12)), foreign(other + b"x")]
+
+
+def of_indexes(offsets: bytes = b"", dates: bytes = b"", start: int = 0, *, is_indexed: bool = True) -> BatchFaults:
+    """Return the faults of a log of one segment with these indexes; none is there if it is empty."""
+    contents = {"log": log(FIRST), "index": offsets, "timeindex": dates}
+    files = BytesFiles({f"{0:020d}.{ending}": data for ending, data in contents.items() if data})
+    segment = LoadedSegment(Offset(0), log_name(Offset(0)), 1 << 30, is_indexed)
+    return batch_faults(files, [segment], Offset(start), Offset(100), lambda _: True)
+
+
+def test_a_time_index_that_is_older_than_the_records() -> None:
+    newest = FIRST_TIMESTAMP + 10
+    older = times((newest - 5, 39))
+    assert of_indexes(dates=older).dated == ((0, 100, newest - 5, newest),)
+    assert of_indexes(dates=older, start=40).dated == ((40, 100, newest - 5, newest),)
+    assert of_indexes(dates=older, is_indexed=False).dated == of_indexes(dates=older, start=100).dated == ()
+    assert of_indexes(dates=times((newest, 99))).dated == ()
+
+
+def test_an_offset_index_that_names_a_later_batch_or_none() -> None:
+    """A lookup begins to read at the last entry at or below its offset: LogSegment.translateOffset."""
+    size = len(FIRST[0].data)
+
+    def skipped(*entries: tuple[int, int], start: int = 0) -> tuple[tuple[int, int], ...]:
+        return of_indexes(index(*entries), start=start).skipped
+
+    assert skipped((19, size), (39, 2 * size), (99, 0), (100, 99), (-1, 5), (0, 0)) == ()
+    assert skipped((19, 4 * size)) == ((19, 40),)
+    assert skipped((19, 4 * size), start=30) == ((30, 40),)
+    assert skipped((19, size + 1), (29, 99 * size)) == ((19, 100), (29, 100))
+    assert skipped((19, 4 * size), start=40) == ()
+    assert of_indexes().skipped == of_indexes(index((19, 4 * size)), is_indexed=False).skipped == ()

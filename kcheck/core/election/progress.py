@@ -66,6 +66,8 @@ class ClusterSeen(NamedTuple):
     """The partitions of the plan as of the metadata."""
     unrepaired: frozenset[int] = frozenset()
     """The brokers that a repair would still help."""
+    short: frozenset[int] = frozenset()
+    """The brokers whose log.dirs lacks a log dir with partitions."""
     present: frozenset[tuple[int, TopicPartition]] = frozenset()
     """The directories of partitions, by broker."""
     deleted: frozenset[tuple[int, str]] = frozenset()
@@ -150,6 +152,8 @@ def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], 
         return _done(is_done=not seen.needs_rescue)
     if step.kind is RecoveryAction.REPAIR:
         return _done(is_done=not brokers & seen.unrepaired)
+    if step.kind is RecoveryAction.LOG_DIRS:
+        return _done(is_done=not brokers & seen.short)
     if step.kind is RecoveryAction.START:
         if step.is_again:
             return _done(is_done=brokers <= seen.running)

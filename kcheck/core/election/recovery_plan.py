@@ -12,13 +12,14 @@ from kcheck.core.election.phases import Course, Phase, course_of
 from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.replication.dialogue import Status
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
+from kcheck.core.tiered.spans import without
 from kcheck.model.cluster import UNCLEAN, ClusterImage
 from kcheck.model.entries import UNDEFINED_EPOCH, Epoch, Offset
 from kcheck.model.release import Release
 
 
-class LostLogDir(NamedTuple):
-    """A log dir that is given up, of a broker that has others."""
+class BrokerLogDir(NamedTuple):
+    """A log dir of a broker that has others."""
 
     broker_id: int
     path: str
@@ -53,8 +54,10 @@ class Recovery(NamedTuple):
     """Whether tables of a fleet decided, without the logs."""
     repairs: tuple[FirstRepair, ...] = ()
     """The repairs that come before any start: all else is for the log dirs after them."""
-    without: tuple[LostLogDir, ...] = ()
+    without: tuple[BrokerLogDir, ...] = ()
     """The log dirs that are given up."""
+    added: tuple[BrokerLogDir, ...] = ()
+    """The log dirs that log.dirs has to name first."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before all else; None if none is needed."""
     removed: Mapping[int, tuple[str, ...]] = {}
@@ -154,6 +157,17 @@ class PlannedFollower(NamedTuple):
     """Whether it gets the leader's records; a replica that does not needs an operator."""
 
 
+class ServedRange(NamedTuple):
+    """Offsets that a leader serves, of one leader epoch."""
+
+    epoch: Epoch
+    """The epoch of their records."""
+    start: Offset
+    """The first offset."""
+    end: Offset
+    """The offset after the last one."""
+
+
 class PlannedPartition(NamedTuple):
     """What is expected of a partition."""
 
@@ -179,6 +193,8 @@ class PlannedPartition(NamedTuple):
     """Whether the metadata allowed unclean elections of its topic before; None if that is not known."""
     as_good: tuple[int, ...] = ()
     """The brokers that may lead as well: they have every record of the leader, and the same log end."""
+    served: tuple[ServedRange, ...] = ()
+    """The offsets that the leader serves, remote and local; empty unless a part of the log is in remote storage."""
 
     @property
     def leaders(self) -> tuple[int, ...]:
@@ -242,6 +258,7 @@ def _planned(partition: PartitionElection, image: ClusterImage | None) -> Planne
         later=None if leader.later is None else leader.later.broker_id,
         allowed_unclean=None if image is None else image.config(partition.topic, UNCLEAN) == "true",
         as_good=tuple(_as_good(partition, leader)),
+        served=() if leader.plan is None else tuple(_served(leader.plan)),
     )
 
 
@@ -251,6 +268,13 @@ def _as_good(partition: PartitionElection, leader: Candidate) -> Iterator[int]:
         has_all = leader.broker_id in other.loses_no_more_than and other.log_end_offset == leader.log_end_offset
         if number != leader.broker_id and has_all and {*other.lacking} <= {*leader.lacking}:
             yield number
+
+
+def _served(plan: TruncationPlan) -> Iterator[ServedRange]:
+    """Yield the offsets that a leader serves, but for those that its election gives up."""
+    for epoch, spans in plan.served.items():
+        for start, end in without(spans, plan.remote_lost):
+            yield ServedRange(epoch, start, end)
 
 
 def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:

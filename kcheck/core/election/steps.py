@@ -17,7 +17,7 @@ class RecoveryAction(StrEnum):
     REPAIR = "repair"
     """`kcheck repair` and `kcheck apply`, before any start."""
     LOG_DIRS = "log-dirs"
-    """log.dirs names a log dir no more that is given up."""
+    """log.dirs changes: without a log dir that is given up, or with one that it lacks."""
     SET_ASIDE = "set-aside"
     """Directories are moved out of the log dirs of a broker that is about to start."""
     START = "start"
@@ -92,7 +92,8 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
     if recovery.rescue is not None:
         return (RecoveryStep(RecoveryAction.RESCUE),)
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
-    steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted({*dict(recovery.without)})]
+    of_settings = {*dict(recovery.without), *dict(recovery.added)}
+    steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted(of_settings)]
     steps += _of_phases(recovery)
     if recovery.reassigned:
         steps.append(

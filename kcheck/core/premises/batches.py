@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import ELSEWHERE, another_may_lead, is_alone, kept, only_follows
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_span, partition_name
 
-READABLE, OWN_BATCHES = "P307", "P308"
-"""The premises that consumers and followers can read every batch, and that segments have the batches of their log."""
+READABLE, OWN_BATCHES, LOOKUPS = "P307", "P308", "P310"
+"""The premises that readers can read every batch, that segments have those of their log, and that lookups find them."""
 
 
 def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -47,13 +47,34 @@ def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
             name = partition_name(*log.partition)
             sentence = f"{name}: the time index of {offset_span(*span)} was made for other batches"
             evidence = PremiseEvidence(f"{log.log_dir}/{name}", "its last entry is newer than its batch")
-            if only_follows(log.partition, facts, in_the_end=True):
-                yield not_seen(premise, facts, f"{sentence}; the replica is not elected now", None, evidence)
-            elif another_may_lead(log.partition, facts):
-                yield not_seen(premise, facts, f"{sentence}: {ELSEWHERE}", EVERY_DISK, evidence)
-            else:
-                sentence = f"{sentence}: the segment may be of another log, and its own records lost"
-                yield refuted(premise, facts, sentence, evidence, log_dir=log.log_dir, partition=name)
+            yield _where_it_leads(
+                premise, facts, log, sentence, evidence, "the segment may be of another log, and its own records lost"
+            )
+
+
+def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for entries of offset indexes from which a read begins behind the batch that it wants."""
+    for log in facts.logs:
+        for span in () if log.batches is None else log.batches.skipped:
+            name = partition_name(*log.partition)
+            sentence = f"{name}: the offset index leads reads of {offset_span(*span)} to another place"
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", "an entry of a .index names a later or no batch")
+            yield _where_it_leads(
+                premise, facts, log, sentence, evidence,
+                "consumers and followers skip them, or stop there; kcheck repair rebuilds the index",
+            )  # fmt: skip
+
+
+def _where_it_leads(
+    premise: Premise, facts: BrokerFacts, log: LogFacts, sentence: str, evidence: PremiseEvidence, then: str
+) -> JudgedPremise:
+    """Judge what only matters where the replica leads."""
+    if only_follows(log.partition, facts, in_the_end=True):
+        return not_seen(premise, facts, f"{sentence}; the replica is not elected now", None, evidence)
+    if another_may_lead(log.partition, facts):
+        return not_seen(premise, facts, f"{sentence}: {ELSEWHERE}", EVERY_DISK, evidence)
+    name = partition_name(*log.partition)
+    return refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log.log_dir, partition=name)
 
 
 TABLE = (
@@ -74,5 +95,14 @@ TABLE = (
         "Compare the segment with another replica or a backup first. kcheck repair only rebuilds the time index.",
         "TimeIndex.maybeAppend, LogSegment.append 0.10.1 to 4.3.1", own_batches, ends_start=False,
         rules=("KC162",), cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        LOOKUPS, PremiseKind.PRESENCE, "Lookups in the offset indexes find every batch.",
+        "Each entry names the place of a batch that is not behind that of its offset. P307 says how much is read.",
+        "An entry that names a later batch, or none. Of a replica that is not elected: not seen.",
+        "The broker does not notice it. Reads begin behind the records, and go on without them, or fail.",
+        "Run kcheck repair before the start: it rebuilds the offset index.",
+        "LogSegment.translateOffset, OffsetIndex.lookup 2.3 to 4.3.1", lookups, ends_start=False,
+        rules=("KC151", "KC152", "KC153"), cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

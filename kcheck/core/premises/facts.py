@@ -10,7 +10,7 @@ from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.loss import BatchFaults
-from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartition
+from kcheck.model.names import CLUSTER_METADATA, SNAPSHOT_ENDINGS, PartitionDirectory, TopicPartition
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.remote_log import RemoteLog
@@ -45,6 +45,8 @@ class MisdatedRecords(NamedTuple):
     """The timestamp of that entry, the largest one if there are several segments."""
     is_head: bool
     """Whether the log begins with them."""
+    newest: int | None = None
+    """The timestamp of the newest record, where the entry is in order, but older; else None."""
 
 
 class LogFacts(NamedTuple):
@@ -118,6 +120,11 @@ class LostCopy(NamedTuple):
     damage: str | None = None
     """What of it cannot be read; None if nothing is there."""
 
+    @property
+    def lacks_snapshot(self) -> bool:
+        """Whether its newest snapshot is damaged: a start of 3.8 and later reads it first."""
+        return (self.damage or "").partition(":")[0].endswith(SNAPSHOT_ENDINGS[0])
+
 
 class LogDirFacts(NamedTuple):
     """A log dir that the broker uses when it starts."""
@@ -126,6 +133,8 @@ class LogDirFacts(NamedTuple):
     """Its path, as the settings or the user name it."""
     is_there: bool = True
     """Whether the directory exists."""
+    is_named: bool = True
+    """Whether the broker loads it: False if its settings name another log dir that is here, and not this one."""
     resolved: str | None = None
     """Where a relative path leads from the current directory; None for any other."""
     is_readable: bool = True

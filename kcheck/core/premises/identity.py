@@ -7,7 +7,7 @@ from kcheck.core.cluster.owner import owner_of, replicas_in
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
-from kcheck.core.premises.voters import listed, static_voters
+from kcheck.core.premises.voters import directory_id, former_voter, listed, newest_voter_set, static_voters
 from kcheck.core.start.startup import Mode
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
@@ -20,7 +20,7 @@ GENERATED_ID = "P103"
 """The premise that the broker does not get a new id."""
 TOPIC_IDS = "P109"
 """The premise that no directory has the id of another topic."""
-_CLUSTER_ID, _DIRECTORY_ID = "cluster.id", "directory.id"
+_CLUSTER_ID = "cluster.id"
 
 
 def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -145,7 +145,7 @@ def directory_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     brokers = () if facts.newest is None else facts.newest.image.brokers.values()
     owners = {directory: broker.broker_id for broker in brokers for directory in broker.log_dirs}
     for log_dir in facts.log_dirs:
-        own = (log_dir.identity or {}).get(_DIRECTORY_ID)
+        own = directory_id(log_dir)
         owner = None if own is None else owners.get(own)
         if owner is None:
             continue
@@ -159,23 +159,20 @@ def directory_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the directory id of a voter's metadata log dir with the voter set in the metadata."""
-    newest = max(
-        (copy for copy in facts.copies if copy.voter_set), key=lambda copy: (copy.epoch, copy.end), default=None
-    )
-    if newest is None:
+    newest = newest_voter_set(facts)
+    ids = [(log_dir.path, own) for log_dir in facts.log_dirs if (own := directory_id(log_dir)) is not None]
+    if newest is None or not ids or facts.broker_id not in {voter.voter_id for voter in newest.voter_set}:
         return
-    voter = next((voter for voter in newest.voter_set if voter.voter_id == facts.broker_id), None)
-    ids = [(log_dir.path, (log_dir.identity or {}).get(_DIRECTORY_ID)) for log_dir in facts.log_dirs]
-    if voter is None or not any(own for _, own in ids):
-        return
-    evidence = tuple(PremiseEvidence(f"{path}/{META_PROPERTIES}", f"directory.id={own}") for path, own in ids if own)
-    if any(own == voter.directory_id for _, own in ids):
+    evidence = tuple(PremiseEvidence(f"{path}/{META_PROPERTIES}", f"directory.id={own}") for path, own in ids)
+    former = former_voter(facts)
+    if former is None:
         yield proven(premise, facts, *evidence)
         return
     others = frozenset(voter.voter_id for voter in newest.voter_set) - {facts.broker_id}
     missing = others - {copy.node_id for copy in facts.copies}
-    own = next(own for _, own in ids if own)
-    sentence = f"node {facts.broker_id} has directory {own}, the voter set has {voter.directory_id}: it has no vote"
+    sentence = (
+        f"node {facts.broker_id} has directory {ids[0][1]}, the voter set has {former.directory_id}: it has no vote"
+    )
     if missing:
         yield not_seen(premise, facts, sentence, f"the log dirs of voters {listed(frozenset(missing))}", *evidence)
 

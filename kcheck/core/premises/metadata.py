@@ -7,6 +7,7 @@ from kcheck.core.cluster.quorum import kept_to
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.voters import former_voter
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.names import CLUSTER_METADATA
@@ -45,6 +46,8 @@ def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
     """
     yield from _others_keep_theirs(premise, facts)
     if "controller" not in facts.roles or any(not log_dir.is_readable for log_dir in facts.log_dirs):
+        return
+    if former_voter(facts) is not None:
         return
     holders = [log_dir.path for log_dir in facts.log_dirs if log_dir.has_metadata_log]
     is_voter = any(facts.broker_id in copy.voters for copy in facts.copies)
@@ -150,13 +153,26 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look at the controllers given beside the broker: without a majority of them no broker registers."""
-    voters, stopped = facts.voters, facts.voters & facts.stopped
+    """Look at the controllers given beside the broker, and at its own vote: without a majority no broker registers.
+
+    A controller ends at a snapshot that it cannot load (MetadataLoader.handleLoadSnapshot).
+    """
+    own = {(log_dir.identity or {}).get("cluster.id") for log_dir in facts.log_dirs}
+    if facts.clusters and own.isdisjoint(evidence.says for evidence in facts.clusters):
+        return  # The disk is of another cluster: P101.
+    is_read = facts.release.reads_metadata_snapshot_at_start
+    damaged = {copy.node_id: copy for copy in facts.damaged_copies if copy.lacks_snapshot and is_read}
+    without_vote = frozenset[int | None]() if former_voter(facts) is None else {facts.broker_id}
+    voters, stopped = facts.voters, facts.voters & (facts.stopped | damaged.keys() | without_vote)
     if stopped and len(voters - stopped) <= len(voters) // 2:
         every, these = (", ".join(map(str, sorted(numbers))) for numbers in (voters, stopped))
         verb = "does" if len(stopped) == 1 else "do"
-        sentence = f"of the controllers {every}, {these} {verb} not start: no majority is left to elect a leader"
-        yield refuted(premise, facts, sentence, PremiseEvidence(facts.config_path or "", f"voters {every}"))
+        sentence = (
+            f"of the controllers {every}, {these} {verb} not start or vote: no majority is left to elect a leader"
+        )
+        sentence += "".join(f"; {copy.path}: {copy.damage}" for node, copy in damaged.items() if node in stopped)
+        where = facts.config_path if facts.newest is None or not facts.newest.voters else facts.newest.path
+        yield refuted(premise, facts, sentence, PremiseEvidence(where or "", f"voters {every}"))
 
 
 TABLE = (
@@ -196,8 +212,9 @@ TABLE = (
     ),
     Premise(
         MAJORITY_STARTS, PremiseKind.METADATA, "A majority of the voters starts.",
-        "More than half of the voters are not among the given nodes that do not start.",
-        "Half of the voters or more are given and do not start.",
+        "More than half of the voters are not among the given nodes that do not start or vote. In 3.8 and later a"
+        " controller with a damaged newest snapshot of the metadata counts as one of them.",
+        "Half of the voters or more are given and do not start, or were formatted again.",
         "The broker waits for a leader of the controllers that nobody can elect.",
         "First get the controllers to start. Run kcheck preflight for each of them.",
         "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts, is_of_quorum=True,

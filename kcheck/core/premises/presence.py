@@ -1,18 +1,18 @@
 """Premises about what should be there: log dirs, partitions, metadata."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, standing
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.premises.facts import BrokerFacts, MissingRecords
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, MissingRecords
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
 from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import STATIC, is_reserved
-from kcheck.model.names import LIVE, META_PROPERTIES, TopicPartition
+from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import capital, counted, partition_name, shell_word, some_of
 
@@ -23,6 +23,8 @@ TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
 ELSEWHERE = "whether another replica leads is not known"
 """Ends a sentence about a fault that does no harm where another replica leads."""
+LOG_DIRS_NAMED = "P311"
+"""The premise that the settings name every log dir with partitions."""
 HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
 """The premises that the start, the middle and the end of every log is there."""
 
@@ -69,6 +71,20 @@ def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
         )
 
 
+def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for partitions in log dirs that the settings do not name: the broker makes them again, empty."""
+    if facts.config_path is None:
+        return
+    value = facts.setting("log.dirs") or facts.setting("log.dir")
+    evidence = PremiseEvidence(facts.config_path, f"log.dirs = {value}")
+    left_out = {row.path: names for row in facts.log_dirs if not row.is_named and (names := _only_in(row, facts))}
+    for path, names in left_out.items():
+        sentence = f"log.dirs in {facts.config_path} does not contain {path}, which alone has {_named(sorted(names))}"
+        yield refuted(premise, facts, sentence, evidence, log_dir=path)
+    if not left_out:
+        yield proven(premise, facts, evidence)
+
+
 def _partitions_there(facts: BrokerFacts) -> str:
     """Return how many assigned partitions have no directory, in words; empty if that is not known."""
     absent = absent_partitions(facts)
@@ -78,23 +94,34 @@ def _partitions_there(facts: BrokerFacts) -> str:
     return f"; {len(absent)} assigned {noun} there"
 
 
-def absent_partitions(facts: BrokerFacts) -> tuple[TopicPartition, ...]:
-    """Return the partitions that the metadata assigns to the broker and that have no directory in its log dirs."""
-    if facts.image is None or facts.broker_id is None:
-        return ()
-    here = {
-        (directory.topic, directory.partition)
-        for log_dir in facts.log_dirs
+def _only_in(log_dir: LogDirFacts, facts: BrokerFacts) -> set[TopicPartition]:
+    """Return the partitions of the broker, as far as is known, that one of its log dirs alone has."""
+    others = _live(row for row in facts.log_dirs if row is not log_dir)
+    own = {partition for partition in _live([log_dir]) - others if partition.topic != CLUSTER_METADATA}
+    return own if facts.image is None else own & {*_assigned_to(facts)}
+
+
+def _live(log_dirs: Iterable[LogDirFacts]) -> set[TopicPartition]:
+    """Return the partitions that log dirs have a directory of."""
+    return {
+        TopicPartition(directory.topic, directory.partition)
+        for log_dir in log_dirs
         for directory in log_dir.directories
         if directory.state in LIVE
     }
-    return tuple(
-        TopicPartition(topic.name, number)
-        for topic, number, partition in facts.image.partitions()
-        if facts.broker_id in partition.replicas
-        and facts.broker_id not in partition.adding
-        and (topic.name, number) not in here
-    )
+
+
+def _assigned_to(facts: BrokerFacts) -> Iterator[TopicPartition]:
+    """Yield the partitions of which the broker has a replica, by the metadata."""
+    for topic, number, partition in () if facts.image is None else facts.image.partitions():
+        if facts.broker_id in partition.replicas and facts.broker_id not in partition.adding:
+            yield TopicPartition(topic.name, number)
+
+
+def absent_partitions(facts: BrokerFacts) -> tuple[TopicPartition, ...]:
+    """Return the partitions that the metadata assigns to the broker and that have no directory in its log dirs."""
+    here = _live(facts.log_dirs)
+    return tuple(partition for partition in _assigned_to(facts) if partition not in here)
 
 
 def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -322,12 +349,7 @@ def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for partitions while ZooKeeper has no topic at all: it was emptied, or is another one."""
-    directories = {
-        (directory.topic, directory.partition)
-        for log_dir in facts.log_dirs
-        for directory in log_dir.directories
-        if directory.state in LIVE
-    }
+    directories = _live(facts.log_dirs)
     if facts.mode is not Mode.ZOOKEEPER or facts.image is None or not directories:
         return
     if facts.image.topics:
@@ -412,5 +434,14 @@ TABLE = (
         "Restore ZooKeeper's data, or create each topic again with as many partitions.",
         "ZkPartitionStateMachine, KafkaController 0.8.2 to 3.9.2", topics_in_zookeeper, ends_start=False,
         cost=PremiseCost.METADATA,
+    ),
+    Premise(
+        LOG_DIRS_NAMED, PremiseKind.PRESENCE, "log.dirs contains every log dir with partitions of the broker.",
+        "No given log dir that log.dirs does not contain has a partition that the others lack.",
+        "Partitions of the broker are in such a log dir alone.",
+        "The broker starts without them, and makes them again, empty.",
+        "Add the log dir to log.dirs before the broker starts: kcheck recover.",
+        "LogManager.loadLogs, getOrCreateLog 1.1 to 4.3.1; ReplicationControlManager.handleAssignReplicasToDirs",
+        log_dirs_named, ends_start=False, takes_offline=True, is_counted=True,
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
-from kcheck.core.start.topic_settings import expires
+from kcheck.core.start.topic_settings import retention_ms
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import offset_span, partition_name
 
@@ -17,11 +17,13 @@ def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for segments that retention takes for old, though their records are not.
 
     A segment is as old as the last entry of its time index (LogSegment.maxTimestampSoFar); retention deletes from the
-    oldest segment on up to the first that is young enough (UnifiedLog.deletableSegments), the active one too.
+    oldest segment on up to the first that is young enough (UnifiedLog.deletableSegments), the active one too. Of an
+    entry that is only older than the records, the retention time decides: it had passed when the newest was written.
     """
     misdated = ((log.partition, log.log_dir, records) for log in facts.logs for records in log.misdated)
-    for partition, log_dir, (start, end, timestamp, is_head) in misdated:
-        if not expires(facts.image, partition.topic, facts.config or {}):
+    for partition, log_dir, (start, end, timestamp, is_head, newest) in misdated:
+        kept = retention_ms(facts.image, partition.topic, facts.config or {})
+        if kept is None or (newest is not None and newest - timestamp <= kept):
             continue
         name = partition_name(*partition)
         when = "at its first check" if is_head else "once the segments before them have expired"
@@ -36,12 +38,13 @@ def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 TABLE = (
     Premise(
         DATED, PremiseKind.RETENTION, "No time index dates its segment before its records.",
-        "The last entry of each time index is not older than those before it, and not 0.",
-        "An older last entry, or 0, of a segment with newer records that the broker does not recover. Only in a topic "
-        "that retention.ms expires.",
+        "The last entry of each time index is not older than those before it, not 0, and not older than the newest "
+        "record by more than retention.ms. P307 says how much is read.",
+        "Such an entry, of a segment with newer records that the broker does not recover. Only in a topic that "
+        "retention.ms expires.",
         "The first check of retention deletes the segment, the active one too, if all before it are as old.",
         "Run kcheck repair before the start: it rebuilds the time index.",
         "LogSegment.maxTimestampSoFar, Log.deletableSegments 0.10.1 to 2.8; UnifiedLog.deletableSegments to 4.3.1",
-        is_dated, ends_start=False, rules=("KC155", "KC161"), cost=PremiseCost.UNCOUNTED,
+        is_dated, ends_start=False, rules=("KC155", "KC161", "KC162"), cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

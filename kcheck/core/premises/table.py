@@ -19,13 +19,14 @@ from kcheck.core.premises import (
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.premise import Premise, PremiseCost
+from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
-PREMISES = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE[:-1], *batches.TABLE, *presence.TABLE[-1:],
-    *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
-    *remote.TABLE,
+_ALL = (
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *batches.TABLE, *rights.TABLE, *resources.TABLE,
+    *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE, *remote.TABLE,
 )  # fmt: skip
+PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""
 BY_ID = {premise.id: premise for premise in PREMISES}
 
@@ -81,11 +82,12 @@ def judged_together(
 ) -> dict[object, tuple[JudgedPremise, ...]]:
     """Return what the files show about several brokers; `aborted` are those whose log dirs end their start.
 
-    A controller that does not start is missing in the quorum of the others.
+    A controller that does not start, or has no vote, is missing in the quorum of the others.
     """
     alone = {broker: judged(own) for broker, own in facts.items()}
     ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
-    stopped = frozenset(own.broker_id for broker, own in facts.items() if broker in ended and own.broker_id is not None)
+    missing = {broker for broker, own in facts.items() if broker in ended or former_voter(own) is not None}
+    stopped = frozenset(number for broker in missing if (number := facts[broker].broker_id) is not None)
     return {
         broker: rows
         if broker in ended

@@ -1,10 +1,12 @@
-"""The premise that the settings of the controllers name the voters that have elected so far."""
+"""Who the voters are: by the settings of the controllers, and by the voter set in the metadata."""
 
 from collections.abc import Iterator
 
-from kcheck.core.premises.facts import BrokerFacts, VoterList
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, VoterList
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise
+from kcheck.model.cluster import Voter
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
 
@@ -71,6 +73,28 @@ def _behind(facts: BrokerFacts, lists: list[VoterList], known: frozenset[int]) -
             if end < committed and 2 * votes > len(voters):
                 return number
     return None
+
+
+def newest_voter_set(facts: BrokerFacts) -> MetadataCopy | None:
+    """Return the newest copy of the metadata that has a voter set; None if the quorum is static."""
+    copies = (copy for copy in facts.copies if copy.voter_set)
+    return max(copies, key=lambda copy: (copy.epoch, copy.end), default=None)
+
+
+def former_voter(facts: BrokerFacts) -> Voter | None:
+    """Return the voter with the id of this node whose directory the node no longer has; None without such a voter.
+
+    Formatted again, the node is an observer (KafkaRaftClient 3.9 to 4.3.1): it elects nobody.
+    """
+    newest = newest_voter_set(facts)
+    ids = {directory_id(log_dir) for log_dir in facts.log_dirs} - {None}
+    voters = () if newest is None or not ids else newest.voter_set
+    return next((row for row in voters if row.voter_id == facts.broker_id and row.directory_id not in ids), None)
+
+
+def directory_id(log_dir: LogDirFacts) -> str | None:
+    """Return the directory.id in the meta.properties of a log dir; None without one."""
+    return (log_dir.identity or {}).get("directory.id")
 
 
 def listed(numbers: frozenset[int]) -> str:

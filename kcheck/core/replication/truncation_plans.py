@@ -3,7 +3,7 @@
 A `TruncationPlan` is one partition under one leader; it holds a `FollowerPlan` for each other replica.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -196,6 +196,8 @@ class TruncationPlan(NamedTuple):
     """How many offsets in remote storage it does not serve, although they stay there."""
     is_tiered: bool = False
     """Whether a part of the leader's log is in remote storage."""
+    served: Mapping[Epoch, Spans] = {}
+    """The offsets that the leader of such a log serves, remote and local, by the epoch of their records."""
 
     @property
     def loses_committed(self) -> bool:

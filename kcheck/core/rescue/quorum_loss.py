@@ -73,7 +73,7 @@ class QuorumLoss(NamedTuple):
     epoch: int
     """An epoch above all that any disk has seen."""
     is_one_history: bool = True
-    """Whether no copy has other records than the newest one at an offset of one epoch."""
+    """Whether the newest copy has every record that it must share with the others."""
 
     @property
     def copy(self) -> MetadataCopy:

@@ -25,10 +25,9 @@ class RescueRefusal(NamedTuple):
 
 
 class Rift(NamedTuple):
-    """Two copies with different bytes at one offset of one epoch: two histories."""
+    """Two copies that do not have the same record at an offset, although one history has: two histories."""
 
     offset: int
-    epoch: int
     newest: str
     """The log dir of the newest copy."""
     other: str
@@ -62,8 +61,8 @@ def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Ite
         topics = [_topics_of(nodes, log_dir) for log_dir in (rift.newest, rift.other)]
         yield RescueRefusal(
             "two-histories",
-            f"{rift.newest} ({topics[0]}) and {rift.other} ({topics[1]}) have different records at offset"
-            f" {rift.offset} of epoch {rift.epoch}.",
+            f"{rift.newest} ({topics[0]}) and {rift.other} ({topics[1]}) do not have the same record at offset"
+            f" {rift.offset}.",
             "They are two histories of one cluster. Controllers were formatted again, for example. Keep the history"
             " with your topics: move __cluster_metadata-0 of the other nodes elsewhere, and ask again. Do not start any"
             " node before that.",

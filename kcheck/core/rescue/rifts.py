@@ -1,4 +1,4 @@
-"""Whether two copies of a metadata log are one history: a leader writes one batch at an offset of its epoch."""
+"""Whether two copies of a metadata log are one history: an election takes back no record that was committed."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,18 +11,36 @@ class BatchMark(NamedTuple):
     last: int
     epoch: int
     crc: int
+    is_control: bool = False
+    """Whether the quorum wrote it for itself: LeaderChange, or the voters."""
 
 
-def first_rift(one: Iterable[BatchMark], other: Iterable[BatchMark]) -> BatchMark | None:
-    """Return the first batch of one log that differs from a batch of the same epoch at these offsets; None without.
+def committed_end(log: Iterable[BatchMark]) -> int:
+    """Return the offset below which a log alone proves its records committed; 0 if it proves nothing.
 
-    Batches of different epochs at one offset are no rift: an election takes one of them back.
+    A leader changes the metadata only once the LeaderChange record at the start of its epoch is committed (3.6 to
+    4.3.1; before, once all records below it are: KafkaRaftClient.ListenerContext.maybeFireLeaderChange).
     """
-    left, right = iter(one), iter(other)
+    proven, epoch, start = 0, -1, 0
+    for mark in log:
+        if mark.epoch != epoch:
+            epoch, start = mark.epoch, mark.last + 1 if mark.is_control else mark.base
+        if not mark.is_control:
+            proven = start
+    return proven
+
+
+def first_rift(newest: Iterable[BatchMark], other: Iterable[BatchMark], committed: int) -> int | None:
+    """Return the first offset where the newest log lacks a record that the other one must share with it; None without.
+
+    A leader writes one batch at an offset of its epoch. Batches of different epochs at one offset are no rift where
+    the other one need not be committed: an election takes it back. `committed` is where its committed records end.
+    """
+    left, right = iter(newest), iter(other)
     a, b = next(left, None), next(right, None)
     while a is not None and b is not None:
-        if a.epoch == b.epoch and a != b and a.base <= b.last and b.base <= a.last:
-            return a
+        if a != b and (a.epoch == b.epoch or b.base < committed) and a.base <= b.last and b.base <= a.last:
+            return max(a.base, b.base)
         ahead = a.last - b.last
         if ahead <= 0:
             a = next(left, None)

@@ -8,8 +8,10 @@ from kcheck.model.names import COMPACTED
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 
-_UNITS = ("ms", "minutes", "hours")
-"""How a broker states its retention, what counts first."""
+_UNITS = {"ms": 1, "minutes": 60_000, "hours": 3_600_000}
+"""How a broker states its retention, with the milliseconds of each unit, what counts first."""
+_RETENTION_MS = 168 * _UNITS["hours"]
+"""What a broker keeps records for, if nothing is stated."""
 
 
 def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
@@ -18,19 +20,27 @@ def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
     return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
 
 
-def expires(image: ClusterImage | None, topic: str, settings: Mapping[str, str] = {}) -> bool:
-    """Whether retention by time deletes segments of a topic; `settings` are those of the broker, as far as known.
+def expires(image: ClusterImage | None, topic: str) -> bool:
+    """Whether retention by time deletes segments of a topic, as far as its own configuration says."""
+    return retention_ms(image, topic) is not None
+
+
+def retention_ms(image: ClusterImage | None, topic: str, settings: Mapping[str, str] = {}) -> int | None:
+    """Return how long a topic keeps its records, None for ever; `settings` are those of the broker, as far as known.
 
     log.retention.ms goes before log.retention.minutes, that before log.retention.hours (KafkaConfig 0.8.2 to 4.3.1).
     """
     config = {} if image is None else image.configs.get(("topic", topic), {})
     if not config and not settings:
-        return topic not in COMPACTED
+        return None if topic in COMPACTED else _RETENTION_MS
     default = "compact" if topic in COMPACTED else settings.get("log.cleanup.policy", "").strip() or "delete"
     policies = [policy.strip() for policy in config.get("cleanup.policy", default).split(",")]
-    stated = (config.get(RETENTION_MS, ""), *(settings.get(f"log.retention.{unit}", "") for unit in _UNITS))
-    retention = next((value.strip() for value in stated if value.strip()), "")
-    return "delete" in policies and not retention.startswith("-")
+    of_broker = ((settings.get(f"log.retention.{unit}", ""), size) for unit, size in _UNITS.items())
+    stated = ((config.get(RETENTION_MS, ""), 1), *of_broker)
+    value, unit = next(((value.strip(), unit) for value, unit in stated if value.strip()), ("", 1))
+    if "delete" not in policies or value.startswith("-"):
+        return None
+    return int(value) * unit if value.isdecimal() else _RETENTION_MS
 
 
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:

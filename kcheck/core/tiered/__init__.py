@@ -10,5 +10,6 @@ In: records of `__remote_log_metadata`, leader epochs and offsets of replicas. O
 - `listings`: Which objects does a listing of the common tools name?
 - `store`: Which objects of the store are missing, and which belong to no segment?
 - `rebuilt_records`: Which records do the manifests of a store give back?
+- `retention`: Which deleted segments may retention have deleted?
 - `reports`: What is wrong with the remote part of a replica?
 """

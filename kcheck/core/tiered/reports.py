@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from kcheck.core.tiered.reading import deleted_by_leading, epochs_by_offset, offsets_of, readable, readable_by_epoch
 from kcheck.core.tiered.spans import merged, within, without
-from kcheck.model.entries import EpochEntries, Offset
-from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
+from kcheck.model.entries import Epoch, EpochEntries, Offset
+from kcheck.model.remote_log import RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
 
 STUCK_MS = 3_600_000
 """A copy that has not ended for an hour hangs."""
@@ -55,7 +55,7 @@ class RemoteReport(NamedTuple):
 def remote_report(log: RemoteLog, replica: RemoteReplica) -> RemoteReport:
     """Return what becomes of the remote offsets if the replica leads; empty if that is not known."""
     remote = merged([(replica.log_start, replica.local_start)])
-    if log.state in (MetadataState.MISSING, MetadataState.SHORT):
+    if log.is_lost:
         return RemoteReport(without_metadata=remote)
     if not log.is_known:
         return RemoteReport()
@@ -122,7 +122,7 @@ def lost_by_leading(log: RemoteLog, leader: RemoteReplica, others: Iterable[Remo
     Lost metadata loses all remote offsets.
     """
     others = tuple(others)
-    if log.state in (MetadataState.MISSING, MetadataState.SHORT):
+    if log.is_lost:
         start = min((row.log_start for row in (leader, *others) if row.log_start < row.local_start), default=_NO_START)
         return merged([(start, leader.local_start)])
     if not log.is_known:
@@ -157,10 +157,20 @@ def _deleted_from_own(log: RemoteLog, leader: RemoteReplica) -> Spans:
 
 def _not_kept(log: RemoteLog, leader: RemoteReplica, other: RemoteReplica) -> Iterator[tuple[Offset, Offset]]:
     """Yield the remote offsets that a replica serves, and that the leader has with another epoch or not at all."""
-    kept = readable_by_epoch(log.runs, leader.epochs)
-    local = epochs_by_offset(leader.epochs)
+    kept = served_by_epoch(log, leader)
     for epoch, spans in readable_by_epoch(log.runs, other.epochs).items():
-        served = within(spans, other.log_start, other.local_start)
-        same = within(kept.get(epoch, ()), leader.log_start, leader.log_end)
-        on_disk = within(merged([local[epoch]] if epoch in local else []), leader.local_start, leader.log_end)
-        yield from without(served, merged((*same, *on_disk)))
+        yield from without(within(spans, other.log_start, other.local_start), kept.get(epoch, ()))
+
+
+def served_by_epoch(log: RemoteLog, replica: RemoteReplica) -> dict[Epoch, Spans]:
+    """Return the offsets that a replica serves if it leads, remote and local, by the epoch of their records."""
+    remote = readable_by_epoch(log.runs, replica.epochs)
+    return {
+        epoch: merged(
+            (
+                *within(remote.get(epoch, ()), replica.log_start, replica.log_end),
+                *within((offsets,), replica.local_start, replica.log_end),
+            )
+        )
+        for epoch, offsets in epochs_by_offset(replica.epochs).items()
+    }

@@ -70,9 +70,10 @@ class _SegmentRow(NamedTuple):
     size: int
     epochs: int
     broker: int
+    newest_ms: int
 
 
-_NO_ROW = _SegmentRow(_UNKNOWN, _UNKNOWN, _UNKNOWN, 0, _UNKNOWN)
+_NO_ROW = _SegmentRow(_UNKNOWN, _UNKNOWN, _UNKNOWN, 0, _UNKNOWN, _UNKNOWN)
 _WIDTH = len(_NO_ROW)
 
 
@@ -118,8 +119,9 @@ class _SegmentColumns:
         if number == len(self._epochs):
             self._epochs.append(epochs)
         return _SegmentRow(
-            fields["startOffset"], fields["endOffset"] + 1, fields["segmentSizeInBytes"], number, fields["brokerId"]
-        )
+            fields["startOffset"], fields["endOffset"] + 1, fields["segmentSizeInBytes"], number, fields["brokerId"],
+            fields["maxTimestampMs"],
+        )  # fmt: skip
 
     def segments(self) -> Sequence[RemoteSegment]:
         order = array("l", sorted(range(len(self._ids)), key=lambda at: (self._rows[at * _WIDTH], at)))
@@ -140,5 +142,5 @@ class _SegmentColumns:
             return segment
         return segment._replace(
             start_offset=Offset(row.start), end_offset=Offset(row.end), size=row.size, epochs=self._epochs[row.epochs],
-            broker_id=row.broker,
+            broker_id=row.broker, newest_ms=row.newest_ms,
         )  # fmt: skip

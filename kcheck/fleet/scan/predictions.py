@@ -12,7 +12,7 @@ from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
 from kcheck.documents.strays import stray_outcome
 from kcheck.model.entries import Offset
-from kcheck.model.loss import BatchFaults, LostRecords, UnreadableRecords
+from kcheck.model.loss import BatchFaults, DatedRecords, LostRecords, UnreadableRecords
 from kcheck.model.names import (
     DirectoryState,
     PartitionDirectory,
@@ -176,11 +176,14 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
 
 
 def _batch_faults(
-    unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object
-) -> BatchFaults:
-    records = tuple(UnreadableRecords(*one) for one in unreadable)
-    of_gaps, of_others = (tuple((Offset(start), Offset(end)) for start, end in spans) for spans in (gaps, foreign))
-    return BatchFaults(records, of_gaps, of_others, is_complete is True)
+    unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object,
+    dated: list[list[Any]], skipped: list[_OffsetSpan],
+) -> BatchFaults:  # fmt: skip
+    records, dates = tuple(UnreadableRecords(*one) for one in unreadable), tuple(DatedRecords(*one) for one in dated)
+    of_gaps, of_others, unfound = (
+        tuple((Offset(start), Offset(end)) for start, end in spans) for spans in (gaps, foreign, skipped)
+    )
+    return BatchFaults(records, of_gaps, of_others, is_complete is True, dates, unfound)
 
 
 def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:

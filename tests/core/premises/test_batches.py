@@ -52,3 +52,14 @@ def test_the_time_index_of_other_batches() -> None:
     follower = given._replace(image=image(2, 1, isr=(2,)))
     assert not_seen(follower)["P308"] == f"{words}; the replica is not elected now"
     assert "P308" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))
+
+
+def test_an_index_that_leads_to_another_place() -> None:
+    """Consumers skip records where the broker leads: of 4.3.1 they did, with the entry of a later batch."""
+    given = facts(logs=(LOG._replace(batches=BatchFaults(skipped=((Offset(3), Offset(5)),))),))
+    words = "orders-0: the offset index leads reads of offsets 3 to 4 to another place"
+    skipped = f"{words}: consumers and followers skip them, or stop there; kcheck repair rebuilds the index"
+    assert refuted(given._replace(image=image(1, isr=(1,))))["P310"] == skipped
+    follower = given._replace(image=image(2, 1, isr=(2,)))
+    assert not_seen(follower)["P310"] == f"{words}; the replica is not elected now"
+    assert "P310" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))

@@ -146,8 +146,8 @@ def test_ids_are_unique_and_in_order() -> None:
     ids = [premise.id for premise in PREMISES]
     assert sorted(set(ids)) == ids
     losing = (
-        "P109", "P302", "P304", "P305", "P306", "P307", "P308", "P309", "P402", "P404", "P601", "P602", "P701", "P702",
-        "P801", "P802", "P811", "P812", "P813", "P814",
+        "P109", "P302", "P304", "P305", "P306", "P307", "P308", "P309", "P310", "P311", "P402", "P404", "P601", "P602",
+        "P701", "P702", "P801", "P802", "P811", "P812", "P813", "P814",
     )  # fmt: skip
     assert {*losing} == {*ids} - ENDS_START
 
@@ -254,6 +254,16 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
                 "orders-0 may lead here without a directory. Broker 1 makes an empty log, and the other"
                 " replicas would delete their records"
             ),
+        ),
+        (
+            facts(SECOND, log_dir(is_named=False), config={**KRAFT, "log.dirs": "d2"}),
+            "P311",
+            "log.dirs in server.properties does not contain d1, which alone has orders-0",
+        ),
+        (
+            facts(SECOND, log_dir(is_named=False), image=None, copies=(), config={**KRAFT, "log.dirs": "d2"}),
+            "P311",
+            "log.dirs in server.properties does not contain d1, which alone has orders-0",
         ),
         (
             facts(logs=(HEAD,), image=image(1, 2)),

@@ -1,7 +1,11 @@
 """Which logs lack nothing, and which controllers can elect."""
 
+from kcheck.core.premises.facts import BrokerFacts, LostCopy
 from kcheck.core.premises.table import judged_together
-from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, facts, image, log_dir, refuted
+from kcheck.core.releases.releases import release
+from kcheck.model.cluster import Voter
+from kcheck.model.premises import PremiseEvidence
+from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, copy, facts, image, log_dir, refuted
 
 
 def test_what_no_log_lacks() -> None:
@@ -27,7 +31,45 @@ def test_a_quorum_without_majority() -> None:
         return {node: row.sentence for node, of_node in rows.items() for row in of_node if row.id == "P205"}
 
     assert ends() == ends(1) == ends(1, 2, 3) == {}
-    assert ends(1, 2) == {3: "of the controllers 1, 2, 3, 1, 2 do not start: no majority is left to elect a leader"}
+    none_left = "no majority is left to elect a leader"
+    assert ends(1, 2) == {3: f"of the controllers 1, 2, 3, 1, 2 do not start or vote: {none_left}"}
     lonely = {1: facts(config={**three, "controller.quorum.voters": "1@a:1,2@b:1"}, copies=(), image=None), 2: nodes[2]}
     (row,) = (row for row in judged_together(lonely, {2})[1] if row.id == "P205")
     assert row.sentence.startswith("of the controllers 1, 2, 2 does not start")
+
+
+def test_a_voter_that_was_formatted_again_is_no_voter() -> None:
+    """It starts as an observer (4.3.1), so it elects no empty history; nor does it count for a majority."""
+    voters = tuple(Voter(number, f"D{number}", ()) for number in (1, 2))
+    config = {**KRAFT, "process.roles": "broker,controller"}
+    again = log_dir(identity={**IDENTITY, "directory.id": "NEW"}, directories=())
+    given = facts(again, config=config, copies=(copy(2, voters=frozenset({1, 2}), voter_set=voters),), image=None)
+    assert "P202" not in refuted(given)
+    assert "P202" in refuted(given._replace(log_dirs=(log_dir(identity=IDENTITY, directories=()),)))
+    second = log_dir(identity={**IDENTITY, "node.id": "2", "directory.id": "D2"})
+    other = given._replace(broker_id=2, config={**KRAFT, "node.id": "2"}, log_dirs=(second,))
+    rows = judged_together({1: given, 2: other}, ())[2]
+    assert ["P205"] == [row.id for row in rows if row.sentence.startswith("of the controllers 1, 2, 1 does not start")]
+
+
+def test_a_disk_of_another_cluster_says_nothing_of_its_controllers() -> None:
+    """P101 says it: the controllers that are given are of the other cluster."""
+    given = facts(config=KRAFT, stopped=frozenset({100}), copies=(copy(100, voters=frozenset({100})),))
+    assert "P205" in refuted(given)
+    assert "P205" not in refuted(given._replace(clusters=(PremiseEvidence("c/data", "OTHER"),)))
+
+
+def test_a_controller_with_a_damaged_snapshot() -> None:
+    """One of 4.3.1 ended at an empty one, and no broker registered; up to 3.7 the log decides."""
+    damage = f"{5:020d}-{1:010d}.checkpoint: it is empty"
+    config = {**KRAFT, "controller.quorum.voters": "100@a:1"}
+    given = facts(copies=(), image=None, config=config, lost_copies=(LostCopy("c/meta", 100, damage=damage),))
+
+    def ended(broker: BrokerFacts) -> list[str]:
+        return [row.sentence for row in judged_together({1: broker}, ())[1] if row.id == "P205"]
+
+    sentence = "of the controllers 100, 100 does not start or vote: no majority is left to elect a leader"
+    assert ended(given) == [f"{sentence}; c/meta: {damage}"]
+    assert ended(given._replace(release=release("3.7"))) == []
+    assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100, damage="offset 3: unknown"),))) == []
+    assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100),))) == []

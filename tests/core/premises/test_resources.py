@@ -50,7 +50,7 @@ def test_a_data_dir_that_is_mounted_read_only() -> None:
     given = facts(metadata(), data(volume=volume(read_only=True)))
     sentence = "d2 is mounted read-only here, mount point /m"
     assert refuted(given) == {"P402": sentence}
-    assert TAKES_OFFLINE - ENDS_START == {"P402", "P404"}
+    assert TAKES_OFFLINE - ENDS_START == {"P311", "P402", "P404"}
     assert why_offline(judged(given)) == {"d2": sentence}
 
 

@@ -32,6 +32,15 @@ def test_what_retention_deletes(*, is_head: bool, when: str) -> None:
     )
 
 
+def test_an_entry_that_is_only_older() -> None:
+    """It ends the segment early where the time that its records are kept had passed before the newest of them."""
+    week = 7 * 86_400_000
+    older = HEAD._replace(timestamp=1000, newest=1000 + week)
+    assert told(older, None) == []
+    assert len(told(older._replace(newest=1001 + week), None)) == 1
+    assert told(older._replace(newest=1001 + week), None, **{"log.retention.hours": "169"}) == []
+
+
 def test_a_topic_without_retention() -> None:
     """Nothing is deleted by time."""
     assert told(HEAD, ClusterImage({}, configs={("topic", "pay"): {"retention.ms": "-1"}})) == []

@@ -5,7 +5,7 @@ import pytest
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.rescue.lacking import CopyGap, lacking
 from kcheck.core.rescue.quorum_loss import quorum_loss
-from kcheck.core.rescue.rifts import BatchMark, first_rift
+from kcheck.core.rescue.rifts import BatchMark, committed_end, first_rift
 from tests.core.rescue.nodes import brokers, copy, image, left, node
 
 
@@ -113,12 +113,12 @@ def test_a_partition_that_a_copy_does_not_know_is_a_change() -> None:
 
 
 def marks(*rows: tuple[int, int, int, int]) -> list[BatchMark]:
-    """Return batches."""
-    return [BatchMark(*row) for row in rows]
+    """Return batches; those with a CRC of 0 are control batches."""
+    return [BatchMark(*row, is_control=not row[3]) for row in rows]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("newest", "other", "expected"),
     [
         ([], [(0, 3, 1, 7)], None),
         ([(0, 3, 1, 7)], [(0, 3, 1, 7), (4, 4, 1, 8)], None),
@@ -127,11 +127,31 @@ def marks(*rows: tuple[int, int, int, int]) -> list[BatchMark]:
         ([(4, 9, 1, 7)], [(0, 3, 1, 7), (4, 9, 1, 8)], 4),
         ([(0, 3, 1, 7), (4, 9, 3, 7)], [(0, 9, 2, 7), (10, 10, 2, 7)], None),
         ([(0, 3, 1, 7), (4, 9, 2, 7)], [(0, 3, 1, 7), (4, 6, 1, 7), (7, 9, 1, 7)], None),
+        ([(0, 0, 9, 0), (1, 5, 9, 7)], [(0, 0, 1, 0), (1, 5, 1, 7)], 0),
+        ([(0, 0, 1, 0), (1, 1, 9, 0)], [(0, 0, 1, 0), (1, 1, 2, 0)], None),
+        ([(0, 0, 1, 0), (1, 1, 9, 0)], [(0, 0, 1, 0), (1, 1, 2, 0), (2, 4, 2, 7)], 1),
     ],
 )
-def test_two_histories_differ_at_an_offset_of_one_epoch(
-    one: list[tuple[int, int, int, int]], other: list[tuple[int, int, int, int]], expected: int | None
+def test_two_histories_differ_at_an_offset_of_one_epoch_or_at_a_committed_one(
+    newest: list[tuple[int, int, int, int]], other: list[tuple[int, int, int, int]], expected: int | None
 ) -> None:
-    """An election takes back what differs at another epoch."""
-    found = first_rift(marks(*one), marks(*other))
-    assert (None if found is None else found.base) == expected
+    """An election takes back what differs at another epoch and is not committed."""
+    assert first_rift(marks(*newest), marks(*other), committed_end(marks(*other))) == expected
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        ([], 0),
+        ([(0, 0, 1, 0)], 0),
+        ([(0, 0, 1, 0), (1, 9, 1, 7)], 1),
+        ([(0, 0, 1, 0), (1, 9, 1, 7), (10, 10, 2, 0)], 1),
+        ([(0, 0, 1, 0), (1, 9, 1, 7), (10, 10, 2, 0), (11, 11, 2, 0), (12, 13, 2, 7)], 11),
+        ([(50, 59, 4, 7), (60, 61, 4, 7)], 50),
+    ],
+)
+def test_a_log_proves_that_its_leaders_were_known_to_a_majority(
+    log: list[tuple[int, int, int, int]], expected: int
+) -> None:
+    """Each wrote after the record that it begins with was committed, except for the last one perhaps."""
+    assert committed_end(marks(*log)) == expected

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.core.start.topic_settings import expires, has_remote_storage, is_compacted, with_log_start
+from kcheck.core.start.topic_settings import expires, has_remote_storage, is_compacted, retention_ms, with_log_start
 from kcheck.model.cluster import ClusterImage, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState
@@ -50,21 +50,24 @@ def test_retention_by_time(topic: str, config: dict[str, str], *, expected: bool
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({}, True),
-        ({"log.retention.ms": "-1", "log.retention.hours": "1"}, False),
-        ({"log.retention.ms": " ", "log.retention.minutes": "-1"}, False),
-        ({"log.retention.minutes": "5", "log.retention.hours": "-1"}, True),
-        ({"log.retention.hours": "-1"}, False),
-        ({"log.cleanup.policy": "compact"}, False),
+        ({}, 7 * 86_400_000),
+        ({"log.retention.ms": "-1", "log.retention.hours": "1"}, None),
+        ({"log.retention.ms": " ", "log.retention.minutes": "-1"}, None),
+        ({"log.retention.minutes": "5", "log.retention.hours": "-1"}, 300_000),
+        ({"log.retention.hours": "2"}, 7_200_000),
+        ({"log.retention.hours": "-1"}, None),
+        ({"log.retention.ms": "x"}, 7 * 86_400_000),
+        ({"log.cleanup.policy": "compact"}, None),
     ],
 )
-def test_retention_of_a_broker(settings: dict[str, str], *, expected: bool) -> None:
+def test_retention_of_a_broker(settings: dict[str, str], *, expected: int | None) -> None:
     """It holds for topics without their own, and where no metadata are known."""
     own = ClusterImage(
         {"t": TopicImage("t", "T", {})}, configs={("topic", "t"): {"retention.ms": "9", POLICY: "delete"}}
     )
-    assert expires(None, "t", settings) == expires(ClusterImage({}), "t", settings) == expected
-    assert expires(own, "t", settings)
+    assert retention_ms(None, "t", settings) == retention_ms(ClusterImage({}), "t", settings) == expected
+    assert retention_ms(own, "t", settings) == 9
+    assert expires(own, "t")
 
 
 def test_a_topic_that_the_metadata_do_not_have() -> None:

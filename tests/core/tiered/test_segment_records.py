@@ -27,6 +27,7 @@ def first(segment_id: str, start: int, end: int, time: int, **more: Any) -> dict
     """Return the value of a record of type 0; `end` belongs to the segment."""
     epochs = [{"leaderEpoch": 0, "offset": start}]
     row = {"startOffset": start, "endOffset": end, "segmentSizeInBytes": 400, "segmentLeaderEpochs": epochs}
+    row["maxTimestampMs"] = 7
     return update(segment_id, 0, time, **{**row, **more})
 
 
@@ -38,9 +39,9 @@ def test_the_later_record_wins() -> None:
     fold.take(update("b", 1, 30, customMetadata="AQI="))
     one, two = fold.logs()[KEY]
     epochs = (EpochEntry(0, 0),)
-    assert one == RemoteSegment("a", SegmentState.COPY_STARTED, 0, 5, 400, epochs, 1, 20, 20)
+    assert one == RemoteSegment("a", SegmentState.COPY_STARTED, 0, 5, 400, epochs, 1, 20, 20, newest_ms=7)
     assert two[:5] == ("b", SegmentState.COPY_FINISHED, 5, 10, 400)
-    assert two[7:] == (10, 30, 0, True, b"\x01\x02")
+    assert two[7:] == (10, 30, 0, True, b"\x01\x02", 7)
     assert (fold.last_ms, fold.names, fold.unreadable) == (30, {KEY: "t"}, 0)
 
 

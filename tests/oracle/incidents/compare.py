@@ -85,8 +85,9 @@ def _founded(row: Answer, truth: Truth, course: str) -> bool:
         return not any(" fatal " in finding for finding in row.says.get("findings", ()))
     if row.verb == "elect":
         inside = any("/__" in path and METADATA not in path for path in truth.cut)  # which no consumer here has read
-        return inside or bool([*_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
-    own = any(path.startswith(f"{row.subject}/") and METADATA not in path for path in (*truth.cut, *truth.strays))
+        return inside or bool([*truth.expired, *_losses(truth)]) or -1 in truth.first.values() or course == "one-by-one"
+    changed = (*truth.cut, *truth.strays, *truth.expired)
+    own = any(path.startswith(f"{row.subject}/") and METADATA not in path for path in changed)
     return own or bool([*_losses(truth)]) or any(_kept_unserved(row, truth))
 
 

@@ -52,14 +52,15 @@ def base(
 
 
 def damaged(random: Random, of: Shape, base: Path, folder: Path, kinds: tuple[Kind, ...]) -> tuple[str, ...] | None:
-    """Copy a base and damage it; None if one of the damages finds nothing."""
+    """Copy a base and damage it, two kinds on one broker or on two; None if one of the damages finds nothing."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(base / "now", folder)
     numbers = list(range(1, of.brokers + 1))
     random.shuffle(numbers)
+    step = len(set(kinds)) < 2 or random.random() < 0.6
     what = []
     for at, kind in enumerate(kinds):
-        done = kind.damage(Site(folder, base, random, of, numbers[at % len(numbers)]))
+        done = kind.damage(Site(folder, base, random, of, numbers[step * at % len(numbers)]))
         if done is None:
             return None
         what.append(done)
@@ -67,9 +68,11 @@ def damaged(random: Random, of: Shape, base: Path, folder: Path, kinds: tuple[Ki
 
 
 def choose(random: Random, of: Shape) -> tuple[Kind, ...]:
-    """Choose one kind, or a pair on two brokers."""
+    """Choose one kind, two of them, or one that befalls every broker."""
     fitting = [kind for kind in KINDS if kind.fits(of)]
-    return tuple(random.sample(fitting, 2 if of.brokers > 1 and random.random() < 0.25 else 1))
+    if random.random() < 0.15:
+        return (random.choice(fitting),) * of.brokers
+    return tuple(random.sample(fitting, 2 if random.random() < 0.3 else 1))
 
 
 def order(course: str, of: Shape, answers: list[Answer]) -> tuple[tuple[str, ...], ...]:

@@ -86,8 +86,10 @@ def settings(shape: Shape) -> dict[str, object]:
         "offsets.topic.segment.bytes": 1 << 20,
         "log.cleaner.enable": "true",
     }
-    if numbers(shape.release) >= (3, 7):
+    if numbers(shape.release) >= (3, 8):
         common["log.initial.task.delay.ms"] = 1000
+    if shape.mode == "kraft" and shape.log_dirs > 1:
+        common["metadata.log.max.record.bytes.between.snapshots"] = 4000
     return common
 
 

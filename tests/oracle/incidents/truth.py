@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from tests.oracle.incidents.client import Client
 from tests.oracle.incidents.damages.site import METADATA, batches, logs, place
 from tests.oracle.incidents.shapes import Shape
 from tests.oracle.incidents.workload import Known
+from tests.oracle.jars import numbers
 from tests.oracle.kafka import BROKER_STARTED, ZOOKEEPER_SESSION, Cluster, Process
 
 QUIET = 4.0
@@ -25,6 +26,10 @@ HANG = 40.0
 LONGEST = 75.0
 SLOWEST = 3.0
 """How many times as long all of these are on a machine that is busy otherwise, at most."""
+FIRST_CHECK = {"log.retention.check.interval.ms": "1000", "log.segment.delete.delay.ms": "1000"}
+"""Settings of the brokers that are started: retention and the end of `-delete` directories come while we look."""
+INITIAL_DELAY = 30.0
+"""Seconds from a start to the first of both up to 3.7 (LogManager); later releases have a setting."""
 
 OFFLINE = re.compile(r"Stopping serving (?:replicas|logs) in dir ([^\s]+)|Disk error while .* in dir ([^\s]+)")
 LOADED = re.compile(r"Completed load of Log\(dir=(\S+?), .*?logStartOffset=(\d+), logEndOffset=(\d+)")
@@ -32,6 +37,7 @@ LOADED_OLD = re.compile(
     r"Log partition=(\S+), dir=(\S+)\] Completed load of log .*? log start offset (\d+) and log end offset (\d+)"
 )
 """Up to 2.7."""
+EXPIRED = re.compile(r"partition=(\S+), dir=(\S+?)\] (?:Found deletable|Deleting) segments?\b.* due to .*retention")
 PORT_TAKEN = re.compile(r"BindException: Address already in use")
 TELLING = re.compile(r"FATAL|ERROR|Exiting|Halting|stray|truncat|Truncat|WARN .*(?:orrupt|offline|recover)")
 
@@ -63,6 +69,8 @@ class Truth(NamedTuple):
     said: dict[str, list[str]]
     """Lines of each broker's log that tell what went wrong."""
     seconds: float
+    expired: Sequence[str] = ()
+    """The logs of which retention deleted segments, though no record of an incident is as old as that."""
 
     @property
     def offline(self) -> list[str]:
@@ -89,6 +97,7 @@ def prepared(folder: Path, base: Path, shape: Shape, work: Path) -> Cluster:
                 now.pop(key, None)
                 if key in changed:
                     now[key] = _placed(changed[key], ports, of.dir)
+        now = FIRST_CHECK | now
         properties.write_text("".join(f"{key}={value}\n" for key, value in now.items()))
     for name in (*shape.nodes, *(["zookeeper"] if shape.mode == "zk" else [])):
         for path in (of.dir / name).iterdir():
@@ -182,6 +191,8 @@ def happened(
         if any(process.log.exists() and PORT_TAKEN.search(process.log_since_start()) for process in processes.values()):
             raise PortTakenError
         brokers = {name: process for name, process in processes.items() if name != "controller"}
+        if any(numbers(process.version) < (3, 8) for process in brokers.values()):
+            time.sleep(INITIAL_DELAY)
         up = {name: process for name, process in brokers.items() if process.alive and _says_started(process)}
         loaded = _loaded(brokers, of.dir)
         told = _read(of, up, known, then, processes) if up else ({}, {}, {}, {}, [])
@@ -200,6 +211,7 @@ def happened(
             first=told[0], leaders=told[1], ends=told[2], lost=told[3], groups_lost=told[4],
             said={name: _telling(process, of.dir) for name, process in processes.items()},
             seconds=round(time.monotonic() - begin, 1),
+            expired=_expired(brokers, of.dir),
         )  # fmt: skip
     finally:
         of.kill()
@@ -278,6 +290,12 @@ def _loaded(brokers: dict[str, Process], folder: Path) -> dict[str, list[int]]:
         for path, start, end in rows:
             loaded.setdefault(path.replace(f"{folder}/", ""), [int(start), int(end)])
     return loaded
+
+
+def _expired(brokers: dict[str, Process], folder: Path) -> list[str]:
+    texts = [process.log_since_start() for process in brokers.values() if process.log.exists()]
+    found = {f"{log_dir}/{name}" for text in texts for name, log_dir in EXPIRED.findall(text)}
+    return sorted(path.replace(f"{folder}/", "") for path in found)
 
 
 def _telling(process: Process, folder: Path) -> list[str]:

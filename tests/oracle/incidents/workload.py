@@ -100,6 +100,18 @@ def topics(run: Run) -> None:
     run.create("audit", [some()[: max(1, count - 1)] for _ in range(2)], "1")
     run.create("pay", [some()], "all", **few)
     run.create("solo", [[number] for number in ids], "all", segment_ms=300)
+    run.create("again", [some()], "all")
+
+
+def recreate(run: Run) -> None:
+    """Delete a topic and create it again under its name: what was written to it is gone, and known to be."""
+    run.client.ask("delete again")
+    run.partitions = [row for row in run.partitions if row[0] != "again"]
+    run.records.pop("again-0", None)
+    wait_for("the end of a topic", lambda: all(row[1] != "again" for row in run.client.ask("leaders")), timeout=30)
+    time.sleep(1)
+    count = min(3, len(run.cluster.brokers))
+    run.create("again", [run.random.sample(list(run.cluster.brokers), count)], "all")
 
 
 def _all_up(run: Run) -> None:
@@ -150,6 +162,15 @@ def kill_one_by_one(run: Run) -> bool:
 
 def one_behind(run: Run) -> bool:
     """Stop a broker, and let the others work on."""
+    return _one_behind(run, "")
+
+
+def unclean_topic(run: Run) -> bool:
+    """Do the same, and then allow unclean elections of a topic."""
+    return _one_behind(run, "configure orders unclean.leader.election.enable=true")
+
+
+def _one_behind(run: Run, last: str) -> bool:
     _all_up(run)
     number = run.random.choice(list(run.cluster.brokers))
     if run.random.random() < 0.5:
@@ -160,6 +181,8 @@ def one_behind(run: Run) -> bool:
         clean = False
         time.sleep(5)
     run.load({other for other in run.cluster.brokers if other != number})
+    if last:
+        run.client.ask(last)
     return stop(run) and clean
 
 
@@ -266,7 +289,7 @@ def more_in_sync(run: Run) -> bool:
 STORIES: tuple[tuple[Callable[[Run], bool], int], ...] = (
     (stop_cleanly, 1), (stop_cleanly, 1), (kill_all, 1), (kill_all, 1), (kill_one_by_one, 2), (one_behind, 2),
     (rolling, 2), (unclean_election, 2), (open_transaction, 1), (frozen_follower, 2), (trimmed, 1),
-    (reassigning, 2), (more_in_sync, 3),
+    (reassigning, 2), (more_in_sync, 3), (unclean_topic, 2),
 )  # fmt: skip
 """What happens last, and how many brokers it takes; what stands here twice is likelier."""
 
@@ -292,6 +315,7 @@ def build(random: Random, shape: Shape, folder: Path, stories: Collection[str] =
                 run.learn(client.ask("offset readers orders 0 1"))
             if number == 1:
                 _old_copy(random, run, folder)
+                recreate(run)
         clean = story(run)
         of.kill()
         if client.said:
@@ -329,8 +353,8 @@ def _old_copy(random: Random, run: Run, folder: Path) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a log dir of a broker that does not run; big indexes of the metadata log are cut."""
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns(".lock"))
+    """Copy a log dir of a broker that does not run, as a minute later; big indexes of the metadata log are cut."""
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns(".lock", "again-*-delete"))
     for index in target.glob("__cluster_metadata-0/*index"):
         with index.open("r+b") as file:
             file.truncate(min(index.stat().st_size, INDEX_SIZE_MAX))

@@ -1,5 +1,6 @@
 // A client that stays: does what each line of standard input says, answers with lines, and "." ends the answer.
 //   create TOPIC 1,2;2,1 NAME=VALUE ...          replicas of each partition, the first of them preferred
+//   delete TOPIC
 //   send TOPIC PARTITION COUNT CODEC ACKS        prints "a TOPIC PARTITION OFFSET VALUE" for each acknowledged record
 //   commit|abort|open TOPIC PARTITION COUNT      one transaction; `commit` prints what it has committed
 //   offset GROUP TOPIC PARTITION OFFSET          the commit of a consumer group
@@ -119,12 +120,12 @@ public class Lab {
             System.out.println("p " + at + "-1 -1 -1");
             return;
         }
-        Properties p = settings("enable.auto.commit", "false", "auto.offset.reset", "earliest", "fetch.max.wait.ms", "10", "client.dns.lookup", "use_all_dns_ips");
+        Properties p = settings("enable.auto.commit", "false", "auto.offset.reset", "earliest", "fetch.max.wait.ms", "10", "max.partition.fetch.bytes", "100", "client.dns.lookup", "use_all_dns_ips");
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(p, new StringDeserializer(), new StringDeserializer())) {
             consumer.assign(List.of(tp));
             long start = consumer.beginningOffsets(List.of(tp)).get(tp), end = consumer.endOffsets(List.of(tp)).get(tp);
             System.out.println("p " + at + seats.get().leader().id() + " " + start + " " + end);
-            consumer.seek(tp, start);
+            consumer.seek(tp, start); // a batch a fetch: the broker looks each of them up in its index
             long deadline = System.nanoTime() + Duration.ofSeconds(PATIENCE).toNanos();
             while (consumer.position(tp) < end && System.nanoTime() < deadline) {
                 long position = consumer.position(tp);
@@ -171,6 +172,7 @@ public class Lab {
     static void run(String[] w) throws Exception {
         switch (w[0]) {
             case "create": create(w); break;
+            case "delete": admin.deleteTopics(List.of(w[1])).all().get(); break;
             case "send":
                 try (KafkaProducer<String, String> producer = producer("compression.type", w[4], "acks", w[5], "enable.idempotence", w[5].equals("all") ? "true" : "false")) {
                     send(producer, w, true);

@@ -2,5 +2,6 @@
 
 `site` (what a damage finds), `records` (segments, indexes, snapshots), `checkpoints` (checkpoints, markers, the
 metadata log), `pieces` (whole ones, but older or of another place), `exchanged` (files of the wrong place, fields that
-no checksum covers), `places` (directories), `identities` (ids and settings), `table` (the rows).
+no checksum covers), `generations` (all of another time or another cluster), `subtle` (every checksum is right),
+`places` (directories), `identities` (ids and settings), `table` (the rows).
 """

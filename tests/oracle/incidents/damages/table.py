@@ -2,7 +2,16 @@
 
 from typing import NamedTuple
 
-from tests.oracle.incidents.damages import checkpoints, exchanged, identities, pieces, places, records
+from tests.oracle.incidents.damages import (
+    checkpoints,
+    exchanged,
+    generations,
+    identities,
+    pieces,
+    places,
+    records,
+    subtle,
+)
 from tests.oracle.incidents.damages.site import Damage
 from tests.oracle.incidents.shapes import Shape
 
@@ -93,7 +102,22 @@ KINDS = (
     Kind(52, identities.other_release), Kind(53, identities.refused_setting),
     Kind(53, identities.no_roles, "kraft beside"),
     Kind(54, identities.unclean_allowed),
+    Kind(55, generations.old_generation), Kind(55, generations.old_partition_with_lines, "many"),
+    Kind(56, generations.partition_of_other_cluster), Kind(56, generations.disks_of_other_cluster),
+    Kind(56, generations.controller_of_other_cluster, "kraft beside"),
+    Kind(15, generations.other_cluster_of_controller, "kraft beside"),
+    Kind(26, generations.old_metadata, "kraft"), Kind(26, generations.metadata_of_controller, "kraft beside"),
+    Kind(26, generations.move_metadata, "kraft jbod"), Kind(26, generations.quorum_state_of_other, "kraft"),
+    Kind(26, generations.spoil_metadata_snapshot, "kraft"), Kind(26, generations.later_metadata_log, "kraft"),
+    Kind(12, generations.checkpoints_of_other, "many"), Kind(16, generations.other_meta_version),
+    Kind(17, generations.swap_one_disk, "many jbod"), Kind(17, generations.swap_log_dirs, "jbod"),
+    Kind(38, generations.fewer_voters, "combined"),
+    Kind(8, subtle.other_index_entry), Kind(8, subtle.foreign_index), Kind(8, subtle.old_time_index),
+    Kind(6, subtle.foreign_segment_whole), Kind(24, subtle.partition_over_other), Kind(24, subtle.exchange_in_topic),
+    Kind(1, subtle.tail_without_trace, "many"), Kind(2, subtle.power_loss), Kind(2, subtle.zero_length_files),
+    Kind(30, subtle.longer_future, "jbod"), Kind(25, subtle.read_only_path), Kind(53, subtle.odd_setting),
 )  # fmt: skip
-"""Numbers are those of the subjects: 1-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings."""
+"""Numbers are those of the subjects: 1-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings;
+55 and 56 are of other times and clusters."""
 
 BY_NAME = {kind.name: kind for kind in KINDS}
