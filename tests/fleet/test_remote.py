@@ -197,7 +197,7 @@ def test_a_store_in_memory(tmp_path: Path) -> None:
         ]
         with pytest.raises(NotALogDirError, match="no log dir is there"):
             scanned(tmp_path, "memory://fleet/{broker}/{log_dir}/{cluster}x", name="none")
-        with pytest.raises(UsageError, match="memory://nothing is not a directory"):
+        with pytest.raises(UsageError, match="memory://nothing: no such file or directory"):
             scanned(tmp_path, "memory://nothing/{broker}", name="nothing")
     finally:
         system.rm("/fleet", recursive=True)
