@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from kcheck import __version__
 from kcheck.cli.command_tree import Command, Option, command_tree
+from kcheck.cli.environment import FILES, VARIABLES
 from kcheck.core.releases.releases import AS_OF
 
 
@@ -38,10 +39,32 @@ def _page(command: Command, root: Command, by_path: Command) -> str:
     lines += [*_section("ARGUMENTS", command.arguments), *_section("OPTIONS", command.options)]
     if is_root:
         lines += _section("OPTIONS WITH A PATH", by_path.options)
+    if is_root or not command.commands:
+        lines += _sections_of_help(by_path if is_root else command)
     above = () if is_root else tuple(one for one in root.walk() if command in one.commands)
     others = (*above, *command.commands)
     lines += [".SH SEE ALSO", *_references(_title(other) for other in others)]
     return "\n".join(lines) + "\n"
+
+
+def _sections_of_help(command: Command) -> Iterator[str]:
+    """Yield what the help of a command says after its options, and what the help topic `environment` says of files."""
+    yield ".SH EXAMPLES"
+    yield from _as_it_is(command.examples)
+    yield ".SH EXIT STATUS"
+    for code, words in command.exit_codes:
+        yield from (".TP", f"\\fB{code}\\fR", _line(words))
+    yield ".SH ENVIRONMENT"
+    for variable in VARIABLES:
+        if variable.name in command.variables:
+            yield from (".TP", f"\\fB{_text(variable.name)}\\fR", _line(variable.words))
+    yield ".SH FILES"
+    yield from _as_it_is(FILES.splitlines()[2:])
+
+
+def _as_it_is(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines that are not filled."""
+    yield from (".nf", *map(_line, lines), ".fi")
 
 
 def _synopsis(command: Command, typed: str = "") -> Iterator[str]:

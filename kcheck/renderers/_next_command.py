@@ -100,7 +100,8 @@ def _preflight(report: Report, typed: CommandLine) -> str | None:
     assert isinstance(answer, Preflight)
     if answer.may_start is True:
         return None
-    if not any(start.partitions for start in answer.starts):
+    is_named = any(name.endswith(".properties") for name in typed.arguments)  # predict takes no other without log dirs
+    if not is_named and not any(start.partitions for start in answer.starts):
         rows = sorted(answer.premises, key=lambda row: row.status is not PremiseStatus.REFUTED)
         return next((f"kcheck explain {row.id}" for row in rows if row.status is not PremiseStatus.PROVEN), None)
     options = tuple(option for option in typed.options if option[0] != "--config")  # the argument is the same file

@@ -238,7 +238,7 @@ def test_a_full_disk_is_said(broker: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         command = [*KCHECK, "export", str(broker)]
         done = subprocess.run(command, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False)
-    assert (2, b"kcheck: cannot write to stdout: No space left on device\n") == (done.returncode, done.stderr)
+    assert (2, b"kcheck: cannot write to stdout: no space left on device\n") == (done.returncode, done.stderr)
 
 
 def test_a_bundle_has_no_records(broker: Path, tmp_path: Path) -> None:

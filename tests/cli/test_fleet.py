@@ -132,7 +132,7 @@ def test_a_run_that_was_stopped_goes_on(root: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--since", "none"), "none is not a directory"),
+        (("--since", "none"), "none: no such file or directory"),
         (("--since-run", "{out}"), "remembers no directory: it was scanned without --remember"),
         (("--resume", "y"), "--resume y: nothing is left of it"),
         (("--resume", "x"), "run=x is complete"),

@@ -95,7 +95,7 @@ def test_runs_that_looked_for_different_things_are_told(out: Path) -> None:
 def test_what_is_no_run_is_refused(out: Path) -> None:
     """In one line; a damaged table too, which is found while it is read."""
     done = kcheck("fleet", "diff", out / "run=a", out / "none")
-    assert (2, "", True) == (done.code, done.out, "none is not a directory" in done.err)
+    assert (2, "", True) == (done.code, done.out, "none: no such file or directory" in done.err)
     part = out / "run=b" / "findings" / "part-00000.parquet"
     content = bytearray(part.read_bytes())
     content[40] ^= 1

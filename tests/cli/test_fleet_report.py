@@ -83,7 +83,7 @@ def test_what_makes_no_sense_is_refused(out: Path, tmp_path: Path) -> None:
     forged(tmp_path / "other", "x", log_dirs=[{**LOG_DIR, "log_dir": str(data)}, {**LOG_DIR, "log_dir": "a\0b"}])
     inside = f"is inside {data}, which was checked; choose a file outside"
     for arguments, said in (
-        ((tmp_path / "none",), f"{tmp_path}/none is not a directory"),
+        ((tmp_path / "none",), f"{tmp_path}/none: no such file or directory"),
         ((data,), "holds no run"),
         ((tmp_path / "other", "--html", data / "x.html"), inside),
         (

@@ -249,7 +249,7 @@ def test_a_report_replaces_a_file_whole_or_not_at_all(
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
         done = kcheck("check", path, "--format", name, "-o", out)
-    assert (done.code, done.err) == (2, f"kcheck: -o {out}: No space left on device\n")
+    assert (done.code, done.err) == (2, f"kcheck: -o {out}: no space left on device\n")
     assert (out.read_bytes(), sorted(child.name for child in tmp_path.iterdir() if child.is_file())) == (
         b"yesterday", ["report"],
     )  # fmt: skip

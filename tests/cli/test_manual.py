@@ -71,6 +71,20 @@ def test_each_command_has_a_page_with_every_option(share: Path) -> None:
         assert [] == [text for text in (command.usage, command.short.rstrip("."), *shown) if text not in page]
 
 
+def test_a_page_has_what_the_help_says_after_its_options(share: Path) -> None:
+    """Examples, exit codes and variables from the same tables, and the configuration files."""
+    for command in all_commands():
+        page = (share / "man/man1" / f"{'-'.join(command.path)}.1").read_text("utf-8").replace("\\-", "-")
+        heads = re.findall(r"^\.SH (EXAMPLES|EXIT STATUS|ENVIRONMENT|FILES)$", page, re.MULTILINE)
+        if command.commands and len(command.path) > 1:
+            assert [] == heads
+            continue
+        assert ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES"] == heads
+        of_help = command_tree()[1] if command.commands else command
+        shown = (*of_help.examples, *of_help.variables, *(words for _, words in of_help.exit_codes), "/etc/kcheck.toml")
+        assert [] == [text for text in shown if text not in page]
+
+
 def test_the_pages_are_clean_for_mandoc(share: Path) -> None:
     """No warning of its lint."""
     pages = sorted((share / "man/man1").iterdir())

@@ -57,13 +57,14 @@ def test_a_release_that_the_files_contradict_gets_one_warning() -> None:
 
 
 def test_the_answer_is_that_for_the_release_named() -> None:
-    """Only what is said about the release differs."""
+    """Only what is said about the release differs, and the next command repeats the option."""
     auto, named = (
         json.loads(kcheck("truncation", *PAIR, *options, "--format", "json").out)
         for options in ([], ["--kafka", "3.9"])
     )  # fmt: skip
     said = [document.pop("kafka_evidence") for document in (auto, named)]
     assert [(False, "2.8"), (True, None)] == [(row["given"], row["other"] and row["other"]["kafka"]) for row in said]
+    assert named.pop("next") == f"{auto.pop('next')} --kafka 3.9"
     assert auto == named
 
 

@@ -185,7 +185,7 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
         (layout, {"colour": "red"}, "option colour is not known; known are depth, kafka, path"),
         (layout, {"kafka": "0.7"}, "0.7"),
         (fleet / "out" / "run=dead", {}, "holds no run"),
-        (fleet / "nothing", {}, "is not a directory, a layout"),
+        (fleet / "nothing", {}, "nothing: no such file or directory"),
     ):
         with pytest.raises(UsageError, match=said):
             direct(path, **options)
