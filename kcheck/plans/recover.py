@@ -33,6 +33,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+from kcheck.startup.log_dir_outcome import has_metadata_log
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_facts import settings_path
@@ -353,13 +354,18 @@ def _controllers(election: ClusterElection, targets: Mapping[int, list[Target]])
 
 
 def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tuple[str, ...]:
-    """Return what log.dirs of a broker is to be: without log dirs that are given up, with those that it lacks."""
+    """Return what log.dirs of a broker is to be: without log dirs that are given up, with those that it lacks.
+
+    The metadata log is in the first one, unless metadata.log.dir is set.
+    """
     lost = {row.path for row in election.question.without}
-    added = [target.log_dir for target in own if target.path in {row.path for row in election.question.added}]
+    added = [target for target in own if target.path in {row.path for row in election.question.added}]
+    first = [target.log_dir for target in added if has_metadata_log(election.predicted[target.path])]
+    last = [target.log_dir for target in added if target.log_dir not in first]
     config = {} if path is None or not (lost or added) else {**read_properties(path), "metadata.log.dir": ""}
     named = log_dirs_in(tree_of(path), path, config) if path is not None else ()
     kept = tuple(place for place in named if place not in lost)
-    return (*kept, *added) if kept else tuple(target.log_dir for target in own)
+    return (*first, *kept, *last) if kept else tuple(target.log_dir for target in own)
 
 
 def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:

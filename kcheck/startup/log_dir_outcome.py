@@ -109,7 +109,7 @@ def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -
     if conflicts:
         return conflicts[0]
     starts = tuple(starts)
-    failed = next((start for start in starts if start.outcome is Outcome.OFFLINE and _has_metadata_log(start)), None)
+    failed = next((start for start in starts if start.outcome is Outcome.OFFLINE and has_metadata_log(start)), None)
     if failed is not None:
         why = failed.reasons[0] if failed.reasons else "it goes offline"
         return f"the log dir with the metadata log, {failed.path}, fails: {why}"
@@ -117,7 +117,7 @@ def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -
     return None if aborted is None else f"{aborted.path} aborts the start of the broker: {aborted.reasons[0]}"
 
 
-def _has_metadata_log(start: LogDirPrediction) -> bool:
+def has_metadata_log(start: LogDirPrediction) -> bool:
     """Whether the broker ends with this log dir: it contains the KRaft metadata log (ReplicaManager 3.3 to 4.3.1)."""
     names = (partition.directory.topic for partition in start.partitions)
     return start.mode is Mode.KRAFT and CLUSTER_METADATA in names

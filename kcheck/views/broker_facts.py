@@ -51,7 +51,7 @@ def broker_facts(
 
     `written` are the bytes that the start adds to each log dir, by real path; None if its machine is another one.
     `sees_host`: whether owners and modes of files are to be looked at. `without` are log dirs in log.dirs that are
-    given up, `added` those that it will name.
+    given up, `added` those that it will name, first of all that with the metadata log.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
     path = next((target.config for target in targets if target.config is not None), config) or _beside(given)
@@ -60,11 +60,13 @@ def broker_facts(
     named = [place for place in every if place not in without]
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
-    loaded = {real_path(place) for place in (*every, *added)}
+    added = frozenset(map(real_path, added))
+    loaded = {*map(real_path, every), *added}
     opened = [
         _log_dir(path, broker_id, log_dirs, is_named=place in loaded or loaded.isdisjoint(given))
         for place, path in paths.items()
     ]
+    brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
     facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
     if written is not None:
         facts = tuple(with_volumes(facts, written))
@@ -82,7 +84,7 @@ def broker_facts(
         log_dirs=facts,
         config=settings,
         config_path=path,
-        metadata_log_dir=None if settings is None else _metadata_log_dir(settings, named, paths),
+        metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=settings is not None or all(target.folder is not None for target in given.values()),
         clusters=clusters,
         logs=logs,

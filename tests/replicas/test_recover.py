@@ -321,21 +321,28 @@ def test_log_dirs_keep_their_names_in_the_settings(tmp_path: Path, monkeypatch: 
     assert recovery.scenario("plan").lost.records == 0
 
 
-def test_a_log_dir_that_the_settings_do_not_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The broker starts without it, and makes its replicas again, empty: the plan adds it to log.dirs first."""
+@pytest.mark.parametrize(("named", "added"), [("data1", "data2"), ("data2", "data1")])
+def test_a_log_dir_that_the_settings_do_not_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, added: str
+) -> None:
+    """The broker starts without it, and makes its replicas again, empty: the plan adds it to log.dirs first.
+
+    The one with the metadata log, data1, comes first there: brokers look for it in no other.
+    """
     shutil.copytree(FIXTURES / "brokers/4.3.1/killed", tmp_path, dirs_exist_ok=True)
     with_controller(tmp_path)
     shutil.rmtree(tmp_path / "broker-2")
     monkeypatch.chdir(tmp_path)
     settings, brokers = Path("broker-1/server.properties"), ("1=broker-1", "3=broker-3")
-    settings.write_text("process.roles=broker\nnode.id=1\nlog.dirs=broker-1/data1\n")
+    settings.write_text(f"process.roles=broker\nnode.id=1\nlog.dirs=broker-1/{named}\n")
     short = kcheck.recover(*brokers, dead=(2,), metadata=["controller"], out=tmp_path / "plan")
     assert [str(step.kind) for step in short.steps][:3] == ["log-dirs", "fence", "start"]
-    assert short.texts[0].title == "Add broker-1/data2 to log.dirs of broker 1"
+    assert short.texts[0].title == f"Add broker-1/{added} to log.dirs of broker 1"
     (line,) = short.texts[0].commands
     assert short.scenario("plan").lost.records == 0
-    assert (short.scenario("start-all").offline_partitions, short.scenario("plan").offline_partitions) == (8, 0)
-    assert short.election.verdict.startswith("First add broker-1/data2 to log.dirs of broker 1. ")
+    assert short.scenario("start-all").offline_partitions
+    assert short.scenario("plan").offline_partitions == 0
+    assert short.election.verdict.startswith(f"First add broker-1/{added} to log.dirs of broker 1. ")
     asked = functools.partial(kcheck.recovery_progress, tmp_path / "plan", *brokers, metadata=["controller"])
     assert asked().at == 0
     subprocess.run(shlex.split(line), check=True)
