@@ -44,9 +44,21 @@ def allow_unclean(recovery: Recovery, verb: str) -> list[str]:
 
 
 def reassign(recovery: Recovery, name: str, option: str) -> str:
-    """Return the command that gives partitions the replicas of a file."""
-    server = BOOTSTRAP if recovery.release.reassigns_by_bootstrap_server else ZOOKEEPER
+    """Return the command that gives partitions the replicas of a file.
+
+    While others move, the tool executes nothing without --additional (ReassignPartitionsCommand 2.6 to 4.3.1).
+    """
+    is_new = recovery.release.reassigns_by_bootstrap_server
+    if is_new and option == "--execute" and _is_reassigning(recovery):
+        option += " --additional"
+    server = BOOTSTRAP if is_new else ZOOKEEPER
     return f"bin/kafka-reassign-partitions.sh {server} --reassignment-json-file {plan_file(recovery, name)} {option}"
+
+
+def _is_reassigning(recovery: Recovery) -> bool:
+    """Return whether the cluster was moving replicas when its metadata was written."""
+    rows = () if recovery.image is None else recovery.image.partitions()
+    return any(partition.adding or partition.removing for _, _, partition in rows)
 
 
 def reset(recovery: Recovery, run: GroupReset) -> list[str]:
