@@ -30,7 +30,7 @@ COMPARED_SIZE_MAX = 256 << 20
 
 Row = TypeVar("Row")
 Outcomes: TypeAlias = Mapping[tuple[object, ...], object]
-"""An answer, by its name (the first part of a key) and place."""
+"""The parts of an answer, by name (the first part of a key) and place."""
 
 
 class ReportFields(TypedDict, total=False):

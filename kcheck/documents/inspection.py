@@ -23,7 +23,7 @@ class InspectDetail(NamedTuple):
 
     @property
     def walk_all(self) -> bool:
-        """True if to read every segment from its start."""
+        """True if every segment is to be read from its start."""
         return self.segments or self.batches
 
 

@@ -78,7 +78,7 @@ def gap_of(loss: QuorumLoss, node: RescueNode) -> CopyGap | None:
 
 
 def loss_row(loss: QuorumLoss) -> Row:
-    """Return the rest of the quorum."""
+    """Return the quorum after a loss."""
     copy = loss.copy
     return {
         "voters": loss.voters,

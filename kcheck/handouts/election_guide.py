@@ -152,7 +152,7 @@ def _starts(recovery: Recovery) -> list[str]:
             if number in recovery.kept_out
         )
         is_quorum = phase.starts == recovery.together
-        why = " together, because with fewer controllers no one comes up" if is_quorum else ""
+        why = " together, because with fewer controllers none comes up" if is_quorum else ""
         steps.append(f"Start {_brokers(phase.starts)}{'' if first else ' again'}{why}.")
         waiting = [number for number in waiting if number not in first]
         if phase.elects:
@@ -185,9 +185,8 @@ def _kept_out(number: int, rows: Sequence[PartitionElection]) -> list[str]:
         (
             f"The logs of broker {number} in {_counted(rows)} lack records of their leader that no fetch brings back. "
             f"Once it leads, they are lost, and the preferred replica leads within minutes. Before it starts, move "
-            f"these directories outside every log dir. It then fetches these replicas again. Keep them until `kcheck "
-            f"verify` is"
-            " content."
+            f"these directories outside every log dir. It then fetches these replicas again. Keep them until "
+            "`kcheck verify` is content."
         ),
         *_without_rebalance(rows),
         "\n".join(names),

@@ -26,7 +26,7 @@ class Severity(StrEnum):
 
 
 Chosen = Callable[[str, Severity], bool]
-"""True if the user wants to see a finding, by the id of its rule and by its severity."""
+"""Returns whether the user wants to see a finding, by the id of its rule and by its severity."""
 
 
 class Location(NamedTuple):

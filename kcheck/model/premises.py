@@ -30,7 +30,7 @@ class JudgedPremise(NamedTuple):
     id: str
     """The id of the premise, such as P101."""
     status: PremiseStatus
-    """True if it holds."""
+    """The judgement."""
     sentence: str
     """What holds, does not hold, or was not seen."""
     broker_id: int | None

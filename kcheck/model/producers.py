@@ -88,7 +88,7 @@ class Producing(NamedTuple):
     at: Mapping[Offset, Range | None]
     """The producers below some offsets; None if the segment has no batch there."""
     faults: tuple[FaultySequence, ...]
-    """The first batches with corrupt sequence numbers, at most FAULT_COUNT_MAX of each fault."""
+    """The first batches with a fault in their sequence numbers, at most FAULT_COUNT_MAX of each fault."""
     counts: Mapping[SequenceFault, int]
     """Number of batches that have each fault."""
 
@@ -146,7 +146,7 @@ class ProducersView(NamedTuple):
     snapshots: tuple[SnapshotView, ...]
     """Its producer snapshots."""
     sequences: tuple[FaultySequence, ...]
-    """The first batches with corrupt sequence numbers."""
+    """The first batches with a fault in their sequence numbers."""
     counts: Mapping[SequenceFault, int]
     """Number of batches that have each fault."""
     known: int | None

@@ -175,7 +175,7 @@ class IndexView(NamedTuple):
     torn: int
     """How many bytes follow the last complete entry."""
     faults: tuple[FaultyEntry, ...]
-    """The first corrupt entries."""
+    """The first entries with a fault."""
     counts: Mapping[EntryFault, int]
     """Number of entries that have each fault."""
     last_timestamp: int | None = None
@@ -289,7 +289,7 @@ class SegmentView(NamedTuple):
     epochs: tuple[EpochRun, ...]
     """Its leader epochs, in the order of its batches."""
     faults: tuple[FaultyBatch, ...]
-    """The first corrupt batches."""
+    """The first batches with a fault."""
     counts: Mapping[BatchFault, int]
     """Number of batches that have each fault."""
     beyond: Beyond | None
@@ -318,7 +318,7 @@ class SegmentView(NamedTuple):
     records: RecordsView | None = None
     """Its records; None if kcheck did not decode them."""
     holes: int = 0
-    """Number of its offsets without a record in the batch headers: before, between and inside of batches."""
+    """Number of its offsets without a record, by the batch headers: before, between and inside of batches."""
     gaps: tuple[Gap, ...] = ()
     """The first two gaps between batches."""
     lacks_epochs: bool = False

@@ -80,7 +80,7 @@ _FilesState = tuple[dict[str, Content], dict[str, bool], bool, tuple[str, Partit
 
 
 class Holders(NamedTuple):
-    """The replicas on other brokers that can stand for one, and which broker should lead; None if not decided."""
+    """The replicas on other brokers that can replace one, and which broker should lead; None if not decided."""
 
     proven: "tuple[EditedPartition, ...]" = ()
     leader: int | None = None

@@ -171,7 +171,7 @@ def _failed(starts: Iterable[LogDirPrediction]) -> set[str]:
 def _troubled(broker: _Broker) -> tuple[str, ...]:
     """Return the partitions of which a repair may know better, as TOPIC-N.
 
-    The start does not load them, cuts more than a incomplete end, or finds two directories of one partition.
+    The start does not load them, cuts more than an incomplete end, or finds two directories of one partition.
     """
     rows = [
         (target, row) for target, start in zip(broker.targets, broker.starts, strict=True) for row in start.partitions
@@ -214,7 +214,7 @@ def _nameless(starts: Iterable[LogDirPrediction]) -> list[str]:
 def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
     """Whether the bytes that a start cuts begin with a whole batch: a wrong field before its CRC can be put right.
 
-    No repair without loss helps a incomplete or corrupt batch, and its log may be large.
+    No repair without loss helps an incomplete or corrupt batch, and its log may be large.
     """
     try:
         with target.tree.directory(join(target.log_dir, name)).open(cut.name) as source:

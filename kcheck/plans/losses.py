@@ -67,7 +67,7 @@ def _records_between(holder: EditedPartition, start: Offset, end: Offset | None)
 
 
 def why_refused(planned: PlannedStep) -> str:
-    """Return why a step that discards records is not planned, next to what the next start loses as it is."""
+    """Return why a step that discards records is not planned, and what the next start loses as it is."""
     assert planned.lost is not None
     log_dir, lost = planned.edited, planned.lost
     part = next((part for name in sorted(planned.dirs) if (part := log_dir.by_dir.get(name)) is not None), None)

@@ -11,7 +11,7 @@ from kcheck.replicas.elect import ClusterElection
 
 
 def prove(log_dirs: list[EditedLogDir], others: list[EditedLogDir], election: ClusterElection) -> None:
-    """Give each partition what finds the replicas of other brokers that can mean it, by who should lead."""
+    """Give each partition what finds the replicas of other brokers that can replace it, and who should lead."""
     rows = {(row.topic, row.partition): row for row in election.of_cluster}
     for log_dir in log_dirs:
         of_others = [other for other in others if _is_of_other_broker(log_dir, other)]

@@ -97,13 +97,13 @@ class ClusterHere(NamedTuple):
     release: Release
     """The release that is modelled."""
     incomplete_ok: bool
-    """True if to recommend a leader although replicas are not known."""
+    """True if a leader is recommended although replicas are not known."""
     offsets: GroupOffsets
     """What consumer groups have committed."""
     counted: Callable[[TruncationPlan], TruncationPlan] | None = None
-    """Where the logs themselves are missing: fills in how many records a plan loses and fetches, as is known."""
+    """Where the logs themselves are not here: fills in how many records a plan loses and fetches, as is known."""
     marks: CheckpointedMarks | None = None
-    """What checkpoints say of partitions, whether their logs are there or not; None if they are missing."""
+    """What checkpoints say of partitions, whether their logs are there or not; None if they are not here."""
     fenced: tuple[int, ...] = ()
     """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
 
@@ -224,7 +224,7 @@ def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, 
     """Return a candidate whose election also loses the records that only copies have that no broker serves.
 
     Without any log of the partition (`with_log`) and any such copy nobody knows how many records there were, nor where
-    the logs of such a copy are missing.
+    the logs of such a copy are not here.
     """
     if candidate.lost is None:
         return candidate

@@ -52,7 +52,7 @@ def _lost_with(state: ReplicaState, other: ReplicaState) -> Offset:
 
 
 def _shared_by_isr(states: Sequence[ReplicaState], registration: PartitionRegistration) -> Offset | None:
-    """Return up to where the logs of all members of the ISR are the same; None if one of them is missing."""
+    """Return up to where the logs of all members of the ISR are the same; None if one of them is not here."""
     members = [_at_hand(state) for state in states if state.broker_id in registration.isr]
     if not members or len(members) < len(registration.isr):
         return None

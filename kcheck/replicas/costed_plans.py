@@ -27,7 +27,7 @@ def plans_of(
     """Yield the plan of one partition under the chosen or the best leader, or one for each candidate.
 
     `in_cluster` fills in what the metadata of the cluster say; `counted`, what followers lose and fetch where the logs
-    themselves are missing.
+    themselves are not here.
     """
     plans = plans_under(states, election, release)
     if in_cluster is not None:

@@ -65,7 +65,7 @@ class ElectionQuestion:
     dead: tuple[int, ...] = ()
     """The brokers that are given up."""
     incomplete_ok: bool = False
-    """True if to recommend a leader although replicas are not known."""
+    """True if a leader is recommended although replicas are not known."""
     metadata: tuple[str, ...] = ()
     """Copies of the cluster's metadata outside of the log dirs."""
     aside: tuple[str, ...] = ()

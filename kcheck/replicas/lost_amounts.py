@@ -21,7 +21,7 @@ ReplicasByBroker = Mapping[int | None, ReplicaState]
 def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *, later: int | None = None) -> Amounts:
     """Return the distinct records that a replica here holds and that the leader's log lacks in the end.
 
-    What a follower keeps next to its leader is lost too: no consumer sees it. So are the records of segments that
+    What a follower keeps that its leader lacks is lost too: no consumer sees it. So are the records of segments that
     somebody removed from the leader's log; at its start its followers delete theirs
     (UnifiedLog.maybeIncrementLogStartOffset). Offsets below a known high watermark that no replica holds are committed
     records. `later` is a follower that gets the lead once it is in sync: its log decides, as following leaves it.

@@ -226,7 +226,7 @@ def broker_here(
 ) -> BrokerHere:
     """Return what becomes of a broker by the predicted starts of its log dirs.
 
-    `has_all`: its settings name no other log dir, so that it makes the replicas of any other that it registered again.
+    `has_all`: its settings name no other log dir. The replicas in any other that it registered are made again.
     """
     registration = None if image is None else image.brokers.get(number)
     epoch = None if registration is None else registration.epoch

@@ -48,13 +48,13 @@ class PartitionNow(NamedTuple):
     followers: Mapping[int, FollowerPlan] = {}
     """What each replica here would do if it met the leader now, by broker."""
     evidence: SavedEvidence | None = None
-    """What the saved records say; None if they are missing."""
+    """What the saved records say; None if they are not here."""
     strays: tuple[tuple[int, str], ...] = ()
     """The brokers and paths of stray directories."""
     allows_unclean: bool | None = None
     """Whether the metadata allow unclean elections of its topic; None without metadata."""
     served: ServedNow | None = None
-    """What became of the offsets of a log in remote storage; None if the log of the leader is not at hand."""
+    """What became of the offsets of a log in remote storage; None without a readable log of the leader."""
     full: tuple[int, ...] | None = None
     """The replicas that restore.json gives it; None if that does not name it."""
 

@@ -45,7 +45,7 @@ class ReplicaState(NamedTuple):
     checkpoint or batches. `lineage` comes from all its batches, None if they were not read. `lost` are the records that
     the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log. `first_unstable`
     is where the first transaction begins that counts as open after the start, for the releases that look it up.
-    `checkpointed` is the high watermark in the checkpoint, which may are above the log end; None without an entry.
+    `checkpointed` is the high watermark in the checkpoint, which may be above the log end; None without an entry.
     `lost_head` are the offsets of segments that were removed from its start. `is_compacted`: the log cleaner takes
     records out of it. `has_every_segment`: its batches were read, and each segment begins where the one before it ends.
     `remote` is its part in remote storage. `batches` are the faults of its batches, None if they were not read.

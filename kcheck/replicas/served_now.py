@@ -36,7 +36,7 @@ class ServedNow(NamedTuple):
 
 
 def served_now(planned: PlannedPartition, leading: ReplicaState | None, image: ClusterImage | None) -> ServedNow | None:
-    """Return what became of the offsets of a plan; None if the log of the leader is missing."""
+    """Return what became of the offsets of a plan; None without a readable log of the leader."""
     if leading is None or leading.problem is not None or leading.log_end_offset is None:
         return None
     remote = remote_log(MetadataState.READ) if leading.remote is None else leading.remote

@@ -222,7 +222,7 @@ def _evidence(
     saved: str | None,
     cleaned: Mapping[tuple[str, int, int], Offset],
 ) -> SavedEvidence | None:
-    """Return which of the saved records the leader's log has; None if what the plan gives up is missing."""
+    """Return which of the saved records the leader's log has; None if what the plan gives up is not saved here."""
     place = None if saved is None else join(saved, partition_name(planned.topic, planned.partition))
     logs = {} if place is None else _saved_logs(place)
     given_up = [follower for follower in planned.followers if follower.lost is not None]

@@ -131,4 +131,4 @@ def test_metadata_of_zookeeper_that_are_damaged_or_of_another_cluster(of_zookeep
     flip_byte(copy / "version-2" / "log.49", 100)
     assert "KC315" not in {finding.id for finding in kcheck.check(of_zookeeper, metadata=[copy], kafka="3.9").findings}
     (unseen,) = [row for row in kcheck.predict(of_zookeeper, metadata=[copy], kafka="3.9").premises if row.provide]
-    assert (unseen.id, unseen.sentence.endswith(f"the metadata in {copy} is corrupt")) == ("P303", True)
+    assert (unseen.id, unseen.sentence.endswith(f"the metadata in {copy} cannot be read in full")) == ("P303", True)

@@ -40,9 +40,9 @@ class MetadataCopy(NamedTuple):
     cut: MetadataProblem | None = None
     """The place where its log is corrupt: it ends there, and the node truncates it there when it starts."""
     is_cut_at_end: bool = False
-    """True if no complete batch follows where it is corrupt: the last batch is corrupt."""
+    """True if no complete batch follows where it is corrupt: the last batch is incomplete or corrupt."""
     problems: tuple[MetadataProblem, ...] = ()
-    """Unreadable parts, or contradictions with earlier ones."""
+    """Its parts that cannot be read, or that contradict earlier ones."""
     voter_set: tuple[Voter, ...] = ()
     """The controllers that elect, with their log dirs; empty if the configuration of the nodes names them."""
     directory_id: str | None = None
@@ -61,7 +61,7 @@ class MetadataCopy(NamedTuple):
 
     @property
     def defects(self) -> tuple[MetadataProblem, ...]:
-        """Unreadable parts, then the place where its log is corrupt."""
+        """Its problems, then the place where its log is corrupt."""
         return (*self.problems, *(() if self.cut is None else (self.cut,)))
 
     @property

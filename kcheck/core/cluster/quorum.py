@@ -1,4 +1,4 @@
-"""The facts that several copies of a KRaft log prove: committed offsets, possible winners of an election, and the loss.
+"""The facts that copies of a KRaft log prove: committed offsets, possible winners of an election, and what they remove.
 
 Kafka keeps the high watermark of this log in memory alone. Raft: KafkaRaftClient, QuorumState 3.3 to 4.3.1.
 """
@@ -92,7 +92,7 @@ def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
 
     None where other nodes elect, or where one is enough. A node alone waits for the others, and is not started before.
     One of them has the newest copy of the metadata: the others vote for it (OffsetAndEpoch). With older ones alone,
-    records of the metadata is lost.
+    metadata records are lost.
     """
     voters = [number for number in order if number in standing.voters]
     majority = len(standing.voters) // 2 + 1

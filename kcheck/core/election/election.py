@@ -193,9 +193,9 @@ def after_fencing(seats: Seats, order: Sequence[int], rules: ElectionRules) -> S
 def registered(seats: Seats, start: BrokerStart, rules: ElectionRules, acceptable: Collection[int] = ()) -> Seats:
     """Return the places after a broker has registered: an unclean shutdown costs it those in ISR and ELR.
 
-    `acceptable` are the brokers that run meanwhile: a leader among them continues.
-    Without an ELR a registration is like a fencing (4.0 and later: handleBrokerShutdown): the last member of the ISR
-    stays in it. Up to 3.9 a registration leaves the ISR as it is.
+    `acceptable` are the brokers that run meanwhile: a leader among them continues. Without an ELR a registration is
+    like a fencing (4.0 and later: handleBrokerShutdown): the last member of the ISR stays in it. Up to 3.9 a
+    registration leaves the ISR as it is.
     """
     if not rules.kraft or rules.unfenced or start.broker_id not in (*seats.isr, *seats.elr):
         return seats

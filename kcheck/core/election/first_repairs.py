@@ -25,7 +25,7 @@ class FirstRepair(NamedTuple):
 
 
 def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElection]) -> Iterator[PartitionElection]:
-    """Yield the partitions as they are `now`, with all that they lose by what is given `then`, after the repairs.
+    """Yield the partitions as they are `now`, with all that they lose by the logs that load `then`, after the repairs.
 
     A log that does not load before a repair holds records too: who leads without them loses them.
     """
@@ -38,7 +38,7 @@ def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElectio
 
 
 def _with_all_lost(candidate: Candidate, then: Candidate | None) -> Candidate:
-    """Return a candidate with the greater of its losses, each of which counts some of what is given."""
+    """Return a candidate with the greater of its losses, each of which counts only some of the logs."""
     if then is None or candidate.lost is None or then.lost is None:
         return candidate
     return candidate._replace(lost=max(candidate.lost, then.lost, key=_upper))

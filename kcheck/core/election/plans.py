@@ -205,7 +205,7 @@ class BrokerGap(NamedTuple):
 
 
 def cost(candidate: Candidate) -> Costs:
-    """Return the sum for the order of starts: committed records lost, records lost, bytes to fetch again."""
+    """Return the costs that the order of starts adds up: committed records lost, records lost, bytes to fetch again."""
     least = _leader_cost(candidate, 0)
     return least.committed, least.records, least.bytes
 
@@ -246,7 +246,10 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
 
 
 def _unseen(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> frozenset[int]:
-    """Return the leader only if unseen settings allow it; a replica that was in sync has all committed records."""
+    """Return the brokers that lead only if unseen settings allow it.
+
+    A replica that was in sync has all committed records.
+    """
     if partition.seats is None or not partition.rules.unclean_unseen:
         return frozenset()
     race = leaders_of_all(partition.seats, starts, partition.leaders, partition.rules._replace(unclean=True))

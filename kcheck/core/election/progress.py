@@ -35,7 +35,7 @@ class StepState(StrEnum):
 
 
 class PlanState(StrEnum):
-    """The next step now. Answers use the value."""
+    """The state of a plan: what to do now. Answers use the value."""
 
     DONE = "done"
     """Every step is done."""
@@ -194,7 +194,7 @@ def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedParti
 
 
 def state_of(steps: Sequence[StepState], *, differs: bool) -> PlanState:
-    """Return the next step now."""
+    """Return the state of a plan: what to do now."""
     if differs:
         return PlanState.STOP
     first = next((state for state in steps if state is not StepState.DONE), StepState.DONE)

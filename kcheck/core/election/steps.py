@@ -19,7 +19,7 @@ class RecoveryAction(StrEnum):
     LOG_DIRS = "log-dirs"
     """log.dirs changes: without a log dir that is given up, or with one that it lacks."""
     FENCE = "fence"
-    """Controllers start alone, and fence every broker: what its order decides is known before a broker starts."""
+    """Controllers start alone, and fence every broker: the ISR that this leaves is known before a broker starts."""
     SET_ASIDE = "set-aside"
     """Directories are moved out of the log dirs of a broker that is about to start."""
     START = "start"

@@ -73,7 +73,7 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that are longer than the recovery point of a clean stop, which flushes all of each log.
 
-    If most logs of a log dir do, the checkpoint or the marker of the clean stop is of another time.
+    If most logs of a log dir are, the checkpoint or the marker of the clean stop is of another time.
     """
     closed = [log for log in facts.logs if log.closed_at is not None]
     by_log_dir = groupby(sorted(closed, key=_place), lambda log: log.log_dir)

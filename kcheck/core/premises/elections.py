@@ -101,7 +101,7 @@ TABLE = (
     ),
     Premise(
         FOLLOWED, PremiseKind.ELECTIONS, "The broker has followed each leader that was elected uncleanly.",
-        "The newest leader epoch of the log is not below the last unclean election in the metadata.",
+        "The newest leader epoch of the log is at least that of the last unclean election in the metadata.",
         "An older one, of a replica that was in sync, or led, before that election and not since. Not seen: others.",
         "The broker truncates its log to the new leader's, and loses the records that only it has.",
         "Save its records first (kcheck recover --output-dir DIR). Then start it with --allow P602.",

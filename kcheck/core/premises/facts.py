@@ -75,7 +75,7 @@ class LogFacts(NamedTuple):
     remote: RemoteLog | None = None
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()
-    """The future of that part if the replica leads after the start."""
+    """The fate of that part if the replica leads after the start."""
     start: Offset = Offset(0)
     """Its log start offset."""
     batches: BatchFaults | None = None
@@ -111,7 +111,7 @@ class VoterList(NamedTuple):
 
 
 class LostCopy(NamedTuple):
-    """A path that the user names for its metadata, and that has none, or corrupt ones."""
+    """A path that the user names for its metadata, and that has none, or some that cannot be read in full."""
 
     path: str
     """The log dir, or the copy."""
@@ -124,7 +124,7 @@ class LostCopy(NamedTuple):
 
     @property
     def lacks_snapshot(self) -> bool:
-        """Whether its newest snapshot is corrupt: a start of 3.8 and later reads it first."""
+        """Whether its newest snapshot cannot be read: a start of 3.8 and later reads it first."""
         return (self.damage or "").partition(":")[0].endswith(SNAPSHOT_ENDINGS[0])
 
 

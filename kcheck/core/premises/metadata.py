@@ -148,7 +148,9 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     else:
         names = f"controllers {', '.join(map(str, sorted(missing)))}" if missing else "the other controllers"
         sentence = f"which history the controllers will have is not known: {facts.name} is one of them"
-        sentence += "".join(f"; the copy of controller {copy.node_id} is corrupt ({copy.path})" for copy in damaged)
+        sentence += "".join(
+            f"; the copy of controller {copy.node_id} cannot be read in full ({copy.path})" for copy in damaged
+        )
         yield not_seen(premise, facts, sentence, f"--metadata with the log dirs of {names}")
 
 

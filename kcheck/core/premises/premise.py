@@ -35,7 +35,7 @@ class PremiseKind(StrEnum):
     ELECTIONS = "elections"
     """Elections of replicas that are not in sync."""
     AGE = "age"
-    """True if a disk is older than the cluster."""
+    """Disks that may be older than the cluster."""
 
 
 class PremiseCost(StrEnum):

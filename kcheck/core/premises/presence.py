@@ -217,9 +217,8 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
     elif facts.damaged_copies:
         path, *_, damage = facts.damaged_copies[0]
-        sentence = (
-            f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} is corrupt"
-        )
+        sentence = f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} cannot"
+        sentence += " be read in full"
         provide = "--metadata with another copy"
         yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
     elif facts.mode is Mode.ZOOKEEPER:
@@ -397,7 +396,7 @@ TABLE = (
     Premise(
         "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
-        "Not seen with only the broker's own copy of the metadata, with none, or with corrupt ones.",
+        "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies.",
         "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
         "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
         " kcheck recover metadata.",

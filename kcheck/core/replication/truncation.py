@@ -204,7 +204,7 @@ def fails_to_truncate(replica: Replica, to: Offset, release: Release) -> bool:
     """Return whether the follower fails after it has cut its log here, before it cuts its leader epochs.
 
     Log.truncateTo 2.4.0 to 2.7.0 lowers the high watermark to the new log end (updateLogEndOffset) and then looks up
-    the first unstable offset in the log (maybeIncrementFirstUnstableOffset), which can are in what it has cut.
+    the first unstable offset in the log (maybeIncrementFirstUnstableOffset), which can be in what it has cut.
     """
     unstable = replica.first_unstable
     return (

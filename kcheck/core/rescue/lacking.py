@@ -51,5 +51,5 @@ def _changed(old: ClusterImage, new: ClusterImage) -> int:
 
 
 def _version(partition: PartitionRegistration | None) -> tuple[int | None, int | None] | None:
-    """Return the number that every change of a partition raises; None for a missing one."""
+    """Return the epochs that changes of a partition raise; None for a missing one."""
     return None if partition is None else (partition.leader_epoch, partition.partition_epoch)

@@ -1,4 +1,4 @@
-"""The rest of a cluster's controllers: the lost voters, and the newest copy of the metadata.
+"""A cluster that lost controllers: the lost voters, and the newest copy of the metadata.
 
 Every node has a copy, brokers too: an observer fetches the same batches as a voter (KafkaRaftClient 3.3 to 4.3.1).
 """
@@ -56,7 +56,7 @@ class NewVoter(NamedTuple):
 
 
 class QuorumLoss(NamedTuple):
-    """The rest of the quorum."""
+    """The quorum after a loss."""
 
     nodes: tuple[RescueNode, ...]
     """The given nodes."""
@@ -140,13 +140,13 @@ class QuorumLoss(NamedTuple):
 
 
 def is_usable(node: RescueNode) -> bool:
-    """Return whether the copy of a node is complete up to its end; only its last batch may be incomplete."""
+    """Return whether the copy of a node is complete up to its end; only its last batch may be incomplete or corrupt."""
     copy = node.copy
     return copy is not None and not copy.problems and (copy.cut is None or copy.is_cut_at_end)
 
 
 def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss | None:
-    """Return the rest of the quorum; None if there is no copy of the metadata.
+    """Return the quorum after a loss; None if there is no copy of the metadata.
 
     A corrupt copy counts only where no other is left.
     """

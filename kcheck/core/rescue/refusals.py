@@ -25,7 +25,7 @@ class RescueRefusal(NamedTuple):
 
 
 class Rift(NamedTuple):
-    """Two copies that do not have the same record at an offset, although one history has: two histories."""
+    """Two copies with different records at an offset where those of one history have the same: two histories."""
 
     offset: int
     newest: str
@@ -127,7 +127,8 @@ def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
             defect = node.copy.defects[0]
             yield RescueRefusal(
                 "damaged",
-                f"The copy of node {node.node_id} may be the newest, and is corrupt: {defect.place}: {defect.why}.",
+                f"The copy of node {node.node_id} may be the newest, and cannot be read in full: "
+                f"{defect.place}: {defect.why}.",
                 "Name the log dirs of more nodes: one may have an intact copy that is as new.",
                 forced=node is not newest,
             )
@@ -175,7 +176,7 @@ def refusals_of_way(
             f"Name it: --voter {number}@HOST:PORT.",
         )
     if loss.is_dynamic and target.directory_id is None:
-        bring = "Format it with kafka-storage.sh of Kafka 3.9 and later."
+        bring = "Format it with kafka-storage.sh of Kafka 3.9 or a later release."
         yield RescueRefusal("no-directory-id", f"{target.log_dir} has no directory.id.", bring)
 
 

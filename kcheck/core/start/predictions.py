@@ -207,7 +207,7 @@ class LogDirPrediction(NamedTuple):
     partitions: tuple[PartitionPrediction, ...]
     """Its partition directories."""
     view: LogDirView | None = None
-    """The view of kcheck; None if the path has no partition to load."""
+    """The log dir as kcheck read it; None if the path has no partition to load."""
     broker: object = None
     """A key that the log dirs of one broker share, whatever broker id they state; None if the broker is not known."""
     unread: bool = False

@@ -1,4 +1,4 @@
-"""The replica on disk in the metadata of ZooKeeper: KafkaController, ReplicaManager 0.8.2 to 3.9.
+"""The metadata in ZooKeeper about a replica on disk: KafkaController, ReplicaManager 0.8.2 to 3.9.
 
 A controller tells a broker which replicas it has. A directory that no request names is loaded, and stays as it is: only
 a KRaft broker, or one that migrates, looks for strays. Nor is one served whose topic id is not that of the request

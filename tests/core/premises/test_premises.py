@@ -365,7 +365,7 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
                 lost_copies=(LostCopy("c/m", 2, damage="m.log: offset 7"),),
             ),
             "P204",
-            f"{NO_HISTORY_KNOWN}: broker 1 is one of them; the copy of controller 2 is corrupt (c/m)",
+            f"{NO_HISTORY_KNOWN}: broker 1 is one of them; the copy of controller 2 cannot be read in full (c/m)",
         ),
         (
             facts(config={**KRAFT, "process.roles": "broker,controller"}, copies=(), image=None),
@@ -395,7 +395,7 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
         (
             facts(copies=(), image=None, lost_copies=(LostCopy("c/m", 100, damage="m.log: offset 7"),)),
             "P303",
-            "what the cluster expects of broker 1 is not known now, because the metadata in c/m is corrupt",
+            "what the cluster expects of broker 1 is not known now, because the metadata in c/m cannot be read in full",
         ),
         (
             facts(mode=Mode.ZOOKEEPER, release=release("3.9"), copies=(), image=None, broker_id=None),
