@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from kcheck.core.premises.premise import Premise
 from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.paths import can_be_path
@@ -17,9 +18,6 @@ from kcheck.rules import Rule
 from kcheck.survey.rule_runner import all_rules
 from kcheck.tables import rules as rules_table
 from kcheck.words import near, some_of
-
-if TYPE_CHECKING:
-    from kcheck.core.premises.premise import Premise
 
 _STDIN = "-"
 
@@ -34,7 +32,7 @@ class RulePages(Answer):
     """The rules, by id."""
     log_rules: tuple[LogRule, ...] = ()
     """The rules of broker messages, by id."""
-    premises: tuple["Premise", ...] = ()
+    premises: tuple[Premise, ...] = ()
     """The premises, in the order of the arguments."""
 
     def report(self) -> Report:
@@ -158,7 +156,7 @@ def named_rules(wanted: Iterable[str]) -> RulePages:
     )
 
 
-def _premises(names: Iterable[str]) -> tuple["Premise", ...]:
+def _premises(names: Iterable[str]) -> tuple[Premise, ...]:
     """Return the premises with these ids; skip other names."""
     ids = [name.upper() for name in names if _PREMISE.fullmatch(name.upper())]
     if not ids:
@@ -198,7 +196,7 @@ def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
     return tuple(_row(rule) for rule in all_rules() if rule.id in wanted)
 
 
-def _premise_row(premise: "Premise") -> Row:
+def _premise_row(premise: Premise) -> Row:
     return {
         "id": premise.id,
         "kind": str(premise.kind),
