@@ -56,8 +56,8 @@ def warnings(election: Election) -> Iterator[str]:
     if isinstance(election, ClusterElection):
         yield from _group_words(election.partitions)
     else:
-        yield "A run has no batches, so transactions that a leader truncates or leaves open are missing."
-        yield "Groups that have read beyond its log are missing too. kcheck elect on the log dirs lists both."
+        text = "A run has no batches, so transactions that a leader truncates or leaves open are missing."
+        yield f"{text} Groups that have read beyond its log are missing too. kcheck elect on the log dirs lists both."
         if election.unread:
             text = f"The log ends of {counted(election.unread, 'replica')} are unknown:"
             yield f"{text} a broker reads these logs when it starts. Scan with --depth crc."

@@ -30,7 +30,7 @@ from kcheck.verbs.cluster import ClusterReport
 from kcheck.words import agree, counted, offset_range, partition_name, some_of
 
 _SHOWN = 20
-"""Number of partitions that that need a look are listed without `--all`."""
+"""Number of partitions in need of a look that are listed without `--all`."""
 _WORDS = {
     Health.OFFLINE: "offline: no leader, and no replica that may be elected cleanly",
     Health.LEADERLESS: "without leader until a replica in sync, or in the ELR, is back",

@@ -1,4 +1,4 @@
-"""How a broker fails to read a checkpoint, and the advice: by file, error and release.
+"""The effect of a checkpoint that a broker cannot read, and the advice, by file, error and release.
 
 Facts: CheckpointFileWithFailureHandler, LogManager.loadLogs, ReplicaManager, LogCleanerManager of 0.8.2 to 4.3.
 """

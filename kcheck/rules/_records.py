@@ -11,7 +11,7 @@ from kcheck.rules._words import DATA_MAX, and_further, kafka
 
 ADVICE = (
     f"{KEEP_A_COPY} Compare the batch with the other replicas. {REFETCH} If all replicas have the same batch, it came "
-    f"from its producer, and consumers must seek past it."
+    "from its producer, and consumers must seek past it."
 )
 
 UNDECODED_PAGE = """

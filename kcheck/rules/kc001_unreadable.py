@@ -2,8 +2,8 @@
 
 What is wrong: The operating system refused access, or the path is a symbolic link or a device. Or the file is far
 larger than any broker writes. Findings about other files still hold. kcheck says nothing about this one and its exit
-code is 3. A file that disappears from a partition during the check is only information: A running broker removes
-segments and partitions.
+code is 3. A file or directory that disappears from a partition during the check is only information. A running broker
+removes segments and partitions.
 
 What the broker does: A broker that runs as this user fails too, unless the file is only too large for kcheck. An I/O
 error or a missing permission takes the log dir offline. If it happens while logs are loaded, the broker does not start.

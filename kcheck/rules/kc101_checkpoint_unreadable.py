@@ -13,10 +13,9 @@ What the broker does in 1.0 and later:
 - leader-epoch-checkpoint: In 3.2.0 and earlier the broker does not start. In 3.2.1 and later it takes the log dir
   offline.
 
-An offline log dir serves nothing until the broker restarts with a readable file. A broker without a live log dir
-halts. Before 1.0, an unreadable recovery point (from 0.9) or log start (0.11) checkpoint counts as empty. An
-unreadable high watermark file leaves partitions without a leader or follower. An unreadable cleaner file stops
-compaction.
+An offline log dir serves nothing until the broker restarts with a readable file. A broker without a live log dir halts.
+Before 1.0, an unreadable recovery point (from 0.9) or log start (0.11) checkpoint counts as empty. An unreadable high
+watermark file leaves partitions without a leader or follower. An unreadable cleaner file stops compaction.
 
 What to do: Stop the broker, and copy the file to a place outside every log dir. Then repair it as the finding advises.
 The repair differs by file. You can always empty a recovery point or cleaner file (two lines, 0 and 0). Keep each

@@ -10,8 +10,8 @@ code catches the exception, and the result depends on the file:
   broker scans every segment.
 - log-start-offset-checkpoint: The file counts as empty and the log dir stays online. Consumers can read records again
   that DeleteRecords removed.
-- replication-offset-checkpoint: The broker starts, but does not serve its partitions. In KRaft mode it does not start
-  leaders, and each follower fails on its own. With ZooKeeper every LeaderAndIsr request fails.
+- replication-offset-checkpoint: The broker starts and runs half initialized. In KRaft mode it does not start leaders,
+  and each follower fails on its own. With ZooKeeper every LeaderAndIsr request fails.
 - cleaner-offset-checkpoint: Every cleaner thread ends at its first pass. No log of the broker is compacted any more.
 - leader-epoch-checkpoint: The broker does not start.
 

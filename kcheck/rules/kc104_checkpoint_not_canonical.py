@@ -1,7 +1,7 @@
 """The broker reads this checkpoint file, but no broker wrote it in this form.
 
 What is wrong: The file has carriage returns, plus signs, leading zeros, digits of another script, tabs or several
-spaces. Or the last line has no newline. It was edited by hand, or a tool copied it as text.
+spaces. Or the last line has no newline. The file was edited by hand, or a tool copied it as text.
 
 Take a missing newline at the end seriously. If the file was truncated there, the last number may have lost digits:
 18437 became 184 without any error. The same holds for a file that this release reads and others refuse.

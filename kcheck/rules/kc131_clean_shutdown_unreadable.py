@@ -4,8 +4,8 @@ What is wrong: In 3.7 and later `.kafka_cleanshutdown` holds the epoch that the 
 empty or holds something else. An empty file is normal after an upgrade from 3.6 and earlier.
 
 What the broker does: It still treats the shutdown as clean, because the file exists. In 3.7 and later it registers
-without its old epoch. In 4.0 and later the controller may then treat the restart as unclean. If the feature is on, it
-removes the broker from the eligible leader replicas of its partitions.
+without its old epoch. In 4.0 and later the controller may then treat the restart as unclean. It then removes the broker
+from the eligible leader replicas of its partitions, if that feature is on.
 
 What to do: Nothing. If you do not trust the shutdown, delete the file while the broker is stopped. When the broker
 starts, it then scans segments. Never create the file.

@@ -1,7 +1,7 @@
 """The CRC of a batch does not match its bytes, because records changed on disk.
 
-What is wrong: The header of a batch holds a CRC of its attributes and records. The bytes on disk have a different
-CRC. A disk, a controller, a copy or an editor changed them.
+What is wrong: The header of a batch holds a CRC of its attributes and records. The bytes on disk have a different CRC.
+A disk, a controller, a copy or an editor changed them.
 
 What the broker does:
 

@@ -6,10 +6,10 @@ file are KC143.
 
 What the broker does:
 
-- After an unclean shutdown, log recovery reads the segments from the recovery point on. It truncates the log there and
-  deletes every later segment.
+- After an unclean shutdown, log recovery reads the segments from the recovery point on. It truncates the log where the
+  valid batches end, and deletes every later segment.
 - After a clean shutdown it reads only the end of the last segment, after its last index entry. If those bytes are
-  corrupt, the broker does not start. It then treats the shutdown as unclean.
+  corrupt, the broker does not start. Its second attempt counts as unclean.
 - Elsewhere it does not check. Reads fail there with CorruptRecordException, again and again.
 
 What to do: Keep a copy. kcheck reports whether complete batches follow. They are intact, but no broker will find them.

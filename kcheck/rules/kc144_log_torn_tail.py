@@ -1,7 +1,7 @@
 """A segment ends in an incomplete batch.
 
-What is wrong: The file ends before its last batch does, or too few bytes are left for a batch. A broker that was
-killed while writing leaves this in its last segment.
+What is wrong: The file ends before its last batch does, or too few bytes are left for a batch. A broker that was killed
+while writing leaves this in its last segment.
 
 What the broker does:
 

@@ -28,7 +28,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         (BatchFault.ORDER, BatchFault.DELTA),
         _message,
         effect=f"{kafka(release)} does not notice it. Readers get records twice or not at all, and followers fail "
-        f"there.",
+        "there.",
         advice=f"{KEEP_A_COPY} {REFETCH}",
     )
 

@@ -1,10 +1,11 @@
 """A batch states more records than it has offsets, or a negative number.
 
-What is wrong: A batch holds at most one record for each of its offsets; compaction can only remove some. The CRC
-covers the number. If the CRC matches, the producer created the batch with the wrong number.
+What is wrong: A batch holds at most one record for each of its offsets; compaction can only remove some. The CRC covers
+the number. If the CRC matches, the producer created the batch with the wrong number.
 
-What the broker does: It does not notice it, and sends the batch to followers. A negative or too large number makes
-consumers and compaction fail (`--depth records` checks this). If it does hold them, they read all of them.
+What the broker does: It does not notice it, and sends the batch to followers. Consumers and compaction fail if the
+number is negative, or if the batch does not hold that many records. `--depth records` checks this. If the batch does
+hold them, they read all of them.
 
 What to do: kcheck cannot prove any repair in place. If another replica has a correct batch, re-replicate this one.
 """

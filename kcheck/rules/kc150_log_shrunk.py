@@ -1,7 +1,7 @@
 """A segment became shorter while kcheck read it.
 
-What is wrong: Probably nothing. A running broker truncates logs as a follower, and deletes old segments. kcheck read
-a mixture of two states of this segment.
+What is wrong: Probably nothing. A running broker truncates logs as a follower, and deletes old segments. kcheck read a
+mixture of two states of this segment.
 
 What the broker does: It continues.
 

@@ -1,7 +1,7 @@
 """An entry of an offset index points to a position where no batch begins.
 
-What is wrong: The position of an entry is inside a batch, or after the last one. The index belongs to another file,
-or the end of the `.log` was lost.
+What is wrong: The position of an entry is inside a batch, or after the last one. The index belongs to another file, or
+the end of the `.log` was lost.
 
 What the broker does: In 2.3 and later it does not check this when it starts. A read that begins at this position parses
 records as headers and fails. The last entry of the last segment may point past the data. After a clean shutdown the log

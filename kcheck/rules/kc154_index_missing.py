@@ -3,9 +3,10 @@
 What is wrong: A broker creates both files with the segment (the time index in 0.10.1 and later). One was removed or not
 copied.
 
-What the broker does: Without the `.index` it reads all batches of the segment, and rebuilds both files. It truncates
-the log at the first batch that is not intact. Without only the `.timeindex` it creates an empty one and does not fill
-it. Retention uses the modification time of the file, and lookups by time begin at the first batch of the segment.
+What the broker does: Without the `.index` it reads all batches of the segment when it starts, and rebuilds both files.
+It truncates the log at the first batch that is not intact. Without only the `.timeindex` it creates an empty one and
+does not fill it. Retention uses the modification time of the file, and lookups by time begin at the first batch of the
+segment.
 
 What to do: Nothing for a missing `.index`, if every batch of the `.log` is intact (kcheck check --depth crc). For a
 missing `.timeindex`, stop the broker and move the `.index` aside too, so that the broker rebuilds both.

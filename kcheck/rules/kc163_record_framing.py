@@ -5,8 +5,8 @@ its fields fill it. A length points out of the batch, or the fields do not end w
 missing, or bytes follow the last one. The CRC covers all of this. The producer created the batch like this, or it was
 changed together with its CRC.
 
-Two kinds hide from every reader. They are a batch without records, and bytes after the last complete message in a
-wrapper of magic 0 or 1. All readers skip these bytes, so their content is lost.
+Two kinds hide from every reader. One is a batch whose header states no records. The other is bytes after the last
+complete message in a wrapper of magic 0 or 1. All readers skip these bytes, so their content is lost.
 """
 
 from collections.abc import Iterable

@@ -35,7 +35,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         (RecordFault.OVERLAP,),
         lambda _: unnoticed if release.splits_segments else _refused(release),
         advice=f"{KEEP_A_COPY} {REFETCH} Otherwise truncate the log before the wrapper (kcheck repair). Do not remove "
-        f"or rebuild the indexes, because the broker fails on the wrapper while it builds them.",
+        "or rebuild the indexes, because the broker fails on the wrapper while it builds them.",
         severity=Severity.INFO if release.splits_segments else Severity.ERROR,
     )
 

@@ -1,9 +1,9 @@
 """The sequence numbers of a producer go backwards, because the log has a batch twice.
 
 What is wrong: An idempotent producer numbers its records, and a broker accepts each number of an epoch once. A batch
-has numbers that an earlier batch of the same producer and epoch already had. The broker lost the state of the producer
-and accepted a batch again, or bytes were copied into the log. kcheck does not report a batch that begins at 0. Group
-coordinators write no other number, and old producers started again at 0.
+has numbers that the previous batch of the same producer and epoch already had, or lower ones. The broker lost the state
+of the producer and accepted a batch again, or bytes were copied into the log. kcheck does not report a batch that
+begins at 0. Group coordinators write no other number, and old producers started again at 0.
 
 What the broker does: It does not notice it. Consumers get these records twice.
 

@@ -3,8 +3,8 @@
 What is wrong: `quorum-state` in `__cluster_metadata-0` is one JSON object. It holds the leader, its epoch and the vote
 of the node. An entry is missing or invalid, or the file is truncated.
 
-What the broker does: It does not start. From 3.0 to 3.7 it deletes a file that is not a JSON object at all, and
-forgets its content.
+What the broker does: It does not start. From 3.0 to 3.7 it deletes a file that is not a JSON object at all, and forgets
+its content.
 
 What to do: Keep a copy of the file. On a broker that is not a controller, remove the file. The broker finds the leader
 again. A controller that forgets its vote may vote twice in one epoch. If the other controllers are healthy, start it

@@ -10,8 +10,8 @@ What the broker does, in 4.3 as a controller: It reads voters and kraft.version,
 need them cannot log in. The cluster also begins with the newest metadata.version of the release. If the metadata log
 has records, nothing happens, because the cluster began before. 3.9 to 4.2 load the records like any other snapshot.
 
-What to do: If the cluster has not started yet, format the directory with the kafka-storage of the release. Or start the
-release of that kafka-storage.
+What to do: If the cluster has not started yet, format the directory again. Use the kafka-storage of the release that
+will run. Or start the release of the kafka-storage that formatted it.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
         view.where,
         "the snapshot of a formatted directory holds records of metadata",
         effect=f"{kafka(release)} ignores them. If the metadata log is empty and bootstrap.checkpoint is missing, a "
-        f"new cluster has no SCRAM credentials. It begins with the newest metadata.version of the release.",
+        "new cluster has no SCRAM credentials. It begins with the newest metadata.version of the release.",
         advice="If the cluster has not started yet, format the directory with the kafka-storage of the release that "
         "will run.",
     )

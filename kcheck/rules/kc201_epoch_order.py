@@ -11,8 +11,8 @@ What the broker does:
   the log really has.
 - From 0.11 to 2.6 it uses the lines unchanged, and epoch lookups return wrong offsets.
 
-With epochs missing or wrong, the replica truncates too much as a follower. As a leader it gives its followers wrong
-end offsets, and their logs diverge from its own without any error.
+With epochs missing or wrong, the replica truncates too much as a follower. As a leader it gives its followers wrong end
+offsets, and their logs diverge from its own without any error.
 
 What to do: Do not let this replica lead until the file is right. If another replica is in sync, stop the broker and
 move this partition directory outside every log dir. The broker then re-replicates it. Otherwise rebuild the file from

@@ -6,8 +6,8 @@ of the log was lost. A power failure, a disk that lost writes, or a removed segm
 edited, nothing is missing. In 3.8 and later the broker writes the file in the background, so this is normal after a
 kill. An epoch that starts exactly at the log end is normal. A leader was elected and wrote nothing.
 
-What the broker does: It ignores these epochs when it loads the log, and rewrites the file. It logs
-nothing about the records.
+What the broker does: It removes these epochs when it loads the log, and rewrites the file. It logs nothing about the
+records.
 
 What to do: Search the broker's log for "Truncating" with this partition. If there is no such line, and the file was not
 edited, this replica has lost records. Keep a copy of the partition directory, and do not let this replica lead while

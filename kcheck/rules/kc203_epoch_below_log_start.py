@@ -6,7 +6,7 @@ because it has copied all epochs of that log.
 
 What the broker does: 2.8 and earlier raise the first epoch to the log start when they load the log. 3.0 and later raise
 it only to the value in log-start-offset-checkpoint. They keep an epoch below the first segment until they next remove
-records. If it leads a log without its first segments, the other replicas delete what is below its log start.
+records. If the replica leads a log without its first segments, the other replicas delete what is below its log start.
 
 What to do: If another replica has the records below, do not let this one lead. Move its directory aside, and it fetches
 all of them again. Where the segments are there, remove the line of the partition from log-start-offset-checkpoint.

@@ -8,9 +8,8 @@ the last batch. DeleteRecords moved the log start to the log end, and the broker
 What the broker does (0.11 and later):
 
 - After a clean shutdown it does not look. After an unclean shutdown it recovers the epoch only if it is higher than all
-  others in the file. It takes only the first batch that it scans.
-- As a follower the replica sends a wrong last epoch to its leader. It truncates good records and must fetch them
-  again.
+  others in the file. The epoch then starts at the first batch that it scans.
+- As a follower the replica sends a wrong last epoch to its leader. It truncates good records and must fetch them again.
 - As a leader it answers for the wrong epoch, so followers lose correct records or keep wrong ones.
 
 What to do: Do not let this replica lead until the file is right. If another replica is in sync, stop the broker and

@@ -8,7 +8,7 @@ What the broker does:
 
 - 2.2.1 and later DELETE EVERY SEGMENT of the partition when they start. They log "Deleting all segments because
   logEndOffset" and start an empty log at the checkpointed offset. If no other replica has the records, they are lost.
-  In 2.7 and earlier it also keeps epochs and producers that no longer fit.
+  2.7 and earlier also keep epochs and producers that no longer fit.
 - From 0.11 to 2.2.0 it does not look. The log keeps its segments, but consumers cannot read their records, because the
   log start is above the log end. The broker acknowledges new records, and consumers cannot read those either until the
   log end has reached the log start.

@@ -1,14 +1,14 @@
 """The high watermark is above the log end, so committed records are missing in this replica.
 
-What is wrong: All in-sync replicas had the records up to the high watermark, but this log ends below it. The tail of
-the log was lost, or the file belongs to another log dir. Two normal events look the same. An unclean leader election
-truncated the log, and the broker was killed within seconds. Or the log was truncated to an offset inside a batch, which
-removes all of the batch. In a -future directory kcheck reports info, because 1.1 writes the high watermark of the
-replica that it copies there.
+What is wrong: replication-offset-checkpoint has a high watermark above the log end. All in-sync replicas had the
+records up to it. The tail of the log was lost, or the file belongs to another log dir. Two normal events look the same.
+An unclean leader election truncated the log, and the broker was killed within seconds. Or the log was truncated to an
+offset inside a batch, which removes all of the batch. In a -future directory kcheck reports info, because 1.1 writes
+the high watermark of the replica that it copies there.
 
-What the broker does: It lowers the high watermark to the log end, without a warning. As a follower it
-fetches the records again, if its leader has them. If this replica becomes leader, consumers never get the records, and
-the followers lose them too.
+What the broker does: It lowers the high watermark to the log end, without a warning. As a follower it fetches the
+records again, if its leader has them. If this replica becomes leader, consumers never get the records, and the
+followers lose them too.
 
 What to do: Do not let this replica lead while another one is in sync. Keep a copy of the partition directory if no
 other replica is left.

@@ -4,8 +4,8 @@ What is wrong: The last shutdown was unclean, and the log has several segments. 
 no entry for this partition, or an entry in its first segment. That is normal after the file was emptied, or when the
 broker was killed before its first checkpoint (30 seconds).
 
-What the broker does: It reads and checks every segment before the partition comes online. No data is
-lost. If it finds a corrupt batch, it truncates the log there.
+What the broker does: It reads and checks every segment before the partition comes online. No data is lost. If it finds
+a corrupt batch, it truncates the log there.
 
 What to do: Nothing, but expect a long start. Do not write a higher value into the file. The broker would then skip the
 segments below it.

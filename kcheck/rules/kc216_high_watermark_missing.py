@@ -3,10 +3,10 @@
 What is wrong: The log has records, but the leader-epoch-checkpoint is missing or has no entries. The
 replication-offset-checkpoint has no high watermark for the partition.
 
-What the broker does (0.11 and later): A follower without epochs truncates its log to
-its high watermark. A missing high watermark counts as the log start. SO THE FOLLOWER TRUNCATES ITS LOG TO ITS START. It
-deletes every record of this copy, and fetches them again if the leader has them. If this is the last good copy, its
-records are lost as soon as any other replica leads.
+What the broker does (0.11 and later): A follower without epochs truncates its log to its high watermark. A missing high
+watermark counts as the log start. SO THE FOLLOWER TRUNCATES ITS LOG TO ITS START. It deletes every record of this copy,
+and fetches them again if the leader has them. If this is the last good copy, its records are lost as soon as any other
+replica leads.
 
 What to do: Before you start the broker, keep a copy of the partition directory outside every log dir. If another
 replica is in sync, you lose only time. If not, this replica must lead. Make sure of that before you start the others,

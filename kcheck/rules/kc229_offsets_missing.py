@@ -9,8 +9,8 @@ What the broker does: It does not notice. Consumers skip the gap, and followers 
 KRaft node replays the metadata records that remain. If a later record depends on a missing one, the node stops with a
 fatal fault. Otherwise its metadata differs from the other nodes.
 
-What to do: Look for the records in another replica or a backup. Let a KRaft node re-replicate the metadata log from
-the other controllers. Nothing is wrong if the topic was compacted in the past.
+What to do: Look for the records in another replica or a backup. Let a KRaft node re-replicate the metadata log from the
+other controllers. Nothing is wrong if the topic was compacted in the past.
 """
 
 from collections.abc import Iterable

@@ -8,8 +8,8 @@ partition as failed (LeaderEpochFileCache.assign). A new or empty replica never 
 another log dir of this one. Replicas that already have the batches keep working.
 
 What to do: Keep the replicas that are in sync. Do not reassign the partition, and do not empty a replica to
-re-replicate it. Write each of these keys again, so that compaction removes the old records. Or copy the topic to a
-new one.
+re-replicate it. Write each of these keys again, so that compaction removes the old records. Or copy the topic to a new
+one.
 """
 
 from collections.abc import Iterable

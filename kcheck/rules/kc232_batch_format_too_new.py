@@ -7,8 +7,8 @@ What the broker does: After a clean shutdown it starts, but consumers and follow
 the bytes as an old message, whose CRC never matches. So log recovery truncates the log there and deletes every later
 segment (LogSegment.recover 0.10.2.2).
 
-What to do: Do not start that release on the log dir. Start 0.11 and later, or remove the replica and let it
-re-replicate from a broker of the old release.
+What to do: Do not start that release on the log dir. Start 0.11 or newer, or remove the replica and let it re-replicate
+from a broker of the old release.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
                 segment.where,
                 f"the batch at offset {offset} has magic 2; {kafka(release)} reads only 0 and 1",
                 effect=cut_or_unnoticed(segment, release, "consumers and followers fail there", offset),
-                advice=f"{KEEP_A_COPY} Start a broker of 0.11 and later on this log dir.",
+                advice=f"{KEEP_A_COPY} Start a broker of 0.11 or newer on this log dir.",
                 data={"base_offset": offset},
             )
             return

@@ -6,8 +6,8 @@ empty or not. No broker creates one. A script, an unpacked archive or a file sys
 What the broker does: It lists files only, and fails where it opens a file by its name.
 
 - `.txnindex`: The log dir goes offline (0.11 and earlier: the broker does not start).
-- `.index`, `.timeindex`: The same for the last segment, and in 2.2 and earlier for every segment. The others: The log
-  dir goes offline when the broker opens the file, for recovery or a lookup.
+- `.index`, `.timeindex`: The same for the last segment, and in 2.2 and earlier for every segment. For the others the
+  log dir goes offline when the broker opens the file, for recovery or a lookup.
 - leader-epoch-checkpoint, partition.metadata: In 3.2.0 and earlier the broker does not start. Later the log dir goes
   offline.
 - `.snapshot`: The log dir goes offline when the broker writes the snapshot of that offset. It always writes the one of

@@ -4,10 +4,10 @@ What is wrong: Each entry of a `.txnindex` holds the last stable offset at the t
 first offset of the earliest other transaction that was still open, or the offset after the marker. The value is higher,
 because a bit was flipped or the file was edited.
 
-What the broker does (0.11 and later): It does not notice. It searches the entries
-for a fetch of a consumer that reads committed records. The search ends at the first entry whose last stable offset is
-not below the end of the fetch. So it misses transactions that are aborted later, and the consumer gets their records. A
-start after an unclean shutdown rebuilds the file for the segments from the recovery point on.
+What the broker does (0.11 and later): It does not notice. It searches the entries for a fetch of a consumer that reads
+committed records. The search ends at the first entry whose last stable offset is not below the end of the fetch. So it
+misses transactions that are aborted later, and the consumer gets their records. After an unclean shutdown the broker
+rebuilds the file for the segments from the recovery point on.
 
 kcheck reports a value only where no broker can have written it. It does not report a value that is too low, which only
 makes the search longer. It does not judge compacted logs and segments with missing offsets.

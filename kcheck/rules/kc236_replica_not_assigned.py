@@ -1,8 +1,9 @@
 """The cluster does not place this replica on this broker.
 
-What is wrong: In the cluster metadata the topic is deleted, has no partition of this number, or no replica here.
-Usually that happened while the broker was down. The topic was deleted, or the partition was reassigned. Or the
-directory was copied here. The metadata is that in `__cluster_metadata-0`, or the one that `--metadata` names.
+What is wrong: In the cluster metadata the topic is deleted or has no partition of this number. Or the partition has no
+replica on this broker. Usually that happened while the broker was down. The topic was deleted, or the partition was
+reassigned. Or the directory was copied here. The metadata is that in `__cluster_metadata-0`, or the one that
+`--metadata` names.
 
 What a KRaft broker does with the directory when it starts:
 

@@ -54,7 +54,7 @@ def _effect(replica: ReplicaInCluster, release: Release) -> str:
         return f"{kafka(release)} starts, and does not compare them."
     return (
         f"{kafka(release)} starts. A follower stays out of sync, because its leader refuses every fetch as out of "
-        f"range. A leader removes the higher epochs."
+        "range. A leader removes the higher epochs."
     )
 
 

@@ -4,9 +4,9 @@ What is wrong: A log in remote storage has a gap. Its log start is below the fir
 are neither on disk nor in a finished remote segment that this replica can read. A local segment was removed before its
 copy finished, or a remote segment was deleted.
 
-What the broker does (3.6 and later): It starts without a message. A consumer that
-reaches the gap gets OFFSET_OUT_OF_RANGE. With auto.offset.reset=earliest it reads the records below the gap again and
-again. With latest it skips everything up to the log end.
+What the broker does (3.6 and later): It starts without a message. A consumer that reaches the gap gets
+OFFSET_OUT_OF_RANGE. With auto.offset.reset=earliest it reads the records below the gap again and again. With latest it
+skips everything up to the log end.
 
 What to do: Let another replica lead that has the records (kcheck elect). If no replica has them, move consumers to the
 offset after the gap (kafka-consumer-groups.sh --reset-offsets --to-offset).

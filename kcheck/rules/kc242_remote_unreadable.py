@@ -4,8 +4,8 @@ What is wrong: leader-epoch-checkpoint begins above the log start. A broker find
 offset, and below its first epoch it knows none. A follower that was killed while it fetched the epochs from remote
 storage leaves this file. A restart hides this, and does not heal it.
 
-What the broker does (3.6 and later), while this replica leads: Consumers below
-the first epoch get no records. The records stay in remote storage, and a leader with all epochs serves them again.
+What the broker does (3.6 and later), while this replica leads: Consumers below the first epoch get no records. The
+records stay in remote storage, and a leader with all epochs serves them again.
 
 What to do: Do not let this replica lead. If another replica has the epochs, stop the broker and move this partition
 directory outside every log dir. The broker then fetches the epochs from remote storage.

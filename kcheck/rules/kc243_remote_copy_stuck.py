@@ -1,10 +1,10 @@
 """Brokers do not get a segment copied to remote storage.
 
-What is wrong: __remote_log_metadata has five unfinished tries of one segment. Or a copy began an hour before the last
-record. The store refuses writes, or the plugin hangs.
+What is wrong: __remote_log_metadata has five unfinished tries of one segment. Or an unfinished copy began an hour
+before the last record. The store refuses writes, or the plugin hangs.
 
-What the broker does (3.6 and later): It tries again, and keeps the segments on
-disk, whatever local.retention.* allows. The disk fills.
+What the broker does (3.6 and later): It tries again, and keeps the segments on disk, whatever local.retention.* allows.
+The disk fills.
 
 What to do: Look for the exception of RemoteLogManager in server.log, and repair the access to the store. Watch the free
 space of the log dirs.

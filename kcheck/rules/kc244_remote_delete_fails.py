@@ -3,9 +3,9 @@
 What is wrong: __remote_log_metadata has the begin of one deletion several times, and no end. The store refuses deletes.
 One try is a deletion under way, and no finding.
 
-What the broker does (3.6 and later): It tries again at each run of its task. With
-retention.bytes each run also counts the segment again, names one segment more, and moves the log start by it. Records
-that retention should keep are then below the log start, and stay there.
+What the broker does (3.6 and later): It tries again at each run of its task. With retention.bytes each run also counts
+the segment again, names one segment more, and moves the log start by it. Records that retention should keep are then
+below the log start, and stay there.
 
 What to do: Repair the access to the store now. Until then set retention.bytes=-1 and retention.ms=-1 for the topic.
 """

@@ -4,8 +4,9 @@ What is wrong: The log start is below the first local segment, so the older reco
 with a replica of their partition of __remote_log_metadata has its records. The directory is missing or empty, or it
 ends below its checkpointed high watermark.
 
-What the broker does (3.6 and later): Within seconds it raises the log start to the first local segment. It truncates
-the leader epochs. It logs no error. The objects stay in the store for ever, also after the topic is deleted.
+What the broker does (3.6 and later): Within seconds after it starts, it raises the log start to the first local
+segment. It truncates the leader epochs. It logs no error. The objects stay in the store for ever, also after the topic
+is deleted.
 
 What to do: Keep the brokers stopped. Restore the directories of __remote_log_metadata from a disk or a backup that has
 them. Or make them from the manifests of the Aiven plugin: `kcheck tiered --store PLACE --rebuild DIR`. Afterwards the

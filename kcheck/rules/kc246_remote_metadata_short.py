@@ -4,8 +4,8 @@ What is wrong: The record with the offsets of a remote segment is missing; only 
 compaction has deleted the older segments of __remote_log_metadata. The topic needs retention.ms=-1 and
 cleanup.policy=delete.
 
-What the broker does (3.6 and later): It does not find these segments
-(KAFKA-15632). It neither serves nor deletes them, and their objects stay in the store.
+What the broker does (3.6 and later): It does not find these segments (KAFKA-15632). It neither serves nor deletes them,
+and their objects stay in the store.
 
 What to do: Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete for __remote_log_metadata. Restore its
 directories from a backup that has the older records.

@@ -4,9 +4,9 @@ What is wrong: According to __remote_log_metadata the segment is copied complete
 the `.log`, an index, or the leader epochs. Or its `.log` has another size than the segment (LocalTieredStorage alone).
 A lifecycle rule of the bucket, or an operator, removed it. Only `kcheck tiered --store` looks.
 
-What the broker does (3.6 and later): A consumer that reaches the segment gets
-UNKNOWN_SERVER_ERROR, again and again. In 3.9 a consumer with read_committed can fail in older segments already. The
-broker looks for aborted transactions in later ones. A follower of an empty log cannot build its state.
+What the broker does (3.6 and later): A consumer that reaches the segment gets UNKNOWN_SERVER_ERROR, again and again. In
+3.9 a consumer with read_committed can fail in older segments already. The broker looks for aborted transactions in
+later ones. A follower of an empty log cannot build its state.
 
 What to do: Restore the object from a version or a backup of the bucket. Exclude Kafka's prefix from lifecycle rules. If
 the object is lost, move consumers to the offset after the segment.

@@ -3,8 +3,8 @@
 What is wrong: A broker was killed between an upload and its record. Or a deletion did not reach every object. Objects
 younger than an hour do not count, because a copy may run. Only `kcheck tiered --store` looks.
 
-What the broker does (3.6 and later): Nothing. It copied the segment again under
-another id, and never reads or deletes these objects.
+What the broker does (3.6 and later): Nothing. It copied the segment again under another id, and never reads or deletes
+these objects.
 
 What to do: Nothing for the log. The objects cost money. Compare the names once more, then delete them in the store.
 """

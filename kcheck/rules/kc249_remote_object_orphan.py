@@ -4,8 +4,7 @@ What is wrong: __remote_log_metadata has no record of these segments. It was los
 objects are of another cluster. Objects younger than an hour do not count. Only `kcheck tiered --store` looks, and only
 if every partition of __remote_log_metadata is in the given log dirs, or lost.
 
-What the broker does (3.6 and later): Nothing. It never reads or deletes them, not
-even when the topic is deleted.
+What the broker does (3.6 and later): Nothing. It never reads or deletes them, not even when the topic is deleted.
 
 What to do: Keep the objects of topics that exist, and restore the directories of __remote_log_metadata. They may be the
 only copy of their records. Objects of topics that the cluster does not have can go, unless another cluster uses the

@@ -1,18 +1,19 @@
 """A -delete or -stray directory holds records that the broker does not serve.
 
 What is wrong: Perhaps nothing. The topic was deleted, or the partition was moved to another broker or log dir. Or the
-broker did not find this replica in the metadata when it started. But if the topic was deleted by mistake, these can be
-the last copies of the records.
+broker did not find this replica in the metadata when it started. But after a deletion by mistake, or with wrong
+metadata, these can be the last copies of the records.
 
 What the broker does:
 
-- `-delete`: It removes the directory after `log.segment.delete.delay.ms`, 60 seconds by default.
+- `-delete`: When it starts, it waits for `log.segment.delete.delay.ms`, 60 seconds by default, and removes the
+  directory.
 - `-stray` (3.7 and later): It leaves the directory as it is, and never removes it.
 
 Clients cannot read these records in either case.
 
 What to do: Nothing, if the records are not needed. Otherwise, before you start the broker, copy a `-delete` directory
-outside every log dir. A `-stray` directory may be the only copy, of a partition that the cluster still assigns to this
+outside every log dir. A `-stray` directory may be the only copy of a partition that the cluster still assigns to this
 broker. Then rename it back to TOPIC-PARTITION while the broker is stopped.
 
 See: operations/deleted-topic.md
@@ -43,8 +44,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if not holds_records(view) or not (is_deleted or release.has_stray_directories):
         return  # Without -stray directories the name is no valid one: KC301.
     if is_deleted:
-        why, does = "the topic was deleted, or the replica was moved", "removes the directory after 60 s"
-        does += ", or log.segment.delete.delay.ms after it"
+        why, does = "the topic was deleted, or the replica was moved", "removes the directory 60 s after it starts"
+        does += ", or after log.segment.delete.delay.ms"
         advice = "If you may need the records, copy the directory outside every log dir before you start the broker."
     else:
         why, does = "an earlier start set the replica aside", "does not serve the directory, and never removes it"

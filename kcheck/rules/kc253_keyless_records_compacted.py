@@ -4,8 +4,9 @@ What is wrong: `cleanup.policy=compact` was set for a topic whose records have n
 without key in this topic. But old ones stay in the log until the cleaner reads it.
 
 What the broker does: The cleaner keeps the newest record of each key. Its first run deletes records without key in
-every segment but the active one (Cleaner.shouldRetainRecord). If the topic was never cleaned, that is within seconds.
-Its log then says "Found N invalid messages during compaction". Those of the active segment follow once it rolls.
+every segment but the active one (Cleaner.shouldRetainRecord). If the topic was never cleaned, that is within seconds
+after the broker starts. Its log then says "Found N invalid messages during compaction". Those of the active segment
+follow once it rolls.
 
 kcheck finds this with --depth records, if the metadata of the cluster show the configuration of the topic. `kcheck
 preflight` reads the keys of compacted topics that the cleaner has never cleaned.

@@ -1,8 +1,8 @@
 """The controller elected a leader of the partition uncleanly.
 
 What is wrong: No replica that had every committed record was there, so the controller made another one the leader. The
-records that this replica lacked are lost. When another replica fetches from it, it truncates its log to the new
-leader's, without any error. The metadata of the cluster remember the election until a snapshot replaces its record.
+records that this replica lacked are lost. When another replica fetches from it, that replica truncates its log to the
+new leader's, without any error. The metadata of the cluster remember the election until a snapshot replaces its record.
 
 What the broker does: Nothing more. In the logs that follow it, the leader epoch of the election begins at the offset
 where they were truncated.

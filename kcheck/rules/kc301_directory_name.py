@@ -6,8 +6,8 @@ or a link to one. A downgrade leaves directories of newer brokers (`-future` nee
 `remote-log-index-cache` 3.5). A directory can also have the name of a checkpoint, of meta.properties or of
 .kafka_cleanshutdown.
 
-What the broker does: It does not start, for all log dirs. Its log contains "is not in the form of
-topic-partition". In KRaft mode the failed start removes the clean-shutdown marker, so the next start scans segments.
+What the broker does: It does not start, for all log dirs. Its log contains "is not in the form of topic-partition". In
+KRaft mode the failed start removes the clean-shutdown marker, so the next start scans segments.
 
 In 2.8 and later a broker starts with a directory .kafka_cleanshutdown. An empty one counts as the marker, and the
 broker removes it. One that is not empty takes the log dir offline.

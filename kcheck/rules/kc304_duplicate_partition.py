@@ -5,8 +5,7 @@ moves it to another log dir. This partition has two of the same kind, in one log
 two. A directory may have been copied from one disk to another. Or a disk came back after the broker had recreated its
 partitions elsewhere. Or a broker was killed while the moved replica took the place of the old one.
 
-What the broker does: It does not start, for all log dirs. Its log contains "Duplicate log
-directories".
+What the broker does: It does not start, for all log dirs. Its log contains "Duplicate log directories".
 
 What to do: Find the right directory, with the higher log end and the later leader epochs (`kcheck inspect`). Move the
 other outside every log dir. Keep it until you are sure. Do not merge files of the two.

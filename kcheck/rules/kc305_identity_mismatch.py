@@ -15,8 +15,8 @@ What the broker does:
   (2.8 to 3.3). Other releases ignore it.
 
 What to do: Find out whose disk it is before you change anything. Its partitions belong to that broker. If only the file
-is wrong, copy version, node.id (or broker.id) and cluster.id from another log dir of this broker. Do not copy
-directory.id.
+is wrong or missing, take another log dir of this broker. Copy its version, node.id (or broker.id) and cluster.id. Do
+not copy directory.id.
 
 See: operations/dead-disk.md
 """

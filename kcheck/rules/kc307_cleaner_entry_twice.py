@@ -5,9 +5,9 @@ list one partition. Usually a broker of 2.6 and earlier moved it between log dir
 
 What the broker does:
 
-- 4.1 and later join the files of all log dirs and fail on the duplicate partition ("Duplicate key"). Every cleaner
-  thread dies at its first pass, with no other sign. Compacted topics, first of all __consumer_offsets, grow until the
-  disk is full.
+- 4.1 and later join the files of all log dirs. They fail on the duplicate partition, even with equal values ("Duplicate
+  key"). Every cleaner thread dies at its first pass, with no other sign. Compacted topics, first of all
+  __consumer_offsets, grow until the disk is full.
 - In 4.0 and earlier the last file that it reads wins. If that is the old line, the broker cleans from the wrong offset.
   It cleans the log again, or never again compacts the keys below.
 
@@ -60,7 +60,7 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
         f"{escaped_name(*key)} is in the {CLEANER_OFFSET} of {len(listed_in)} log dirs: {places}"
         + and_further(len(twice), "partition"),
         effect=f"{kafka(release)} loses every cleaner thread at the first cleaning pass. Compaction stops on all log "
-        f"dirs, with no other sign."
+        "dirs, with no other sign."
         if dies
         else f"{kafka(release)} uses the value that it reads last"
         + (", which may be the wrong one." if differs else "; the values are equal."),

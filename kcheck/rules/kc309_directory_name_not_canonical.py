@@ -5,9 +5,9 @@ from a broker's. The broker loads `orders-01` as orders-1, in addition to the re
 ZooKeeper data directory `version-2` as partition 2 of a topic named version. It loads `orders backup-0` as a topic with
 a space.
 
-What the broker does: It loads the directory as the partition that it reads in the name. If another
-directory of that partition exists, it does not start (KC304). With white space in the topic, it writes checkpoint lines
-with four words. The second start from now fails on them, and the log dir goes offline.
+What the broker does: It loads the directory as the partition that it reads in the name. If another directory of that
+partition exists, it does not start (KC304). With white space in the topic, it writes checkpoint lines with four words.
+The second start from now fails on them, and the log dir goes offline.
 
 What to do: Find out where the directory comes from. A copy or a backup belongs outside every log dir. Rename it to its
 real name only if no other directory of that partition exists.
@@ -43,7 +43,7 @@ def _finding(partition: PartitionView, name: str, release: Release) -> Finding:
         partition.where,
         f"the directory {written} is loaded as {loaded}, but no broker writes that name",
         effect=f"{kafka(release)} loads it, and writes checkpoints that its second start from now cannot read. The "
-        f"log dir then goes offline."
+        "log dir then goes offline."
         if spaced
         else f"{kafka(release)} loads it as {loaded}; with another directory of that partition it does not start.",
         advice="Find out where the directory comes from. A copy or a backup belongs outside every log dir.",

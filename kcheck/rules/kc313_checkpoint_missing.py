@@ -45,7 +45,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
             view.where._replace(file=REPLICATION_OFFSET),
             f"{REPLICATION_OFFSET} is missing, in a log dir of {records}",
             effect=f"{kafka(release)} reads no entries. Each partition starts with its high watermark at its log "
-            f"start.",
+            "start.",
             advice="If you have a backup from the time of the shutdown, copy it back before the broker starts. Never "
             "invent a high watermark.",
             data={"partitions": count},

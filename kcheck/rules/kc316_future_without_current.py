@@ -5,8 +5,8 @@ directory there was removed. Only the -future copy is left. If other log dirs of
 current directory may be there.
 
 What the broker does, 1.1 and later: It makes an empty current directory. Then it truncates the -future copy to that
-empty log, and puts it in its place. A second later every record of the copy is lost. 3.7 and later keep the -future
-copy only if the metadata already assigns the replica to this log dir.
+empty log, and puts it in its place. A second after the broker starts, every record of the copy is lost. 3.7 and later
+keep the -future copy only if the metadata already assigns the replica to this log dir.
 
 What to do: Rename the -future directory to TOPIC-PARTITION before you start the broker. kcheck repair plans that if
 every batch of the copy is intact.

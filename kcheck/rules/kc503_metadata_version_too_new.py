@@ -2,7 +2,7 @@
 
 What is wrong: The finalized `metadata.version` of the cluster says which records the controllers write. That version is
 above what the release of `--kafka` supports, or above what a registered broker supports. Or the release does not
-support another finalized feature, like `share.version`. Or it is 4.0 and later, and the metadata.version is below
+support another finalized feature, like `share.version`. Or it is 4.0 or newer, and the metadata.version is below
 3.3-IV3 (7). Often a cluster is to go back to an older Kafka, or skips releases. Or the files belong to another cluster.
 
 What the broker does: A node that reads records newer than it knows does not start. Its log has "Can't read version 4 of

@@ -16,8 +16,8 @@ again. A KRaft broker does not start on a log dir without meta.properties. The o
 its disk.
 
 What to do: Find out whether the disk is mounted and healthy before you start the broker. If the broker was retired,
-remove it from the cluster with kafka-cluster.sh unregister. If you scan only part of a cluster on purpose, add
---ignore KC505.
+remove it from the cluster with kafka-cluster.sh unregister. If you scan only part of a cluster on purpose, add --ignore
+KC505.
 
 See: operations/dead-disk.md
 """

@@ -29,7 +29,7 @@ _DELTA = Layout((("last_offset_delta", "i32"),))
 _DELTA_AT = sum(HEADER.sizes[: HEADER.names.index("last_offset_delta")])
 _ENTRY_SIZE_MIN = OVERHEAD.size + MIN_ENTRY_SIZE
 _INDEX_TRIES = 8
-"""Number of entries from the that end of an index are tried before the `.log` is read from its start."""
+"""Number of entries from the end of an index that are tried before the `.log` is read from its start."""
 _SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
 
 

@@ -12,7 +12,7 @@ TABLE = Table(
         *LOG_DIR,
         Column("cluster_id", "string", "The cluster.id in its meta.properties."),
         Column("directory_id", "string", "The directory.id in its meta.properties."),
-        Column("clean_shutdown", "bool", "Whether .kafka_cleanshutdown exists, so that the broker shut down cleanly."),
+        Column("clean_shutdown", "bool", "Whether .kafka_cleanshutdown exists, as after a clean shutdown."),
         Column("locked", "bool", "Whether a process held its .lock."),
         Column(
             "directories", "int64", "Number of partition directories in it that were selected, symbolic links included."

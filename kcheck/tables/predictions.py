@@ -11,7 +11,7 @@ TABLE = Table(
         Column(
             "outcome", "string",
             "ok, repaired, lost, stray, deleted, offline or abort. It is unknown if it depends on a full read of the "
-            "log (--depth crc or records).",
+            "log, which only --depth crc or records does.",
         ),
         Column("reason", "string", "Why the outcome is not ok; for a log dir, where dir is null, the verdict."),
         Column("uncertain", "string", "What else the outcome depends on, if the files do not decide it."),

@@ -5,7 +5,7 @@ from kcheck.tables._contract import KAFKA_DIFFERS, PLACE, ScanStep, Table
 
 TABLE = Table(
     "replica_sets",
-    "The replicas of a partition. Cluster and broker name the best leader, which loses least.",
+    "The replicas of a partition. Cluster and broker name the best leader, under which the least is lost.",
     (
         Column("broker_id", "int64", "The broker id of the best leader; null if no replica can lead."),
         Column("topic", "string", "The topic."),
