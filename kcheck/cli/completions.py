@@ -26,7 +26,7 @@ _HISTORIES = tuple(
 )
 _WORDS = {
     "IDS": _RULES,
-    "[RULE|LINE|LOG|DIR]...": _RULES,
+    "[RULE|PREMISE|LINE|LOG|DIR]...": _RULES,
     "LEVEL": tuple(map(str, Severity)),
     "NAME|FILE": _HISTORIES,
     "COMMAND|TOPIC": (*(name for group in GROUPS.values() for name in group), "topics", *TOPICS),

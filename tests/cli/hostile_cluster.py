@@ -21,6 +21,7 @@ from kcheck.schemas.encode import encode, metadata_record, remote_log_record
 from kcheck.schemas.schema import parse_table
 from kcheck.schemas.transactions import TABLE
 from tests.builders import batch_of, log_dir, partition_dir, partition_metadata, record, run, write
+from tests.views.test_rebuilt_records import manifest
 from tests.zookeeper_bytes import node, snapshot
 
 RAW = "\x1b]0;own\x07\x1b[2J\u202e\u2066\x9b31m\u2028<pwn onpwn=1>'\"`pwned`$(pwned);pwned|pwned&&pwned \\{pwned}"
@@ -35,6 +36,11 @@ _FEATURES = [{"name": LONG, **_FEATURE}, {"name": "metadata.version", **_FEATURE
 _ACL = {"id": TOPIC_ID, "resourceType": 2, "resourceName": LONG, "patternType": 3, "principal": LONG, "host": LONG,
         "operation": 3, "permissionType": 3}  # fmt: skip
 _SEGMENT = {"topicIdPartition": {"name": NAME, "id": TOPIC_ID, "partition": 0}, "id": TOPIC_ID}
+_STORED = {"remoteLogSegmentId": _SEGMENT, "startOffset": 0, "endOffset": 9, "brokerId": 1, "maxTimestampMs": 1,
+           "eventTimestampMs": 1, "segmentLeaderEpochs": [{"leaderEpoch": 0, "offset": 0}],
+           "segmentSizeInBytes": 100, "customMetadata": None, "remoteLogSegmentState": 1}  # fmt: skip
+_LOST = f"N{TOPIC_ID[1:]}"
+"""The id of a segment without metadata."""
 
 
 def metadata() -> bytes:
@@ -86,10 +92,13 @@ def _transaction() -> tuple[bytes, bytes]:
 
 def _remote() -> bytes:
     """Return the record of a segment of NAME in a store."""
-    fields = {"remoteLogSegmentId": _SEGMENT, "startOffset": 0, "endOffset": 9, "brokerId": 1, "maxTimestampMs": 1,
-              "eventTimestampMs": 1, "segmentLeaderEpochs": [{"leaderEpoch": 0, "offset": 0}],
-              "segmentSizeInBytes": 100, "customMetadata": None, "remoteLogSegmentState": 1}  # fmt: skip
-    return remote_log_record("RemoteLogSegmentMetadataRecord", fields)
+    return remote_log_record("RemoteLogSegmentMetadataRecord", _STORED)
+
+
+def _manifest() -> bytes:
+    """Return what the Aiven plugin says of a segment without metadata."""
+    segment = {**_SEGMENT, "id": _LOST}
+    return json.dumps(manifest({**_STORED, "remoteLogSegmentId": segment, "startOffset": 10, "endOffset": 19})).encode()
 
 
 def _settings(**lines: str) -> bytes:
@@ -133,7 +142,8 @@ def hostile_cluster(root: Path) -> Path:
     lines = {"node_id": "1", "process_roles": "broker", "log_dirs": str(fleet / f"1{NAME}" / NAME), "rack": LONG,
              "controller_quorum_voters": f"100@{NAME}:9093", "listeners": f"PLAINTEXT://{NAME}:9092"}  # fmt: skip
     write(top, {"server.properties": _settings(**lines), "server.log": _server_log(), "h.history": _history()})
-    write(top / "store" / f"{NAME}-0-{TOPIC_ID}", {f"{0:020d}-{TOPIC_ID[::-1]}.log": b"x", NAME: b"x"})
+    stored = {f"{0:020d}-{TOPIC_ID[::-1]}.log": b"x", f"{10:020d}-{_LOST}.rsm-manifest": _manifest(), NAME: b"x"}
+    write(top / "store" / f"{NAME}-0-{TOPIC_ID}", stored)
     return top
 
 

@@ -31,7 +31,7 @@ def test_a_premise() -> None:
     assert row["id"] == "P301"
     shown = kcheck("explain", "KC001", "P301", "L008", "P403").out
     assert "If it is not true: KRaft: the process ends" in shown
-    assert "What to do: Make room: kcheck help disk-full." in shown
+    assert "What to do: Make room (kcheck help disk-full)." in shown
     ids = ["KC001", "P301", "P403", "L008"]
     assert ids == [title for block in shown.split("\n\n") if (title := block.split()[0]) in ids]
     assert "no rule P999" in kcheck("explain", "P999").err

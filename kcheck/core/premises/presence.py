@@ -82,7 +82,8 @@ def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
         sentence = f"log.dirs in {facts.config_path} does not contain {path}, which alone has {_named(sorted(names))}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
     if not left_out:
-        yield proven(premise, facts, evidence)
+        count = counted(sum(row.is_named for row in facts.log_dirs), "log dir")
+        yield proven(premise, facts, PremiseEvidence(facts.config_path, f"log.dirs contains {count}"))
 
 
 def _partitions_there(facts: BrokerFacts) -> str:

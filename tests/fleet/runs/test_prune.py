@@ -48,7 +48,9 @@ def test_old_runs_and_leftovers_go(out: Path) -> None:
     assert ["mine", "run=mine"] == left(out)
 
 
-@pytest.mark.parametrize(("name", "said"), [("run=a", "is a run: name the directory that it is in"), ("x", "is not a")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("run=a", "is a run: name the directory that it is in"), ("x", "no such file or directory")]
+)
 def test_what_is_no_folder_of_runs_is_refused(name: str, said: str, out: Path) -> None:
     done = kcheck("fleet", "prune", out / name, "--keep", "1")
     assert (2, True) == (done.code, said in done.err)

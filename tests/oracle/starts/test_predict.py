@@ -59,7 +59,7 @@ METADATA_LOG = "__cluster_metadata-0"
 
 EXCUSES = (
     "other parts of the broker", "the order of loading", "the order of swap files", "the order of producers",
-    "names up to 1.0",
+    "old names",
 )  # fmt: skip
 """What may differ, as docs/predict.md names it."""
 
