@@ -2,8 +2,8 @@
 
 The broker repairs the rest itself.
 
-The start of a partition is simulated without a step. If the broker then serves the same log, and leaves the same files
-after, the step is not needed. Of several steps the one that changes most goes first.
+The start of a partition is simulated without a step. If the broker then serves the same log, and leaves the same
+files, the step is not needed. Of several steps the one that changes most goes first.
 """
 
 from collections.abc import Mapping
@@ -246,7 +246,7 @@ class _Chooser:
 
 
 def difference(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> str | None:
-    """Return what the next start serves or leaves after otherwise without a step; None if nothing."""
+    """Return the difference that the next start serves or leaves without a step; None if there is none."""
     files = differing_files(disk, without, final)
     return served_otherwise(without, final) or (_leaves(min(files), without, final) if files else None)
 

@@ -230,7 +230,7 @@ TABLE = (
     Premise(
         "P104", PremiseKind.IDENTITY, "The log dirs are formatted.",
         "A log dir has a meta.properties.",
-        "Log dirs without a meta.properties.",
+        "No log dir with a meta.properties.",
         "The process ends: no readable meta.properties files found.",
         "Run the kafka-storage.sh command of the reason.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", is_formatted,
@@ -238,8 +238,8 @@ TABLE = (
     Premise(
         "P105", PremiseKind.IDENTITY, "The settings and quorum-state name the same voters.",
         "The ids in controller.quorum.voters of each controller are those in quorum-state.",
-        "Other voters. In 3.9 and later only if a majority of the list needs new ones. Or it can elect a controller "
-        "without all committed metadata. Not seen: voters without a given log dir.",
+        "Other voters. In 3.9 and later only if a majority of the list needs new ones. Or if it can elect a "
+        "controller without all committed metadata. Not seen: voters without a given log dir.",
         "2.7 to 3.8: the process ends. 3.9 and later: no controller is elected, or an empty one.",
         "Restore controller.quorum.voters in the settings of all controllers and brokers.",
         "QuorumState.initialize 2.7 to 3.8; KafkaRaftClient 3.9 to 4.3.1", static_voters,
@@ -272,7 +272,8 @@ TABLE = (
         TOPIC_IDS, PremiseKind.IDENTITY, "No directory has the id of another topic.",
         "Each partition.metadata has the id that the cluster gave the topic of its directory.",
         "The id of another topic of which this broker has the same partition.",
-        "InconsistentTopicIdException. If the broker is to lead the partition, others of it have no leader.",
+        "InconsistentTopicIdException. If the broker is to lead the partition, some or all of its others have no "
+        "leader.",
         "Run kcheck repair --adopt before the broker starts if the records are of this topic. Else move the directory "
         "away.",
         "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1; "

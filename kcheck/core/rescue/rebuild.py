@@ -208,7 +208,7 @@ def _placeholder(
 
 
 _NOBODY = (1 << 31) - 1
-"""A broker id that no replica has, for a partition of a museum."""
+"""A broker id that no broker has, for a partition of a museum."""
 
 
 def _ordered(disks: HeldDisks, number: int, holders: list[int], old: PartitionRegistration | None) -> tuple[int, ...]:

@@ -124,7 +124,7 @@ def refusals_of_rebuild(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iter
 
 
 def _of_missing(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iterator[RescueRefusal]:
-    """Yield which replicas no disk here has, although no replica has given a broker up."""
+    """Yield which replicas no disk here has, although no broker was given up."""
     missing, few = _missing(plan, wanted), [] if disks.old is not None else [*_few(disks, wanted)]
     if missing:
         yield RescueRefusal(
@@ -153,7 +153,7 @@ def _few(disks: HeldDisks, wanted: Wanted) -> Iterator[str]:
 
 
 def _missing(plan: Rebuild, wanted: Wanted) -> list[str]:
-    """Return the partitions without a disk that no replica has given up."""
+    """Return the partitions without a disk that the user has not given up."""
     answers = wanted.answers.topics
     return [
         partition_name(name, number)
