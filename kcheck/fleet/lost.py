@@ -1,4 +1,4 @@
-"""The differences of a run from an earlier one: log dirs, and partition directories of log dirs that it has.
+"""The parts of an earlier run that a run lacks: log dirs, and partition directories of log dirs that it has.
 
 Both runs have their rows broker by broker, mostly in the same order, so that few brokers are held at once.
 """

@@ -1,7 +1,8 @@
 """A run of a fleet scan on disk: `run=<id>/<table>/part-*.parquet`, and a manifest when all of it is there.
 
-On a disk it is written next to, as `.unfinished=<id>`, and gets its name when it is complete, so that a process that is
-killed leaves nothing that a query over `run=*` would read. In a store, which renames nothing, it has its name at once.
+On a disk it is written in the same folder as `.unfinished=<id>`, and gets its name when it is complete. So a process
+that is killed leaves nothing that a query over `run=*` would read. In a store, which renames nothing, it has its name
+at once.
 """
 
 import json

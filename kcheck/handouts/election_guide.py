@@ -152,7 +152,7 @@ def _starts(recovery: Recovery) -> list[str]:
             if number in recovery.kept_out
         )
         is_quorum = phase.starts == recovery.together
-        why = " together, because with fewer controllers none comes up" if is_quorum else ""
+        why = " together, because with fewer controllers none starts" if is_quorum else ""
         steps.append(f"Start {_brokers(phase.starts)}{'' if first else ' again'}{why}.")
         waiting = [number for number in waiting if number not in first]
         if phase.elects:

@@ -185,7 +185,7 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
 def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
     brokers = _brokers(step.brokers)
-    together = " together, because with fewer controllers none comes up" if step.brokers == recovery.together else ""
+    together = " together, because with fewer controllers none starts" if step.brokers == recovery.together else ""
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
     commands = (
         f"bin/kafka-server-start.sh -daemon {shell_word(plan.settings.get(number, 'config/server.properties'))}"

@@ -1,7 +1,8 @@
 """States that differ in nothing that a rule looks at have one number, the same in every process.
 
-A form is made of numbers alone. Epochs of partition and registrations count only by how far a broker is after. As long
-as nothing can unseat the leader its followers can change places, and count in the order of what is known about each.
+A form is made of numbers alone. Epochs of partition and registrations count only by the distance of a broker from
+the newest. As long as nothing can unseat the leader its followers can change places, and count in the order of what is
+known about each.
 """
 
 from kcheck.core.replication.replication import NEVER

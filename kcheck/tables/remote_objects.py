@@ -14,8 +14,8 @@ TABLE = Table(
         Column(
             "verdict",
             "string",
-            "used, deleting, unfinished, dangling (no longer needed) or orphan (no metadata names the segment). Or "
-            "not-known (a part of the metadata is not in the scan) or other (not a segment).",
+            "used, deleting, unfinished, dangling (no longer needed), orphan, not-known or other (not a segment). No "
+            "metadata names an orphan. For not-known a part of the metadata is not in the scan.",
         ),
     ),
     in_run=(),

@@ -135,7 +135,7 @@ class LogExplanation(Answer):
         return tuple(sorted({log.facts.broker_id for log in self.logs if log.facts.broker_id is not None}, key=str))
 
     def read_all(self) -> None:
-        """Read the messages that no replica has read: then `reading` is complete."""
+        """Read the messages that were not read yet: then `reading` is complete."""
         for _ in self.messages:
             pass
 

@@ -121,7 +121,7 @@ def test_controllers_start_together() -> None:
     """In one step, the first."""
     text = files_of(recovery(election(candidate(1)))._replace(together=(1, 2)))["plan.md"]
     assert "After the first step, do not start two at once." in text
-    assert "1. Start brokers 1, 2 together, because with fewer controllers none comes up.\n2. Start broker 3." in text
+    assert "1. Start brokers 1, 2 together, because with fewer controllers none starts.\n2. Start broker 3." in text
 
 
 def test_the_order_of_starts_is_a_file() -> None:

@@ -230,7 +230,7 @@ TABLE = (
     Premise(
         "P104", PremiseKind.IDENTITY, "The log dirs are formatted.",
         "A log dir has a meta.properties.",
-        "Log dirs without a meta.properties.",
+        "No log dir with a meta.properties.",
         "The process ends: no readable meta.properties files found.",
         "Run the kafka-storage.sh command of the reason.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", is_formatted,
