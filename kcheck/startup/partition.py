@@ -41,19 +41,23 @@ from kcheck.startup.virtual_files import Folder, StartError, UnreadableFileError
 
 
 def start_partition(
-    disk: Files, name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context
+    disk: Files, name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context, *, counts: bool = True
 ) -> PartitionPrediction:
-    """Return what the start makes of a partition directory, given its files."""
+    """Return what the start makes of a partition directory, given its files.
+
+    `counts`: the records of a directory that becomes a stray one are counted, not only named by their offsets.
+    """
     try:
         folder = _folder(disk)
     except UnreadableError as error:
         return PartitionPrediction(name, directory, Outcome.UNKNOWN, str(error), unread=error.why)
-    return start_folder(folder, name, directory, inputs, context)
+    return start_folder(folder, name, directory, inputs, context, counts=counts)
 
 
 def start_folder(
-    folder: Folder, name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context
-) -> PartitionPrediction:
+    folder: Folder, name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context, *,
+    counts: bool = True,
+) -> PartitionPrediction:  # fmt: skip
     """Return what the start makes of a partition directory with these files; it changes them in the folder."""
     loader: LogLoader | None = None
     log: LoadedLog | None = None
@@ -90,8 +94,10 @@ def start_folder(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
-    if directory.state is DirectoryState.STRAY or (directory.state, outcome) == (DirectoryState.CURRENT, Outcome.STRAY):
+    if directory.state is DirectoryState.STRAY:
         whole = held_loss(folder.disk, log)
+    elif (directory.state, outcome) == (DirectoryState.CURRENT, Outcome.STRAY):
+        whole = held_loss(folder.disk, log, counts=counts)
     blocked = _blocked_write(folder, topic_id, context.release)
     if blocked is not None and directory.state in LIVE and outcome not in _NOT_SERVED:
         outcome, reason = Outcome.OFFLINE if folder.fails_offline else Outcome.ABORT, blocked
@@ -255,10 +261,10 @@ _COUNTED_SIZE_MAX = 64 << 20
 """Of a larger directory that no broker serves and no start changes, kcheck states the offsets, not the records."""
 
 
-def held_loss(disk: Files, log: LoadedLog) -> LostRecords | None:
+def held_loss(disk: Files, log: LoadedLog, *, counts: bool = True) -> LostRecords | None:
     """Return every record in a directory that the start leaves as it is; None if it has none."""
     size = sum(size for name, size in disk.entries().sizes.items() if name.endswith(".log"))
-    if size <= _COUNTED_SIZE_MAX:
+    if counts and size <= _COUNTED_SIZE_MAX:
         return whole_loss(disk, None)
     return LostRecords(log.log_start_offset, log.log_end_offset, None, size, None)
 

@@ -65,7 +65,7 @@ def predicted(
     """Return what the start makes of a directory, None if it loads none of its name.
 
     `complete`: the view was read without errors. Without `reads` no log is read from its start: after an unclean
-    shutdown only the bytes that the start reads are known.
+    shutdown only the bytes that the start reads are known, and the records of a new stray directory are not counted.
     """
     disk, name = view.disk, view.where.dir or ""
     assert disk is not None
@@ -83,7 +83,7 @@ def predicted(
             return unread
     from kcheck.startup.partition import start_partition  # numpy: worth its import where a start is simulated
 
-    return start_partition(disk, name, directory, stored, context)
+    return start_partition(disk, name, directory, stored, context, counts=reads)
 
 
 def _unread(
