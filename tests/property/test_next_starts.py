@@ -85,7 +85,7 @@ def untouched(_: re.Match[str], finding: Finding, starts: Starts) -> bool:
 
 
 WORDS: tuple[tuple[str, Agrees], ...] = (
-    (r"(?<!that partition it )does not start(?! when| if|, or starts)", aborts),
+    (r"(?<!partition it )does not start(?! when| if|, or starts)", aborts),
     (r"(?:fails|stops) at its next start", fails),
     (r"takes (?:the|this) log dir offline(?! when|: it cannot remove)", fails),
     (r"truncates the log to offset (\d+)", cut_at),
