@@ -327,4 +327,4 @@ def test_damaged_metadata(name: str, place: str, commands: dict[str, int], tmp_p
     with contextlib.chdir(tmp_path):
         ended = {command: kcheck(*shlex.split(command), columns=200) for command in commands}
     assert commands == {command: one.code for command, one in ended.items()}
-    assert "is corrupt; name --metadata with another copy" in next(iter(ended.values())).out
+    assert "cannot be read in full; name --metadata with another copy" in next(iter(ended.values())).out

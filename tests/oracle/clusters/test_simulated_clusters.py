@@ -91,7 +91,7 @@ NOT_FORCED: Mapping[str, str] = {
     "kafka-14704": "what a fetcher does between an answer and its truncation",
     "kafka-2143": "an unclean election while a replica in sync runs",
     "kafka-7128": "one replica.lag.time.max.ms for all: D leaves the ISR of its new leader before C has joined",
-    "kafka-7164": "2.0.0 and earlier: a controller sends again after a lost connection",
+    "kafka-7164": "2.0.0 and earlier: a controller repeats a request after a lost connection",
     "kafka-7897": "1.1: a killed broker is out of the ISR before it is back",
     "session-ends": "0.10.2: a new leader waits for its fetch from the old one, which hangs",
     "kip-380": "2.1 and earlier: a broker that is killed and back before its session ends",
