@@ -13,7 +13,7 @@ from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
-from kcheck.disk.paths import join
+from kcheck.disk.paths import absolute, is_absolute, join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
@@ -356,15 +356,18 @@ def _controllers(election: ClusterElection, targets: Mapping[int, list[Target]])
 def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tuple[str, ...]:
     """Return what log.dirs of a broker is to be: without log dirs that are given up, with those that it lacks.
 
-    The metadata log is in the first one, unless metadata.log.dir is set.
+    The metadata log is in the first one, unless metadata.log.dir is set. Next to absolute paths all are absolute, for
+    the broker starts in another folder than kcheck.
     """
     lost = {row.path for row in election.question.without}
     added = [target for target in own if target.path in {row.path for row in election.question.added}]
-    first = [target.log_dir for target in added if has_metadata_log(election.predicted[target.path])]
-    last = [target.log_dir for target in added if target.log_dir not in first]
     config = {} if path is None or not (lost or added) else {**read_properties(path), "metadata.log.dir": ""}
     named = log_dirs_in(tree_of(path), path, config) if path is not None else ()
     kept = tuple(place for place in named if place not in lost)
+    is_typed = not any(map(is_absolute, kept))
+    places = {target.path: target.log_dir if is_typed else absolute(target.log_dir) for target in added}
+    first = [place for path, place in places.items() if has_metadata_log(election.predicted[path])]
+    last = [place for place in places.values() if place not in first]
     return (*first, *kept, *last) if kept else tuple(target.log_dir for target in own)
 
 

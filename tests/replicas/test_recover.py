@@ -349,6 +349,9 @@ def test_a_log_dir_that_the_settings_do_not_name(
     assert settings.read_text().endswith("log.dirs=broker-1/data1,broker-1/data2\n")
     assert asked().at == 1
     assert not kcheck.recover(*brokers, dead=(2,), metadata=["controller"]).election.question.added
+    settings.write_text(f"process.roles=broker\nnode.id=1\nlog.dirs={tmp_path}/broker-1/{named}\n")
+    ((line,), *_) = (step.commands for step in kcheck.recover(*brokers, dead=(2,), metadata=["controller"]).texts)
+    assert f"log.dirs={tmp_path}/broker-1/data1,{tmp_path}/broker-1/data2|" in line
 
 
 def test_the_only_log_dir_that_the_settings_name(tmp_path: Path) -> None:
