@@ -183,7 +183,7 @@ def _lines(log: "Written", exported: "Export") -> Iterator[str]:
     yield from (f"  left out: {row}" for row in export.left_out.rows())
     yield from (f"  damaged: {place}" for place in export.damage[:_PLACES_MAX])
     if len(export.damage) > _PLACES_MAX:
-        yield f"  other corrupt places:  {len(export.damage) - _PLACES_MAX}; --summary FILE lists them"
+        yield f"  other corrupt places: {len(export.damage) - _PLACES_MAX}; --summary FILE lists them"
     if export.transactional and not exported.wanted.committed:
         number = counted(export.transactional, "record")
         yield f"  of transactions: {number}; --committed leaves out what was not committed"

@@ -28,7 +28,7 @@ def discarded_words(repair: FirstRepair) -> str:
 
 def added_words(log_dirs: Sequence[BrokerLogDir]) -> str:
     """Return which log dirs log.dirs has to name first, as sentences."""
-    return "".join(f"First add {shell_word(row.path)} to log.dirs of broker {row.broker_id}. " for row in log_dirs)
+    return " ".join(f"First add {shell_word(row.path)} to log.dirs of broker {row.broker_id}." for row in log_dirs)
 
 
 def repair_words(

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import ELR, Rebuild
-from kcheck.handouts.quorum_steps import NodeFile, QuorumStep, format_command
-from kcheck.words import counted, listed, shell_line, shell_word
+from kcheck.handouts.quorum_steps import JOINS, NodeFile, QuorumStep, apply_step, format_command
+from kcheck.words import counted, listed, shell_line
 
 _PLACE = "HOST:9093"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
@@ -55,17 +55,14 @@ def _stop(context: MetadataContext) -> QuorumStep:
     note = (
         "Work with copies of the disks: this cluster is for reading."
         if context.standalone
-        else ("Keep the disks of the former controllers, and do not start them.")
+        else "Keep the disks of the former controllers, and do not start them."
     )
     return QuorumStep("Stop every controller and every broker", notes=(note,))
 
 
 def _apply(context: MetadataContext) -> QuorumStep:
-    commands = [shell_line(["kcheck", "apply", file.path, "--backup", file.backup, "--yes"]) for file in context.files]
-    notes = [f"kcheck undo {shell_word(context.files[0].backup)} takes it back, as long as no node has started."]
-    if not context.is_bootstrap:
-        notes.append("Brokers with an older copy of the metadata drop it by themselves.")
-    return QuorumStep("Apply the plan of each node on its machine", tuple(commands), tuple(notes))
+    older = "Brokers with an older copy of the metadata drop it by themselves."
+    return apply_step(context.files, *(() if context.is_bootstrap else (older,)))
 
 
 def _settings(context: MetadataContext) -> QuorumStep:
@@ -136,7 +133,7 @@ def _grow(context: MetadataContext) -> Iterator[QuorumStep]:
         return
     if context.is_dynamic:
         commands = (
-            format_command(context.controller.cluster_id),
+            format_command(context.controller.cluster_id, JOINS),
             f"kafka-metadata-quorum.sh --command-config {_NEW} {_SERVER} add-controller",
         )
         note = "Format a new controller, start it, and add it. Then the next one."

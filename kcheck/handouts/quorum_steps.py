@@ -13,6 +13,8 @@ _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""
 _METADATA = f"{CLUSTER_METADATA}-0"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
+JOINS = "--no-initial-controllers"
+"""The option of kafka-storage.sh for a controller that joins a dynamic quorum."""
 
 
 class QuorumStep(NamedTuple):
@@ -75,12 +77,15 @@ def _stop(context: QuorumContext) -> QuorumStep:
 def _apply(context: QuorumContext) -> Iterator[QuorumStep]:
     if not context.plans:
         return
-    commands = [shell_line(["kcheck", "apply", plan.path, "--backup", plan.backup, "--yes"]) for plan in context.plans]
-    notes = [f"kcheck undo {shell_word(context.plans[0].backup)} takes it back, as long as no node has started."]
-    copy = next((edit for edit in context.rescue.edits if isinstance(edit, CopyLog)), None)
-    if copy is not None:
-        notes.append(f"The plan holds the copy of node {copy.source.node_id}.")
-    yield QuorumStep("Apply the plan of each node on its machine", tuple(commands), tuple(notes))
+    copies = [edit.source.node_id for edit in context.rescue.edits if isinstance(edit, CopyLog)]
+    yield apply_step(context.plans, *(f"The plan holds the copy of node {number}." for number in copies[:1]))
+
+
+def apply_step(files: Sequence[NodeFile], *more: str) -> QuorumStep:
+    """Return the step for applying the plans of nodes, with the undo command and more notes."""
+    commands = (shell_line(["kcheck", "apply", file.path, "--backup", file.backup, "--yes"]) for file in files)
+    undo = f"kcheck undo {shell_word(files[0].backup)} takes it back, as long as no node has started."
+    return QuorumStep("Apply the plan of each node on its machine", tuple(commands), (undo, *more))
 
 
 def _settings(context: QuorumContext) -> Iterator[QuorumStep]:
@@ -164,7 +169,7 @@ def _grow(context: QuorumContext) -> QuorumStep:
         return QuorumStep("Remove the other lost controllers, then add new ones", tuple(commands))
     if loss.is_dynamic:
         commands = [
-            format_command(rescue.target.cluster_id),
+            format_command(rescue.target.cluster_id, JOINS),
             f"kafka-metadata-quorum.sh --command-config {_NEW} {_SERVER} add-controller",
         ]
         note = "Format a new controller, start it, and add it. Then the next one."
@@ -172,7 +177,7 @@ def _grow(context: QuorumContext) -> QuorumStep:
     number, place = rescue.target.node_id, rescue.address or _PLACE
     new = max(200, number, *loss.voters) + 1
     commands = [
-        f"kafka-storage.sh format --cluster-id {shell_word(str(rescue.target.cluster_id))} --config {_NEW}",
+        format_command(rescue.target.cluster_id),
         f"{shell_line(['cp', '-a', f'{rescue.target.log_dir}/{_METADATA}'])} NEW_LOG_DIR/",
         f"rm NEW_LOG_DIR/{_METADATA}/quorum-state",
     ]
@@ -186,10 +191,9 @@ def _grow(context: QuorumContext) -> QuorumStep:
     return QuorumStep("Add controllers again, later", tuple(commands), tuple(notes))
 
 
-def format_command(cluster_id: str | None) -> str:
+def format_command(cluster_id: str | None, *options: str) -> str:
     """Return the command that formats the disk of a controller that joins."""
-    cluster = shell_word(str(cluster_id))
-    return f"kafka-storage.sh format --cluster-id {cluster} --no-initial-controllers --config {_NEW}"
+    return shell_line(["kafka-storage.sh", "format", "--cluster-id", str(cluster_id), *options, "--config", _NEW])
 
 
 def _retire(context: QuorumContext) -> Iterator[QuorumStep]:

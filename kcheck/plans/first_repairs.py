@@ -115,12 +115,12 @@ def _changed_first(
     rows = tuple(unrepaired(now.partitions, then.partitions))
     without = _by_name(scenarios(rows, now.starts, now.order.brokers))
     first, *others = then.scenarios
-    words = added_words(then.question.added)
-    words += repair_words(repairs, without=without, then=_by_name(then.scenarios)) if repairs else ""
+    words = [added_words(then.question.added)]
+    words += [repair_words(repairs, without=without, then=_by_name(then.scenarios))] if repairs else []
     return replace(
         then,
         collected=now.collected,
-        verdict=f"{words} {then.verdict}" if repairs else f"{words}{then.verdict}",
+        verdict=" ".join(filter(None, (*words, then.verdict))),
         scenarios=(first, without[first.name]._replace(name=f"{first.name}-unrepaired"), *others),
         repairs=repairs,
     )

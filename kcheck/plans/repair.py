@@ -197,10 +197,7 @@ def _election(arguments: list[str], options: StartOptions) -> "ClusterElection":
     from kcheck.replicas.elect import ElectionQuestion
 
     question = ElectionQuestion(metadata=options.metadata, config=options.config)
-    answer = elect(arguments, question, wanted=PartitionFilter(), release=options.release)
-    if answer.interrupted is not None:
-        raise KeyboardInterrupt
-    return answer
+    return elect(arguments, question, wanted=PartitionFilter(), release=options.release).whole()
 
 
 def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple[Target, ...], PartitionFilter]:

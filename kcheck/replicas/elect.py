@@ -350,7 +350,9 @@ def elect(
     elections, order, course = choose(elections)
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
-    apart = _not_counted(directories, options, image) if len(shown) == len(elections) else ()
+    apart: tuple[Unserved, ...] = ()
+    if len(shown) == len(elections):
+        apart = tuple(lost_in_starts(directories.starts.values(), image, options.settings.delete_delay_ms))
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
@@ -395,13 +397,6 @@ def _start_options(arguments: list[str], question: ElectionQuestion, release: Re
         controller_config=question.config, without=frozenset(lost.path for lost in question.without),
         added=frozenset(row.path for row in question.added),
     )  # fmt: skip
-
-
-def _not_counted(
-    directories: PartitionDirectories, options: StartOptions, image: ClusterImage | None
-) -> tuple[Unserved, ...]:
-    """Return the directories with records that no election counts."""
-    return tuple(lost_in_starts(directories.starts.values(), image, options.settings.delete_delay_ms))
 
 
 def _elections(

@@ -71,8 +71,8 @@ def _seen(now: ServedNow | None) -> tuple[str, bool | None]:
     if not now.remote.is_known and not now.remote.is_lost:
         return "? (its partition of __remote_log_metadata is not in the log dirs)", None
     broker = "it" if now.broker_id is None else f"broker {now.broker_id}"
-    if without(now.gone, now.deleted):
-        gone = without(now.gone, now.deleted) if now.retention.is_known else now.gone
+    if lost := without(now.gone, now.deleted):
+        gone = lost if now.retention.is_known else now.gone
         return f"{broker} does not serve {_offsets(gone)}: {_why(now, gone)}", False
     if not now.deleted:
         return f"{broker} has all of them; the store was not read", True

@@ -94,10 +94,9 @@ def start_folder(
         log_end=log.log_end_offset, release=context.release,
     )  # fmt: skip
     outcome, reason, uncertain = _outcome(name, directory, log, lost, topic_id, context)
-    if directory.state is DirectoryState.STRAY:
-        whole = held_loss(folder.disk, log)
-    elif (directory.state, outcome) == (DirectoryState.CURRENT, Outcome.STRAY):
-        whole = held_loss(folder.disk, log, counts=counts)
+    is_stray = directory.state is DirectoryState.STRAY
+    if is_stray or (directory.state, outcome) == (DirectoryState.CURRENT, Outcome.STRAY):
+        whole = held_loss(folder.disk, log, counts=counts or is_stray)
     blocked = _blocked_write(folder, topic_id, context.release)
     if blocked is not None and directory.state in LIVE and outcome not in _NOT_SERVED:
         outcome, reason = Outcome.OFFLINE if folder.fails_offline else Outcome.ABORT, blocked
@@ -261,7 +260,7 @@ _COUNTED_SIZE_MAX = 64 << 20
 """Of a larger directory that no broker serves and no start changes, kcheck states the offsets, not the records."""
 
 
-def held_loss(disk: Files, log: LoadedLog, *, counts: bool = True) -> LostRecords | None:
+def held_loss(disk: Files, log: LoadedLog, *, counts: bool) -> LostRecords | None:
     """Return every record in a directory that the start leaves as it is; None if it has none."""
     size = sum(size for name, size in disk.entries().sizes.items() if name.endswith(".log"))
     if counts and size <= _COUNTED_SIZE_MAX:

@@ -137,10 +137,11 @@ def explained(wanted: Asked) -> RulePages:
 def named_rules(wanted: Iterable[str]) -> RulePages:
     """Return the answer of `kcheck explain`; a prefix such as KC2 lists its rules. UsageError: no such rule."""
     wanted, known = tuple(wanted), _known()
-    premises = _premises(wanted)
-    wanted = tuple(name for name in wanted if name.upper() not in {premise.id for premise in premises})
-    if wanted and all(map(_of_prefix, wanted)):
+    if all(map(_of_prefix, wanted)):
         return RulePages(verb="rules", rules=tuple(rule for name in wanted for rule in _of_prefix(name)))
+    premises = _premises(wanted)
+    ids = {premise.id for premise in premises}
+    wanted = tuple(name for name in wanted if name.upper() not in ids)
     messages: Mapping[str, LogRule] = {}
     for name in wanted:
         if name.lower() in known:

@@ -35,6 +35,7 @@ def test_a_premise() -> None:
     ids = ["KC001", "P301", "P403", "L008"]
     assert ids == [title for block in shown.split("\n\n") if (title := block.split()[0]) in ids]
     assert "no rule P999" in kcheck("explain", "P999").err
+    assert "no rule KC2" in kcheck("explain", "KC2", "P301").err
 
 
 def test_a_pasted_line() -> None:

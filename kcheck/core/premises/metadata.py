@@ -24,7 +24,7 @@ _METADATA_LOG = f"{CLUSTER_METADATA}-0"
 def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the log dir that contains the metadata log with the one that the settings name for it."""
     expected = facts.metadata_log_dir
-    holders = [log_dir.path for log_dir in facts.log_dirs if log_dir.has_metadata_log and log_dir.is_named]
+    holders = _holders(facts)
     if facts.mode is not Mode.KRAFT or expected is None or not holders:
         return
     evidence = tuple(PremiseEvidence(path, _METADATA_LOG) for path in holders)
@@ -39,6 +39,11 @@ def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     yield refuted(premise, facts, sentence, *evidence, log_dir=other)
 
 
+def _holders(facts: BrokerFacts) -> list[str]:
+    """Return the log dirs that the broker loads and that contain the metadata log."""
+    return [log_dir.path for log_dir in facts.log_dirs if log_dir.has_metadata_log and log_dir.is_named]
+
+
 def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for controllers without their metadata log: voters that have none can elect an empty history.
 
@@ -49,7 +54,7 @@ def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
         return
     if former_voter(facts) is not None:
         return
-    holders = [log_dir.path for log_dir in facts.log_dirs if log_dir.has_metadata_log and log_dir.is_named]
+    holders = _holders(facts)
     is_voter = any(facts.broker_id in copy.voters for copy in facts.copies)
     used = [row.path for row in facts.log_dirs if (row.directories or is_voter) and row.identity is not None]
     if holders:

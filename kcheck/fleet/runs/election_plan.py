@@ -22,9 +22,8 @@ def require_metadata(run: FleetRun, cluster: RunCluster) -> None:
     if cluster.image is None:
         raise UsageError(
             f"--output-dir: {run.path} has no metadata of the cluster, so there is nothing to elect by; scan a log "
-            f"dir with __cluster_metadata-0 too, or run kcheck elect BROKER=PATH... --metadata PATH --output-dir DIR "
-            f"on the "
-            "log dirs"
+            "dir with __cluster_metadata-0 too, or run kcheck elect BROKER=PATH... --metadata PATH --output-dir DIR on "
+            "the log dirs"
         )
 
 
