@@ -75,7 +75,8 @@ def _settings(context: MetadataContext) -> QuorumStep:
     )
     title = "Set this in server.properties of every node"
     if all(row.version == _KRAFT for row in context.disks.log_dirs):
-        return QuorumStep(title, (line,), is_text=True)
+        roles = ("A broker that was a controller too needs process.roles=broker.",) if not context.is_dynamic else ()
+        return QuorumStep(title, (line,), roles, is_text=True)
     lines = ("process.roles=broker", "node.id=THE FORMER broker.id", "controller.listener.names=CONTROLLER", line)
     note = "Remove zookeeper.connect and broker.id. Map the listener CONTROLLER in listener.security.protocol.map."
     return QuorumStep(title, lines, (note,), is_text=True)
