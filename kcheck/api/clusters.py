@@ -195,7 +195,7 @@ def recovery_progress(
 def rescue_progress(
     plan: Path, *nodes: Path, metadata: Iterable[Path] = (), kafka: str | Release = AUTO
 ) -> "RescueProgress":
-    """Return how far a cluster is with the plan of a rescue, and what to do now: `kcheck recover PLAN --next`.
+    """Return the progress with the plan of a rescue, and the next step (`kcheck recover PLAN --next`).
 
     `plan` is the directory that `recover_quorum`, `recover_metadata` or `recover_topic` wrote for `out`. `metadata` are
     copies of the cluster's metadata outside of the log dirs.

@@ -35,7 +35,11 @@ def _unknown(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
     if remote:
         is_on = "remote.storage.enable" in remote[0].configs
         names = listed((topic.name for topic in remote), most=3)
-        what = "kcheck turns it on for them" if is_on else "this cluster does not read them, and changes nothing there"
+        what = (
+            "kcheck turns remote storage on for them"
+            if is_on
+            else "this cluster does not read them, and changes nothing there"
+        )
         yield f"Records of {names} are in remote storage: {what}."
     if "replicas" in assumed:
         yield "The order of replicas is not known: the preferred replica alternates."

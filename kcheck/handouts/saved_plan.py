@@ -79,7 +79,7 @@ def parse_plan(data: bytes, path: str) -> SavedPlan:
 
 
 def schema_of(data: bytes, path: str) -> str:
-    """Return the schema of the bytes of a recovery.json; UsageError if it has none."""
+    """Return the schema in the bytes of a recovery.json; UsageError without one."""
     return document_of(data, path).value("schema", str)
 
 
@@ -121,7 +121,7 @@ def parse_assignments(data: bytes, path: str) -> dict[tuple[str, int], tuple[int
 
 
 def document_of(data: bytes, path: str) -> "JsonObject":
-    """Return the object in the bytes of a JSON file; UsageError says what is wrong."""
+    """Return the object in the bytes of a JSON file; UsageError for other bytes."""
     try:
         return JsonObject(path, read_json(data.decode()))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""recovery.json of `kcheck recover quorum`, `metadata` and `topic`, read again: every value is checked."""
+"""recovery.json of `kcheck recover quorum`, `metadata` and `topic`, read again. Every value is checked."""
 
 from typing import NamedTuple
 
@@ -19,9 +19,9 @@ class AdoptedDirectory(NamedTuple):
     broker_id: int
     log_dir: str
     former: str
-    """Its name before the plan."""
+    """Its old name."""
     name: str
-    """Its name after it."""
+    """Its new name."""
     end: int
     """The offset after its last record."""
 
@@ -32,7 +32,7 @@ class RescueFiles(NamedTuple):
     verb: str
     """`quorum`, `metadata` or `topic`."""
     saved: SavedRescue
-    """What the cluster shall be."""
+    """The cluster after the plan."""
     steps: tuple[QuorumStep, ...]
     """The steps."""
     plans: tuple[tuple[int, str], ...]
@@ -46,11 +46,11 @@ class RescueFiles(NamedTuple):
 
 
 def parse_rescue(data: bytes, path: str) -> RescueFiles:
-    """Return the plan in the bytes of a recovery.json; UsageError says what is wrong, and where."""
+    """Return the plan in the bytes of a recovery.json; UsageError for a wrong value, with its place."""
     document = document_of(data, path)
     verb = RESCUE_SCHEMAS.get(document.value("schema", str))
     if verb is None:
-        raise UsageError(f"{path}.schema: no plan of recover quorum, metadata or topic")
+        raise UsageError(f"{path} has no plan of recover quorum, metadata or topic")
     steps = tuple(map(_step, document.objects("steps")))
     rows = document.objects("plans")
     if verb == "topic":

@@ -128,7 +128,7 @@ class TopicRecovery(RescueAnswer):
 
     @property
     def progress_command(self) -> str:
-        """The command that says how far the cluster is with the plan; it names the metadata too."""
+        """The command for the progress with the plan, with the metadata."""
         named = self.options[: 2 * self.options.count("--metadata")]
         return shell_line(["kcheck", "recover", self.folder, "--next", *self.arguments, *named])
 

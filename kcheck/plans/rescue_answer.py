@@ -65,13 +65,13 @@ class RescueAnswer(Answer):
 
     @property
     def first_command(self) -> str:
-        """The first command that applies a plan; if no plan changes anything, the one that says what to do now."""
+        """The first command that applies a plan; without a plan the command for the progress."""
         commands = (command for step in self.steps for command in step.commands)
         return next((command for command in commands if command.startswith("kcheck apply ")), self.progress_command)
 
     @property
     def progress_command(self) -> str:
-        """The command that says how far the cluster is with the plan."""
+        """The command for the progress with the plan."""
         return shell_line(["kcheck", "recover", self.folder, "--next", *self.arguments])
 
     def documents(self, title: str) -> dict[str, bytes]:
@@ -95,7 +95,7 @@ class RescueAnswer(Answer):
 
 
 def read_saved(folder: str, name: str) -> bytes:
-    """Return a file of the directory that a recovery wrote; UsageError if it cannot be read."""
+    """Return a file of the directory of a plan; UsageError for an unreadable file."""
     try:
         return tree_of(folder).read_whole(join(folder, name), follow=True, size_max=_FILE_SIZE_MAX)
     except UnreadableError as error:
@@ -105,7 +105,7 @@ def read_saved(folder: str, name: str) -> bytes:
 
 
 def is_rescue(folder: str) -> bool:
-    """Return whether a rescue wrote the plan in a directory, not `kcheck recover`; UsageError if there is none."""
+    """Return whether a rescue wrote the plan in a directory, not `kcheck recover`; UsageError without a plan."""
     return schema_of(read_saved(folder, RECOVERY), join(folder, RECOVERY)) in RESCUE_SCHEMAS
 
 

@@ -1,4 +1,4 @@
-"""`kcheck recover DIR --next` with the plan of a rescue: how far a cluster is, and what to do now."""
+"""The progress of a cluster with the plan of a rescue, for `kcheck recover DIR --next`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -48,20 +48,20 @@ _UNTIL = {
 
 @dataclass(frozen=True, kw_only=True)
 class RescueProgress(Answer):
-    """What `kcheck recover DIR --next` answers about the plan of a rescue."""
+    """The answer of `kcheck recover DIR --next` about the plan of a rescue."""
 
     folder: str
     """The directory of the plan."""
     verb: str
-    """The command that wrote it: `quorum`, `metadata` or `topic`."""
+    """The command of the plan, such as `quorum`."""
     steps: tuple[QuorumStep, ...]
     """The steps of the plan."""
     states: tuple[StepState, ...]
-    """How far each of them is."""
+    """The progress of each step."""
     seen: RescueSeen
     """The state of the cluster."""
     fails: tuple[str, ...]
-    """The reason why it does not become as planned."""
+    """The reasons to stop."""
     again: str
     """The command that plans again."""
     next_line: str
@@ -75,7 +75,7 @@ class RescueProgress(Answer):
 
     @property
     def state(self) -> PlanState:
-        """What to do now."""
+        """The state of the plan."""
         return self._now[0]
 
     @property
@@ -89,7 +89,7 @@ class RescueProgress(Answer):
 
     @property
     def shown(self) -> tuple[QuorumStep, ...]:
-        """The steps to take now: up to the first whose result a disk shows."""
+        """The steps to take now, with the first one whose result a disk shows."""
         if self.at is None or self.state is not PlanState.NEXT:
             return ()
         hidden = (RescueAction.SETTINGS, RescueAction.IDENTITY)
@@ -107,27 +107,27 @@ class RescueProgress(Answer):
 
     @property
     def later(self) -> tuple[QuorumStep, ...]:
-        """What is left to do once the cluster works."""
+        """Steps for later, once the cluster works."""
         return tuple(step for step in self.steps if step.action is RescueAction.LATER)
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Done, wait, go on or stop, and why."""
         if self.state is PlanState.STOP:
-            return f"Stop: {some_of(self.fails)}.", "Start no other node, stop those of the plan, and ask again."
+            return f"Stop: {some_of(self.fails)}.", "Start no other node, stop every node of the plan, and ask again."
         if self.at is None:
             following = self.seen.following
             which = f", with {agree(len(following), 'broker', 'brokers')} {listed(following)}" if following else ""
-            return (f"Done: the cluster is as planned{which}.",)
+            return (f"Done. The cluster is as planned{which}.",)
         number = f"{self.at + 1} of {len(self.steps)}"
         step = self.steps[self.at]
         if self.state is PlanState.WAIT:
-            return (f"Wait: step {number} is not settled: {step.title}. {_awaited(step, self.seen)}",)
-        return (f"Go on: step {number}. {step.title}.",)
+            return (f"Wait. Step {number} is not settled ({step.title}). {_awaited(step, self.seen)}",)
+        return (f"Go on with step {number}. {step.title}.",)
 
     @property
     def until(self) -> str | None:
-        """When the step is done; None if its commands say it."""
+        """The end of the step; None if the commands show the end."""
         return _UNTIL.get(self.shown[-1].action) if self.shown else None
 
     @property
@@ -167,14 +167,14 @@ def _awaited(step: QuorumStep, seen: RescueSeen) -> str:
     if step.action is RescueAction.CONTROLLER:
         return "Its metadata log must have a record of a new leader."
     if step.action is RescueAction.CHECK:
-        return f"There {agree(len(seen.left), 'is', 'are')} {some_of(seen.left)}."
+        return f"Left: {some_of(seen.left)}."
     return f"{agree(len(seen.waiting), 'Broker', 'Brokers')} {listed(seen.waiting)} must start, and fetch the metadata."
 
 
 def rescue_next(folder: str, arguments: list[str], metadata: Sequence[str], release: Release) -> RescueProgress:
-    """Return what to do now, by the plan of a rescue and the log dirs as they are.
+    """Return the progress with the plan of a rescue.
 
-    UsageError: the directory holds no plan of a rescue, or a path is no log dir of a node.
+    UsageError if the directory holds no plan of a rescue, or a path is no log dir of a node.
     """
     files = parse_rescue(read_saved(folder, RECOVERY), join(folder, RECOVERY))
     targets = replica_targets(arguments)
@@ -193,7 +193,7 @@ def rescue_next(folder: str, arguments: list[str], metadata: Sequence[str], rele
 def _seen_of_metadata(
     files: RescueFiles, folder: str, targets: Sequence[Target], metadata: Sequence[str], release: Release
 ) -> tuple[RescueSeen, tuple[str, ...]]:
-    """Return the state of a cluster whose metadata comes back, and what keeps it from becoming as planned."""
+    """Return the state of a cluster with the plan of `recover quorum` or `metadata`, and the reasons to stop."""
     del metadata, release
     saved = files.saved
     nodes = rescue_nodes(targets, saved.dead)
@@ -216,14 +216,14 @@ def _seen_of_metadata(
 
 
 def _torn(leader: RescueNode, nodes: Iterable[RescueNode], seen: RescueSeen) -> Iterator[str]:
-    """Yield the nodes that follow the new leader with other records than it has."""
+    """Yield the nodes that follow the new leader with different records."""
     following = [node for node in nodes if node.node_id in seen.following]
     for rift in rifts(LOCAL, leader, following) if seen.leads else ():
         yield f"{rift.newest} and {rift.other} do not have the same record at offset {rift.offset}"
 
 
 def _strays(files: RescueFiles, targets: Iterable[Target]) -> Iterator[str]:
-    """Yield the directories of the plan that a broker has set aside since."""
+    """Yield the directories of the plan that a broker renamed to -stray since."""
     for target in targets:
         for name in target.tree.directory(target.path).entries().directories:
             parts, path = parse_directory(name), join(target.path, name)
@@ -246,7 +246,7 @@ def _is_set(files: RescueFiles, targets: Sequence[Target]) -> bool:
 def _seen_of_topic(
     files: RescueFiles, folder: str, targets: Sequence[Target], metadata: Sequence[str], release: Release
 ) -> tuple[RescueSeen, tuple[str, ...]]:
-    """Return the state of a topic whose directories come back, and what keeps them from it."""
+    """Return the state of a topic whose directories come back, and the reasons to stop."""
     log_dirs = LogDirs(release)
     running = {log_dirs.open(target).view.where.broker_id for target in targets if log_dirs.open(target).view.locked_by}
     wanted, topic_id = {row.broker_id for row in files.adopted}, files.saved.topics[files.topic].topic_id
@@ -275,7 +275,7 @@ def _of_image(saved: SavedRescue, topic: str, image: ClusterImage | None) -> Ite
 
 
 def _is_loaded(row: AdoptedDirectory, topic_id: str | None) -> bool:
-    """Return whether a broker has loaded a directory with its records: the indexes that a plan left out are back."""
+    """Return whether a broker has loaded a directory with its records. The indexes that a plan left out are back then."""
     path = join(row.log_dir, row.name)
     if not LOCAL.is_directory(path) or (row.former != row.name and LOCAL.is_directory(join(row.log_dir, row.former))):
         return False
@@ -290,9 +290,9 @@ def _is_loaded(row: AdoptedDirectory, topic_id: str | None) -> bool:
 
 
 def _plans_left(files: RescueFiles, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the plans that are not applied, and the files that are neither as before nor as after one.
+    """Return the plans that are not applied, and the files that have changed since the plan, in words.
 
-    Plans of a node are applied one after the other: a later one that is done shows that the earlier ones were.
+    Plans of a node are applied in their order. If a later plan is done, the earlier plans are too.
     """
     pending, changed = list[str](), list[str]()
     for number in dict.fromkeys(number for number, _ in files.plans):
@@ -306,7 +306,7 @@ def _plans_left(files: RescueFiles, folder: str) -> tuple[tuple[str, ...], tuple
 
 
 def _changes(folder: str, name: str) -> tuple[int, list[str]]:
-    """Return how many operations of a plan are not done, and those of which the file has changed since, in words."""
+    """Return how many operations of a plan are not done, and the files that have changed since, in words."""
     plan = parse_plan(read_saved(folder, name))
     open_count, changed = 0, list[str]()
     for operation in plan.operations:
@@ -318,7 +318,7 @@ def _changes(folder: str, name: str) -> tuple[int, list[str]]:
 
 
 def _is_done(operation: FileOp) -> bool | None:
-    """Return whether the file of an operation is as after it; None if it is as neither before nor after."""
+    """Return whether an operation is done; None if the file has changed since the plan."""
     directory = isinstance(operation, Rename | SetAside) and operation.directory
     now = _now(operation.path, directory=directory)
     if isinstance(operation, Rename):

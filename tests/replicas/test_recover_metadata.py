@@ -235,6 +235,6 @@ def test_topics_with_remote_records_keep_them(tmp_path: Path) -> None:
     assert {topic.name for topic in answer.rebuild.topics if "remote.storage.enable" in topic.configs} == {
         "empty", "uncl", "wipe",
     }  # fmt: skip
-    assert "remote storage: kcheck turns it on" in " ".join(answer.sentences)
+    assert "remote storage: kcheck turns remote storage on" in " ".join(answer.sentences)
     museum = kcheck.recover_metadata(paths[0], paths[2], voter="100", standalone=True)
     assert "changes nothing there" in " ".join(museum.sentences)

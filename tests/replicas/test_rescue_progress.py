@@ -63,7 +63,7 @@ def test_a_record_of_voters_to_the_end(tmp_path: Path) -> None:
     shutil.copytree(folder, nodes / "broker-2" / "data1" / METADATA)
     answer = asked(out, nodes, 2, 3)
     assert now(answer) == ("done", None)
-    assert answer.sentences == ("Done: the cluster is as planned, with broker 2.",)
+    assert answer.sentences == ("Done. The cluster is as planned, with broker 2.",)
     assert (answer.next_command, [step.action for step in answer.later]) == (None, [RescueAction.LATER] * 2)
 
 

@@ -1,4 +1,4 @@
-"""The progress of a cluster with the steps of a rescue: done, wait, go on or stop."""
+"""The progress of a cluster with the steps of a rescue."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -27,7 +27,7 @@ class RescueAction(StrEnum):
     CHECK = "check"
     """The result is looked at."""
     LATER = "later"
-    """What is left to do once the cluster works."""
+    """Work for later, once the cluster works."""
 
 
 class PlannedTopic(NamedTuple):
@@ -39,7 +39,7 @@ class PlannedTopic(NamedTuple):
 
 
 class SavedRescue(NamedTuple):
-    """What recovery.json says of the cluster after a rescue."""
+    """The cluster after a rescue, by recovery.json."""
 
     actions: tuple[RescueAction, ...]
     """The kinds of its steps."""
@@ -48,7 +48,7 @@ class SavedRescue(NamedTuple):
     epoch: int = 0
     """The new leader has an epoch above this one."""
     written: int = 0
-    """The largest epoch in the files of the plan: a controller with a larger one has started since."""
+    """The largest epoch in the files of the plan. A controller with a larger one has started since."""
     brokers: frozenset[int] | None = None
     """The brokers that come back; None for those in the metadata."""
     dead: frozenset[int] = frozenset()
@@ -127,7 +127,7 @@ def _state(action: RescueAction, seen: RescueSeen) -> StepState:
 def state_of_rescue(
     actions: Sequence[RescueAction], states: Sequence[StepState], fails: Sequence[str]
 ) -> tuple[PlanState, int | None]:
-    """Return what to do now, and the place of the first step that is not done; what comes later counts as done."""
+    """Return the state of the plan, and the place of the first open step. Later work counts as done."""
     counts = [action is not RescueAction.LATER for action in actions]
     known = [state if is_counted else StepState.DONE for state, is_counted in zip(states, counts, strict=True)]
     return (
@@ -157,7 +157,7 @@ def seen_of_rescue(
 
 
 def unsettled(saved: SavedRescue, image: ClusterImage) -> Iterator[str]:
-    """Yield the partitions that are not as planned: without a leader, or with replicas that are not in sync."""
+    """Yield the partitions without a leader, or with replicas out of sync, in words."""
     without, behind = [], []
     for topic, number, row in image.partitions():
         planned = saved.topics.get(topic.name)
@@ -189,7 +189,7 @@ def differences_of_rescue(
         if node.node_id in seen.waiting and node.seen > (leader.epoch or 0):
             yield (
                 f"node {node.node_id} has seen epoch {node.seen}, and controller {leader.node_id} leads in epoch"
-                f" {leader.epoch}: it would wait for ever"
+                f" {leader.epoch}, so the node would wait for ever"
             )
     lost = sorted(name for name, topic in saved.topics.items() if not _has(image, name, topic))
     if lost:

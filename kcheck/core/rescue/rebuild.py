@@ -19,7 +19,7 @@ _BLOCK = 1000
 """Number of producer ids that a broker is given at once (ProducerIdsBlock)."""
 _ALL_KEPT = {"retention.ms": "-1", "retention.bytes": "-1"}
 _REMOTE = {"remote.storage.enable": "true"}
-"""Turned on later, a leader deletes remote segments below its local log start (RemoteLogManager.RLMExpirationTask)."""
+"""With this setting only later, a leader deletes remote segments below the local log (RLMExpirationTask)."""
 _BIG_SEGMENTS = {"segment.bytes": "104857600"}
 INTERNAL: Mapping[str, Mapping[str, str]] = {
     CONSUMER_OFFSETS: {"compression.type": "producer", "cleanup.policy": "compact", **_BIG_SEGMENTS},
@@ -164,7 +164,7 @@ def _known_configs(old: OldMetadata | None, name: str, *, is_known: bool) -> Map
 
 
 def _assumed_configs(name: str, disks: HeldDisks, wanted: Wanted) -> Mapping[str, str]:
-    """Return a configuration that deletes nothing, also in remote storage; a museum does not write there."""
+    """Return a configuration that deletes no record; a museum writes nothing to remote storage."""
     is_remote = name in disks.tiered and not wanted.standalone
     return INTERNAL.get(name) or {**_ALL_KEPT, **(_REMOTE if is_remote else {})}
 
