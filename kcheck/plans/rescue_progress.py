@@ -275,7 +275,7 @@ def _of_image(saved: SavedRescue, topic: str, image: ClusterImage | None) -> Ite
 
 
 def _is_loaded(row: AdoptedDirectory, topic_id: str | None) -> bool:
-    """Return whether a broker has loaded a directory with its records. The indexes that a plan left out are back then."""
+    """Return whether a broker has loaded a directory with its records. The indexes that a plan left out are back."""
     path = join(row.log_dir, row.name)
     if not LOCAL.is_directory(path) or (row.former != row.name and LOCAL.is_directory(join(row.log_dir, row.former))):
         return False
