@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from kcheck.fleet.run import open_run
-from kcheck.fleet.runs.elect import elect_run
+from kcheck.fleet.runs.elect import RunElection, elect_run, harm_of
+from kcheck.fleet.runs.recover import decision_row, recover_run
 from kcheck.fleet.runs.report import report as fleet_report
 from kcheck.fleet.scan.releases import BrokerKafka, ReleaseOptions, common_releases
 from kcheck.model.evidence import AUTO
@@ -17,6 +18,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.verbs.release import NamedFiles, release
+from kcheck.words import other_end_words
 from tests.builders import partition_dir, run
 from tests.fleet.scan.test_local_engine import BROKERS, places, scanned, told
 from tests.oracle.ask import IS_WHOLE
@@ -148,3 +150,28 @@ def test_plans_are_those_of_the_end_of_a_range_that_loses_more(tmp_path: Path) -
         assert {**row, "kafka_differs": None} == shown
     clusters: Any = fleet_report(open_run(str(tmp_path / "out" / "run=r")), lambda *_: True).body["clusters"]
     assert all("differs under Kafka 0.11.0 in 1 partition" in row["kafka_differs"] for row in clusters)
+
+
+def test_elections_of_a_run_are_those_of_the_end_of_a_range_that_loses_more(tmp_path: Path) -> None:
+    """`elect --from` and `recover --from` answer for both ends of 0.11 to 2.3, as the command line does."""
+    old = [path for path in MIXED if path.parent.name == "diverged" and path.parts[-3] == "1.1.1"]
+    inventory, asked = inventory_of(tmp_path / "fleet.csv", old), ElectionQuestion(incomplete_ok=True)
+
+    def elected(name: str, **how: Any) -> RunElection:
+        scanned(tmp_path, inventory, depth="crc", name=name, **how)
+        return elect_run(str(tmp_path / "out" / f"run={name}"), None, asked, wanted=PartitionFilter())
+
+    of_range = elected("range", auto=ReleaseOptions())
+    ends = {kafka: harm_of(elected(kafka, kafka=kafka)) for kafka in ("2.3", "0.11.0")}
+    said = of_range.cluster.release.evidence
+    assert said is not None
+    assert said.other is not None
+    assert {said.used, said.other.kafka} == {*ends}
+    assert harm_of(of_range) == ends[said.used] == max(ends.values())
+    assert said.other.differs_in == ("elect diverged-0", "elect emptied-0")
+    (decision,) = recover_run(str(tmp_path / "out" / "run=range"), None, asked).clusters
+    row = decision_row(decision)
+    assert row["kafka_evidence"] == said.row()
+    assert f"Kafka {said.other.kafka} too. Its answer differs in: elect diverged-0, elect emptied-0." in str(
+        other_end_words(decision.release.evidence)
+    )
