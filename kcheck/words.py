@@ -165,12 +165,12 @@ def _differences(other: OtherEnd) -> str:
 
 
 def other_end_words(said: ReleaseEvidence | None) -> str | None:
-    """Return how the answer differs at the other end of a range of releases; None if it does not."""
+    """Return the differences of the answer at the other end of a range of releases; None without any."""
     other = None if said is None else said.other
     if other is None or not other.differs_in:
         return None
     shown = some_of(other.differs_in, _DIFFERENCE_COUNT)
-    return f"The files fit Kafka {other.kafka} too. Its answer differs in: {shown}. The worse answer counts."
+    return f"The files also fit Kafka {other.kafka}. Its answer differs in: {shown}. The worse answer counts."
 
 
 _NEAR_EDITS = 2

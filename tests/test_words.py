@@ -205,11 +205,11 @@ def test_a_hostile_name_is_one_word_of_a_shell() -> None:
 
 
 def test_the_other_end_of_a_range_of_releases() -> None:
-    """It is named where its answer differs, and only there."""
+    """The words name the other end only if its answer differs."""
     said = ReleaseEvidence("0.11.0", "2.3", "2.3", given=False, reasons=())
     assert other_end_words(None) is None
     assert other_end_words(said) is None
     assert other_end_words(said._replace(other=OtherEnd("0.11.0", ()))) is None
     assert other_end_words(said._replace(other=OtherEnd("0.11.0", ("elect t-0",)))) == (
-        "The files fit Kafka 0.11.0 too. Its answer differs in: elect t-0. The worse answer counts."
+        "The files also fit Kafka 0.11.0. Its answer differs in: elect t-0. The worse answer counts."
     )

@@ -44,7 +44,7 @@ def election_body(
 
 
 def election_outcomes(order: StartOrder, partitions: Iterable[PartitionElection]) -> Outcomes:
-    """Return the order of starts, and for each partition whom Kafka elects and what each candidate costs."""
+    """Return the order of starts, and for each partition the elected leader and the cost of each candidate."""
     of_partitions: Outcomes = {
         (f"elect {partition_name(row.topic, row.partition)}",): [
             (row.kafka_clean, row.kafka_unclean, row.best),

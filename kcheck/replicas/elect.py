@@ -265,7 +265,7 @@ class ClusterElection(BrokerAnswer):
         return None if None in counts else sum(count for count in counts if count is not None)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return the order of starts, and for each partition whom Kafka elects and what each candidate costs."""
+        """Return the outcomes; see `election_outcomes`."""
         if self.interrupted or len(self.partitions) > COMPARED_COUNT_MAX:
             return self, None
         return self, election_outcomes(self.order, self.partitions)

@@ -35,8 +35,8 @@ DECISION = (
     Column(
         "decision_differs",
         "string",
-        "How the decision differs at the other end of the range of Kafka releases that the files fit. It is for "
-        "the end at which more is lost. Null if it does not differ.",
+        "The other end of the range of Kafka releases that the files fit, with its other decision. The row "
+        "is for the end at which more is lost. Null if both ends have the same decision.",
     ),
 )
 """The columns of what `kcheck recover --from` says, once all tables are there."""

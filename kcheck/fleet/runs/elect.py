@@ -98,7 +98,7 @@ class RunElection(Answer):
     starts: Mapping[int, BrokerStart]
     """The registration of the brokers that start, by id."""
     order_of_cluster: StartOrder
-    """The order of all brokers of the cluster, whichever partitions are wanted."""
+    """The order of all brokers of the cluster, whatever partitions are wanted."""
     premises: tuple[JudgedPremise, ...] = ()
     """The premises of the next starts that are refuted or were not seen."""
     written: tuple[str, ...] = ()
@@ -116,11 +116,11 @@ class RunElection(Answer):
 
     @property
     def collected(self) -> list[Finding]:
-        """No findings: they are a table of the run."""
+        """No findings, because they are a table of the run."""
         return []
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return the order of starts, and for each partition whom Kafka elects and what each candidate costs."""
+        """Return the outcomes of all partitions; see `election_outcomes`."""
         return self, election_outcomes(self.order_of_cluster, self.of_cluster)
 
     def of_release(self, release: Release) -> Self:
@@ -191,9 +191,9 @@ def elected_by(
     choose: Callable[[ClusterHere], "Elections"], run: FleetRun, known: RunCluster, question: ElectionQuestion,
     out: str | None,
 ) -> RunElection:  # fmt: skip
-    """Return the answer for the end of the cluster's range of releases that loses more; `choose` decides for one end.
+    """Return the answer for the end of the cluster's range of releases with more losses. `choose` decides for one end.
 
-    Write the plan for it into the directory `out`.
+    Write its plan into the directory `out`.
     """
 
     def decided(release: Release) -> RunElection:
@@ -210,19 +210,19 @@ def elected_by(
 
 
 def harm_of(election: RunElection) -> tuple[float, ...]:
-    """Return the sort key by which the worst election is last: what starting everything loses, then the plan."""
+    """Return the loss of starting everything, then of the plan, as a sort key with the worst election last."""
     scenarios_by_name = {row.name: row for row in election.scenarios}
     return not election.is_safe, *(cost for name in (START_ALL, "plan") for cost in costs(scenarios_by_name[name]))
 
 
 def costs(scenario: Scenario) -> tuple[float, ...]:
-    """Return committed records, partitions without leader and records that a course loses; infinite if not known."""
+    """Return the committed records, the partitions without leader and the records lost; infinite if not known."""
     counts = (scenario.lost.upper_committed, scenario.offline_partitions, scenario.lost.upper_records)
     return tuple(inf if count is None else count for count in counts)
 
 
 def prepared(run: FleetRun, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False) -> RunCluster:
-    """Return a cluster of a run, whose partitions can be decided; see `elect_run`."""
+    """Return a cluster of a run, once its partitions can be decided; see `elect_run`."""
     for table in ("replicas", "cluster_partitions"):
         if table not in run.parts:
             raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")

@@ -97,7 +97,7 @@ def common_releases(brokers: Sequence[BrokerKafka]) -> tuple[str, ...]:
 
 
 def common_evidence(brokers: Sequence[BrokerKafka]) -> ReleaseEvidence:
-    """Return the range of releases of brokers, and the release that their replicas are compared for."""
+    """Return the range of releases of brokers, and the release for which their replicas are compared."""
     used = {kafka.used for kafka in brokers}
     proved = evidence([ReleaseRange(kafka.lowest, kafka.highest) for kafka in brokers])
     if len(used) > 1 or proved.lowest is None:

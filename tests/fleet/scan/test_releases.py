@@ -172,6 +172,6 @@ def test_elections_of_a_run_are_those_of_the_end_of_a_range_that_loses_more(tmp_
     (decision,) = recover_run(str(tmp_path / "out" / "run=range"), None, asked).clusters
     row = decision_row(decision)
     assert row["kafka_evidence"] == said.row()
-    assert f"Kafka {said.other.kafka} too. Its answer differs in: elect diverged-0, elect emptied-0." in str(
+    assert f"Kafka {said.other.kafka}. Its answer differs in: elect diverged-0, elect emptied-0." in str(
         other_end_words(decision.release.evidence)
     )
