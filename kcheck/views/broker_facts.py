@@ -69,8 +69,7 @@ def broker_facts(
     ]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
     facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
-    if written is not None:
-        facts = tuple(with_volumes(facts, written))
+    facts = facts if written is None else tuple(with_volumes(facts, written))
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
     disk_ids = (row.node_id for row in facts if row.node_id is not None)

@@ -416,15 +416,8 @@ def _look_at_broker(
         findings = _sorted(_settled(problems, known_starts, how.release), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
-        rows.append(
-            (
-                "log_dirs",
-                batch_of(
-                    [(*place, *log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted))],
-                    log_dirs.TABLE.run_columns,
-                ),
-            )
-        )
+        row = log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted)
+        rows.append(("log_dirs", batch_of([(*place, *row)], log_dirs.TABLE.run_columns)))
         entries = ((*place, *row) for row in checkpoints.rows(log_dir_view))
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
