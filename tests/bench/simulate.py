@@ -3,15 +3,19 @@
 Every history of two brokers with three records, one power loss and two fences is visited, with min.insync.replicas 2,
 in each RELEASE, in one process and in two. Printed are states, depth, seconds, CPU seconds, states a CPU second and the
 largest memory of a process. `--profile` prints instead where the time of one process goes in the first release, by
-cProfile, which makes calls dearer than they are. Nothing is asserted: the figures stand in docs/performance.md.
-`--tiny` visits next to nothing: the tests do, so that it goes on to work.
+cProfile, which makes calls dearer than they are. `--compiled` compiles the simulation and Kafka's decisions by mypyc
+in a temporary copy, and searches by both. Nothing is asserted: the figures stand in docs/performance.md. `--tiny`
+visits next to nothing: the tests do, so that it goes on to work.
 """
 
 import argparse
 import cProfile
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from itertools import product
 from pathlib import Path
@@ -43,7 +47,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--compiled", action="store_true")
     given = parser.parse_args()
+    if given.compiled:
+        compiled(["--records", "2", "--fences", "2"])
+        return
     if given.profile or given.tiny:
         profile(Budget(records=1, fences=0) if given.tiny else Budget(records=2, fences=2))
     if not given.profile:
@@ -60,6 +68,27 @@ def profile(budget: Budget) -> None:
     print(f"{RELEASES[0]}  {found.states} states, {found.depth} events deep, a profile of {whole:.1f} s")
     for share, part in parts:
         print(f"{share:6.1%}  {part}")
+
+
+def compiled(bounds: list[str]) -> None:
+    """Print the CPU time of the same search by Python and by compiled modules, the smallest of three in turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "kcheck", Path(folder) / "kcheck")
+        modules = [
+            str(path.relative_to(folder))
+            for room in ("simulation", "core/replication")
+            for path in (Path(folder) / "kcheck" / room).glob("*.py")
+        ]
+        subprocess.run([Path(sys.executable).parent / "mypyc", *modules], cwd=folder, check=True, capture_output=True)
+        command = kcheck("simulate", "search", "--brokers", "2", "--min-isr", "2", *bounds, "--jobs", "1")
+        spent: dict[str, list[float]] = {"python": [], "compiled": []}
+        for _, (name, tree) in product(range(3), (("python", ROOT), ("compiled", folder))):
+            process = subprocess.Popen(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(tree)}, stdout=-3)
+            used = os.wait4(process.pid, 0)[2]
+            spent[name].append(used.ru_utime + used.ru_stime)
+        fastest = {name: min(seconds) for name, seconds in spent.items()}
+        print(*(f"{name} {seconds:.2f} s" for name, seconds in fastest.items()), end="")
+        print(f", {fastest['python'] / fastest['compiled']:.1f} times as fast")
 
 
 def measure(bounds: list[str]) -> None:
