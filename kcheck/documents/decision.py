@@ -66,5 +66,6 @@ def _outcome(scenario: Scenario) -> str:
     if not scenario.offline_partitions:
         return lost
     count = scenario.offline_partitions
-    led = "" if scenario.lost.records == 0 else f"; of the others {lost}"
-    return f"{counted(count, 'partition')} {agree(count, 'gets', 'get')} no leader{led}"
+    led = "" if scenario.lost.records == 0 else f"; {'' if scenario.may_be_led else 'of the others '}{lost}"
+    gets = "may get" if scenario.may_be_led else agree(count, "gets", "get")
+    return f"{counted(count, 'partition')} {gets} no leader{led}"

@@ -1,7 +1,8 @@
 """Measures `kcheck elect` and `recover` against `kcheck truncation` on the same brokers: `python tests/bench/elect.py`.
 
 Three brokers hold a replica of each of 2,000 partitions. Of every ten partitions one is behind on broker 2, one has
-records of another epoch on broker 3, and the others are equal. `kafka-topics --describe` stands for the metadata.
+records of another epoch on broker 3, and the others are equal. `kafka-topics --describe` is the metadata; at last it is
+the log of a controller of 4.3, by which all brokers run, so that the plan of `recover` begins with fencing them.
 Printed are the CPU times of the commands, each the smallest of some runs that take turns, their ratios, and the largest
 memory of a process. `--partitions N` takes another size. Nothing is asserted: the figures stand in docs/performance.md.
 `--tiny` does all that once with next to nothing: the tests do, so that it goes on to work.
@@ -10,16 +11,29 @@ memory of a process. `--partitions N` takes another size. Nothing is asserted: t
 import argparse
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.bench.growth import Cost, cost  # noqa: E402 - the path above comes first
+from kcheck.schemas.encode import metadata_record  # noqa: E402 - the path above comes first
+from tests.bench.growth import Cost, cost  # noqa: E402 - the same
 from tests.bench.limits import kcheck  # noqa: E402 - the same
-from tests.builders import log_dir, partition_dir, partition_metadata, run, write  # noqa: E402 - the same
+from tests.builders import (  # noqa: E402 - the same
+    batch_of,
+    log_dir,
+    meta_properties,
+    partition_dir,
+    partition_metadata,
+    record,
+    run,
+    write,
+)
 
 BROKERS = (1, 2, 3)
+TOPIC_ID = "MkU3OEVBNTcwNTJENDM2Qg"
+OF_BATCH = 100
 
 
 def make(folder: Path, count: int) -> list[str]:
@@ -40,28 +54,56 @@ def make(folder: Path, count: int) -> list[str]:
         for number, name in enumerate(names):
             kind = {(2, 3): 1, (3, 7): 2}.get((broker, number % 10), 0)
             write(folder / str(broker) / name, samples[kind])
-    lines = [f"Topic: t\tTopicId: MkU3OEVBNTcwNTJENDM2Qg\tPartitionCount: {count}\tReplicationFactor: 3\tConfigs:"]
+    lines = [f"Topic: t\tTopicId: {TOPIC_ID}\tPartitionCount: {count}\tReplicationFactor: 3\tConfigs:"]
     for number in range(count):
         order = [1 + (number + at) % 3 for at in BROKERS]
         replicas = ",".join(map(str, order))
         lines.append(f"\tTopic: t\tPartition: {number}\tLeader: {order[0]}\tReplicas: {replicas}\tIsr: {order[0]}")
     (folder / "describe.txt").write_text("\n".join(lines) + "\n")
+    write(folder / "201", {"meta.properties": meta_properties(201)})
+    values = [*metadata_values(count)]
+    metadata = [
+        batch_of(at, *(record(delta, value=value) for delta, value in enumerate(values[at : at + OF_BATCH])), epoch=1)
+        for at in range(0, len(values), OF_BATCH)
+    ]
+    partition_dir(folder / "201" / "__cluster_metadata-0", [metadata], epoch_entries=[(1, 0)])
     return [f"{broker}={folder / str(broker)}" for broker in BROKERS]
+
+
+def metadata_values(count: int) -> Iterator[bytes]:
+    """Yield the records of the controller: brokers that run, a topic, and partitions with all replicas in sync."""
+    yield metadata_record("FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": 25})
+    for number in BROKERS:
+        yield metadata_record("RegisterBrokerRecord", 1, {
+            "brokerId": number, "incarnationId": TOPIC_ID, "brokerEpoch": 7, "endPoints": [], "features": [],
+            "rack": None, "fenced": False, "inControlledShutdown": False,
+        })  # fmt: skip
+    yield metadata_record("TopicRecord", 0, {"name": "t", "topicId": TOPIC_ID})
+    for number in range(count):
+        replicas = [1 + (number + at) % 3 for at in BROKERS]
+        yield metadata_record("PartitionRecord", 0, {
+            "partitionId": number, "topicId": TOPIC_ID, "replicas": replicas, "isr": replicas,
+            "removingReplicas": [], "addingReplicas": [], "leader": replicas[0], "leaderEpoch": 1, "partitionEpoch": 1,
+        })  # fmt: skip
 
 
 def measure(count: int, runs: int) -> None:
     """Print what the commands cost."""
     with tempfile.TemporaryDirectory() as folder:
-        brokers = [*make(Path(folder), count), "--metadata", f"{folder}/describe.txt", "--kafka", "3.9"]
-        costs: dict[str, list[Cost]] = {"truncation": [], "elect": [], "recover": []}
+        brokers = make(Path(folder), count)
+        described = [*brokers, "--metadata", f"{folder}/describe.txt", "--kafka", "3.9"]
+        fenced = [*brokers, "--metadata", f"{folder}/201", "--kafka", "4.3"]
+        costs: dict[str, list[Cost]] = {"truncation": [], "elect": [], "recover": [], "fence": []}
         for _ in range(runs):
             for verb, taken in costs.items():
-                taken.append(cost(kcheck(verb, *brokers, "--format", "json")))
+                words = ["recover", *fenced] if verb == "fence" else [verb, *described]
+                taken.append(cost(kcheck(*words, "--format", "json")))
         best = {verb: min(taken) for verb, taken in costs.items()}
         for verb, least in best.items():
             print(f"{verb:10} 3 x {count} partitions: {least.seconds:.2f} s, {least.megabytes:.0f} MB")
         print(f"elect takes {best['elect'].seconds / best['truncation'].seconds:.2f} times the CPU time of truncation")
-        print(f"recover takes {best['recover'].seconds / best['elect'].seconds:.2f} times the CPU time of elect")
+        for verb in ("recover", "fence"):
+            print(f"{verb} takes {best[verb].seconds / best['elect'].seconds:.2f} times the CPU time of elect")
 
 
 def main() -> None:

@@ -26,7 +26,9 @@ class Scenario(NamedTuple):
     lost: Amounts
     """The loss; a count is None if it is not known."""
     offline_partitions: int | None
-    """Partitions without a leader afterwards; None if that is not known."""
+    """Partitions without a leader afterwards, at most; None if that is not known."""
+    may_be_led: bool = False
+    """True if a race decides whether some of these get a leader."""
 
 
 _Sums = tuple[int, ...]
@@ -80,6 +82,11 @@ class _SamePlaces:
     def brokers(self) -> set[int]:
         """Those whose start changes something."""
         return {*self.leaders, *(() if self.seats is None else self.seats.members)}
+
+    @property
+    def count(self) -> int:
+        """The number of partitions."""
+        return self.sums[None][-1]
 
     def after(self, order: Sequence[BrokerStart]) -> _Sums:
         """Return the losses under the first leader by the rules; without metadata under the first that is there."""
@@ -177,6 +184,8 @@ def scenarios(
             _scenario(name, reduce(plus, (place.of_race(unclean=is_on) for place in places), _NOTHING))
             for name, is_on in ((START_ALL, False), (_UNCLEAN, True))
         )
+        unled = sum(place.count for place in places if place.race == {None})
+        start_all = start_all._replace(may_be_led=start_all.offline_partitions != unled)
     best = _scenario("best", reduce(plus, map(_best, partitions), _NOTHING))
     return (start_all, with_plan(partitions), best, unclean, *_each_first(places, starts, order))
 

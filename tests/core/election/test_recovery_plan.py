@@ -7,7 +7,7 @@ from kcheck.core.election.early_elections import Displaced, Means
 from kcheck.core.election.election import ElectionRules, Seats
 from kcheck.core.election.plans import Candidate, CopyState, PartitionElection
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, Recovery, SavedPlan, saved_plan
-from kcheck.core.election.scenarios import planned
+from kcheck.core.election.scenarios import planned, scenarios
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.dialogue import Dialogue, Replica, Status
 from kcheck.core.replication.leader_costs import Amounts
@@ -50,6 +50,10 @@ def test_a_leader_in_a_new_log_dir_may_need_an_election() -> None:
     assert (row.race, row.planned, row.needs_unclean) == (frozenset({1, None}), 1, False)
     steps = recovery(row)
     assert (steps.unclean, steps.reassigned) == ((row,), ())
+    assert [(one.offline_partitions, one.may_be_led) for one in scenarios([row], STARTS, (1,))[:2]] == [
+        (1, True),
+        (0, False),
+    ]
     in_sync = election(candidate(1, in_new_log_dir=True), candidate(2), isr=(1, 2), rules=KRAFT)
     (in_sync,) = planned([in_sync], STARTS, (1, 2), Means())
     assert recovery(in_sync).unclean == ()
