@@ -175,7 +175,7 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
 
 
 def _new_brokers(target: Target, listing: Listing, log_dirs: Sequence[str]) -> Iterator[Target]:
-    """Yield the empty log dirs that a server.properties one folder down names: such a broker is not formatted."""
+    """Yield the empty log dirs that a server.properties one folder down names, of a broker that is not formatted."""
     tree = target.tree
     for name in listing.directories:
         path = join(target.path, name, SERVER_PROPERTIES)
