@@ -10,7 +10,7 @@ from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree, tree_of
-from kcheck.errors import NotALogDirError, UsageError
+from kcheck.errors import EMPTY_PATH, NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
@@ -336,4 +336,4 @@ def unusable(path: str, words: str) -> UsageError:
 
 
 def _unset() -> UsageError:
-    return UsageError("a path is empty: a variable may not be set")
+    return UsageError(EMPTY_PATH)
