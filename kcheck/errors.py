@@ -8,6 +8,10 @@ _INTERRUPT = 2
 """The number of SIGINT everywhere."""
 
 
+EMPTY_PATH = "a path is empty: a variable may not be set"
+"""The text of the error for an empty path, wherever it is typed."""
+
+
 class KcheckError(Exception):
     """The command could not finish."""
 

@@ -1,4 +1,4 @@
-"""The common part of all functions: take paths, choose the release, and complete the answer."""
+"""Takes paths, chooses the release, and completes the answer, for all functions."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -52,7 +52,7 @@ def release(
 def compared(
     kafka: str | Release, texts: list[str], answer: "Callable[[Release], WithOutcomes]", config: Path | None = None
 ) -> "WithOutcomes":
-    """Return the answer for a release, and where it differs at the other end of the range that the files fit."""
+    """Return the answer for a release, with its differences at the other end of the range of releases."""
     from kcheck.verbs.release import with_other_end
 
     return complete(lambda: with_other_end(release(kafka, paths=texts, config=config), answer))

@@ -1,4 +1,4 @@
-"""The public form of a function: its errors name arguments, where the command names options."""
+"""The public form of a function. Its errors name arguments, where the command names options."""
 
 import re
 from collections.abc import Callable
@@ -23,9 +23,9 @@ _RENAMED = {
 
 
 def of_arguments(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a public function: errors name its arguments, and an answer knows which command the call means.
+    """Return a public function. Its errors name arguments, and its answer knows the command of the call.
 
-    What is no argument keeps the name of the option.
+    An option without an argument keeps its name.
     """
     of_function = signature(function)
     arguments = frozenset(of_function.parameters)

@@ -1,4 +1,4 @@
-"""Questions about the files of a broker: contents, findings, next start, repair."""
+"""Questions about the files of a broker (contents, findings, next start, repair)."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -101,8 +101,8 @@ def predict(
 ) -> "Prediction":
     """Return the next start of the broker: `kcheck predict`.
 
-    `clean` overrides .kafka_cleanshutdown, `config` is a server.properties, `define` are settings such as
-    `log.index.size.max.bytes=4096`, `metadata` are copies of the cluster's metadata outside of the paths.
+    `clean` overrides .kafka_cleanshutdown. `config` is a server.properties, and `define` are settings such as
+    `log.index.size.max.bytes=4096`. `metadata` are copies of the cluster's metadata outside of the paths.
     """
     from kcheck.startup.log_manager import StartOptions
     from kcheck.verbs.predict import predict as verb
@@ -253,13 +253,13 @@ def repair(
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "RepairPlan":
-    """Return a plan for what is wrong: `kcheck repair`. Nothing on disk changes.
+    """Return a plan of repairs: `kcheck repair`. Nothing on disk changes.
 
-    The plan leaves out what the next start makes good itself, unless `tidy`. With `adopt`, directories of a topic's
+    The plan leaves out repairs that the next start makes itself, unless `tidy`. With `adopt`, directories of a topic's
     former id become replicas of the topic that has the name now.
-    `against` are replicas of other brokers that can prove what is committed; `store` is a remote store, a folder or a
-    URL, that can prove leader epochs; `keep` chooses findings by rule and severity; `metadata` are copies of the
-    cluster's metadata outside of the paths.
+    `against` are replicas of other brokers, which can prove that records are committed. `store` is a remote store, a
+    folder or a URL, which can prove leader epochs. `keep` chooses findings by rule and severity. `metadata` are copies
+    of the cluster's metadata outside of the paths.
     """
     from kcheck.plans.repair import repair as verb
     from kcheck.startup.log_manager import StartOptions

@@ -1,4 +1,4 @@
-"""The functions that write: a bundle, the edits of a plan, and their undoing."""
+"""The functions that write a bundle, apply a plan, and undo it."""
 
 import os
 from collections.abc import Iterable

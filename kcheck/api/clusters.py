@@ -1,4 +1,4 @@
-"""Questions about several brokers, or about the metadata of their controllers: the best leaders, and their cost."""
+"""Questions about several brokers (the best leaders, and their cost), or about the metadata of controllers."""
 
 import os
 from collections.abc import Iterable
@@ -59,7 +59,8 @@ def truncation(
     """Return the truncation of each follower, and the loss: `kcheck truncation`.
 
     `leader` is a broker id, `best`, or None for every candidate; with `live` the brokers do not restart before.
-    `metadata` are copies of the cluster's metadata outside of the replicas: they say who can be elected cleanly.
+    `metadata` are copies of the cluster's metadata outside of the replicas. They list the replicas that can be elected
+    cleanly.
     """
     from kcheck.replicas.leader_plans import Election
     from kcheck.replicas.truncation import truncation as verb
@@ -104,7 +105,7 @@ def tiered(
 ) -> "Tiered":
     """Return the contents of remote storage, and its readers: `kcheck tiered`.
 
-    `store` is a folder, a URL or a listing of the store, `price` what a GB costs in a month, in USD. `layout` is a
+    `store` is a folder, a URL or a listing of the store. `price` is that of a GB in a month, in USD. `layout` is a
     regular expression for the keys of another plugin, with the named groups offset, segment and suffix.
     """
     from kcheck.verbs.tiered import tiered as verb
@@ -132,10 +133,10 @@ def elect(
 ) -> "ClusterElection":
     """Return the best leader of each partition, and the order of starts: `kcheck elect`.
 
-    Where a repair without loss lets a broker start, or saves what its start cuts, it comes first: `repairs`.
+    Repairs without loss come first (`repairs`) if they let a broker start, or save records from its next start.
     `dead` are the brokers that are given up; with `incomplete_ok` a leader is recommended although replicas of other
     brokers are not known. `metadata` are copies of the cluster's metadata outside of the log dirs. `aside` are texts
-    `BROKER=PATH`: partition directories that were moved aside, or what holds them. `config` is a controller's
+    `BROKER=PATH`: partition directories that were moved aside, or their folders. `config` is a controller's
     server.properties, where none is among the paths. `save_lost` is a directory for
     copies of the batches that the election of some candidate would cut, `out` one for the plan.
     """
@@ -248,10 +249,10 @@ def recover_metadata(
     """Return metadata made again from the disks of brokers: `kcheck recover metadata`.
 
     `nodes` are the log dirs of every broker and of a new, formatted controller, as texts `NODE=PATH`. `answers` is a
-    file with what only the user knows, `dead` are nodes that never come back, `voter` is the new controller, as NODE or
-    NODE@HOST:PORT. With `standalone` the cluster is one broker, for reading. With `bootstrap` the controller gets the
-    metadata as its first records, and starts before the brokers. `out` is a directory for the plan of each node, the
-    answers file and the runbook.
+    file with facts that only the user knows. `dead` are nodes that never come back. `voter` is the new controller, as
+    NODE or NODE@HOST:PORT. With `standalone` the cluster is one broker, for reading. With `bootstrap` the controller
+    gets the metadata as its first records, and starts before the brokers. `out` is a directory for the plan of each
+    node, the answers file and the runbook.
     """
     from kcheck.core.rescue.answers import NONE
     from kcheck.plans.recover_metadata import MetadataQuestion, read_answers
@@ -330,7 +331,7 @@ def cluster(
 
     `at` is the offset of the last metadata record that counts, or the zxid of ZooKeeper's last transaction. `history`
     is a partition as TOPIC-N, `fetchers` the brokers' num.replica.fetchers. With `brokers` the one table of the answer
-    is that of the brokers.
+    lists the brokers.
     """
     from kcheck.verbs.cluster import ClusterQuestion, kraft_paths, partition_named
     from kcheck.verbs.cluster import cluster as verb

@@ -1,4 +1,4 @@
-"""The command that a call of a function means: the next command repeats parts of it."""
+"""The command of a call. The next command repeats parts of it."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import CommandLine, PartitionFilter
 
 _OPTIONS = {"out": "--output-dir"}
-"""Arguments whose option has another name, among those that a next command repeats."""
+"""Arguments whose option has another name, among the arguments that a next command repeats."""
 
 
 def command_line(call: BoundArguments) -> CommandLine:

@@ -1,4 +1,4 @@
-"""Questions about a history of one partition: its course in a release, and the history that breaks a promise."""
+"""Questions about the course of a history of one partition, and the search for one that breaks a promise."""
 
 import os
 from typing import TYPE_CHECKING
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def simulate(
     history: Path, *, kafka: str | None = None, ibp: str | None = None, mutant: str | None = None
 ) -> "Simulation | ReleasesCompared":
-    """Return the course of a history: `kcheck simulate`. `history` is a file, or the name of one that kcheck ships.
+    """Return the course of a history: `kcheck simulate`. `history` is a file, or the name of a shipped history.
 
     With `all` for `kafka` the answer has a replay for every line of releases. `mutant` switches off a condition of
-    Kafka. UsageError: it cannot be read, or the mutant is not known.
+    Kafka. UsageError: the history cannot be read, or the mutant is unknown.
     """
     from kcheck.verbs.simulate import simulate as verb
 

@@ -1,4 +1,4 @@
-"""Questions about kcheck itself: its rules, and the meaning of rules, messages and logs of brokers."""
+"""Questions about the rules of kcheck, and the meaning of rules, messages and logs of brokers."""
 
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,8 @@ def all_rules() -> "RulePages":
 def explain(*arguments: Path, since: int | None = None, kafka: str = AUTO) -> "RulePages | LogExplanation":
     """Return the meaning of rules, pasted log lines or logs of brokers: `kcheck explain`.
 
-    With a log, log dirs among the arguments are compared with what it says. `since` leaves out earlier messages: a time
-    in ms since 1970. `kafka` is the release of the broker, by default that in its log.
+    With a log, kcheck compares the log with the log dirs among the arguments. `since`, a time in ms since 1970, leaves
+    out earlier messages. `kafka` is the release of the broker, by default the release in its log.
     """
     from kcheck.verbs.explain import asked, explained
     from kcheck.verbs.explain_log import explain_log

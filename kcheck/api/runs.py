@@ -1,4 +1,4 @@
-"""Questions about the runs of fleet scans: findings, changes and their times."""
+"""Questions about the findings in runs of fleet scans, their changes and times."""
 
 import os
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from kcheck.model.report import Report
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetAnswer(Answer):
-    """An answer about runs: rows alone. Read it once, by `to_dict()`, or by `to_arrow()` where it is one table."""
+    """Rows about runs. Read them once, by `to_dict()`, or by `to_arrow()` where the answer is one table."""
 
     rows: Report
     """The rows."""

@@ -1,5 +1,6 @@
 """Commands as typer makes them, with kcheck's help, old names and errors."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -10,8 +11,12 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from kcheck.cli.renamed import renamed_command, rewritten
 from kcheck.cli.report_output import remember_command
 from kcheck.cli.settings import defaults, note_sources
+from kcheck.errors import EMPTY_PATH, UsageError
 from kcheck.model.report import CommandLine
 
+_PATHS = re.compile(r"^(?:PATH|FILE|DIR|KEYFILE|PLAN|PLACE|ROOT|RUN|BEFORE|AFTER)\b|=PATH|\|FILE")
+"""How the metavar of a path begins, or ends."""
+_NO_PATH = re.compile(r"\d+=")
 BRIEF = "kcheck.brief"
 """The place where a context remembers that `-h` was typed, not `--help`."""
 
@@ -50,6 +55,9 @@ class RunnableCommand(TyperCommand):
         by_name = {name[2:]: part for part in options for name in part.opts}
         ctx.default_map = {by_name[name].name: _value(by_name[name], row.value) for name, row in settings.items()}
         rest = super().parse_args(ctx, args)
+        typed_parts = (part for part in self.params if ctx.get_parameter_source(part.name).name == "COMMANDLINE")
+        if any(_is_empty_path(part.metavar, ctx.params.get(part.name)) for part in typed_parts):
+            raise UsageError(EMPTY_PATH)
         note_sources({
             name: row.source for name, row in settings.items()
             if ctx.get_parameter_source(by_name[name].name).name == "DEFAULT_MAP"
@@ -120,6 +128,14 @@ def _typed(part: TyperOption, value: object) -> Iterator[tuple[str, str | None]]
 def _value(part: TyperOption, value: object) -> object:
     """Return a default as its option takes it: one text is a list for an option that is repeatable."""
     return [value] if part.multiple and isinstance(value, str) else value
+
+
+def _is_empty_path(metavar: object, value: object) -> bool:
+    """Return whether an argument or an option takes paths, and got an empty one, also after `BROKER=`."""
+    if not isinstance(metavar, str) or _PATHS.search(metavar) is None:
+        return False
+    texts = value if isinstance(value, (list, tuple)) else [value]
+    return any(text == "" or ("=PATH" in metavar and _NO_PATH.fullmatch(str(text)) is not None) for text in texts)
 
 
 def _keep_zero(context: Any, part: Any, value: bool) -> None:

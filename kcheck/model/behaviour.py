@@ -12,16 +12,16 @@ class Versioned(Protocol):
 
 
 class Behaviour:
-    """What the releases of one range do. Asked of a `Release` it says whether that one does it."""
+    """The behavior of the releases in one range. As an attribute of a `Release` it is True if that release has it."""
 
     name: str
-    """What the attribute is called."""
+    """The name of the attribute."""
     says: str
-    """What these releases do, in one sentence."""
+    """The behavior, in one sentence."""
     since: str | None
-    """The first release that does it; None: every release before `until` does."""
+    """The first release that does it; None if every release before `until` does."""
     until: str | None
-    """The first release that no longer does it; None: every later release does."""
+    """The first release that no longer does it; None if every later release does."""
     but_not: str | None
     """A release of the range that does not do it."""
     reference: str | None

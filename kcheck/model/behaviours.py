@@ -1,7 +1,7 @@
-"""The one table of what changes with the release: a row each, which is also an attribute of each `Release`.
+"""The one table of behaviors that change with the release. Each row is also an attribute of each `Release`.
 
-docs/releases.md is made of the same rows. Two things are no rows: what a release does by its line (`TABLE` of
-`kcheck.core.releases.releases`), and what depends on more than the release.
+docs/releases.md is made of the same rows. Two things are no rows. These are the behavior of a line of releases (`TABLE`
+of `kcheck.core.releases.releases`), and behavior that depends on more than the release.
 """
 
 from kcheck.model.behaviour import Behaviour

@@ -1,4 +1,4 @@
-"""The metadata of a cluster at one moment: topics, partitions, brokers, controllers, whoever kept them.
+"""The metadata of a cluster at one moment (topics, partitions, brokers, controllers), from KRaft or ZooKeeper.
 
 The names are those of Kafka's images: PartitionRegistration, BrokerRegistration, ControllerRegistration 4.3.1.
 """
@@ -17,16 +17,16 @@ AUTO_REBALANCE = "auto.leader.rebalance.enable"
 IMBALANCE = "leader.imbalance.per.broker.percentage"
 CORDONED = "cordoned.log.dirs"
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
-"""The configurations that change a decision. The values of all others are never kept: they can be passwords."""
+"""The configurations that change a decision. The values of all others are never kept, because they can be passwords."""
 RETENTION_MS, RETENTION_BYTES = "retention.ms", "retention.bytes"
 RETENTION_CONFIGS = frozenset({RETENTION_MS, RETENTION_BYTES})
-"""How long a topic keeps records, and how much of them: kept too, but no answer shows it."""
+"""The retention of a topic by time and size, kept too, but in no answer."""
 LIMITED_CONFIGS = frozenset({"flush.messages", "segment.bytes", "segment.index.bytes"})
-"""The numbers of a topic that some releases refuse: kept too, but no answer shows them."""
+"""The numbers of a topic that some releases refuse, kept too, but in no answer."""
 
 
 class ElectionKind(StrEnum):
-    """How the controller can elect a leader. The value is what an answer calls it."""
+    """The ways in which the controller can elect a leader. The value is the name in an answer."""
 
     CLEAN = "clean"
     """It is in sync, or the ISR is empty and it is in the ELR: the controller elects it as soon as it is there."""
@@ -35,7 +35,7 @@ class ElectionKind(StrEnum):
 
 
 class Seat(StrEnum):
-    """Which place in a partition makes a replica its leader. The value is what an answer calls it."""
+    """The place in a partition that makes a replica its leader. The value is the name in an answer."""
 
     ISR = "isr"
     """It is in sync."""
@@ -48,7 +48,7 @@ class Seat(StrEnum):
 
     @property
     def kind(self) -> ElectionKind:
-        """How the controller elects it."""
+        """The way in which the controller elects it."""
         return ElectionKind.CLEAN if self in (Seat.ISR, Seat.ELR) else ElectionKind.UNCLEAN
 
 
@@ -88,7 +88,7 @@ class PartitionRegistration(NamedTuple):
 
     @property
     def in_sync(self) -> frozenset[int]:
-        """The replicas with every committed record: those in the ISR and the ELR, and the last known leader."""
+        """The replicas with every committed record, that is the ISR, the ELR, and the last known leader."""
         return frozenset((*self.isr, *self.elr, *self.last_known_elr))
 
     def led_alone(self, broker_id: int) -> int | None:
@@ -101,7 +101,7 @@ class PartitionRegistration(NamedTuple):
         return self.last_leader_epoch if self.leader == NO_LEADER else self.leader_epoch
 
     def with_last_leader(self) -> Self:
-        """Return the partition with its latest leader: its leader, or the only broker that can have been it."""
+        """Return the partition with its latest leader, which is its leader or the only possible one."""
         if self.leader != NO_LEADER:
             return self._replace(last_leader=self.leader, last_leader_epoch=self.leader_epoch)
         members = self.isr or self.last_known_elr or self.elr
@@ -150,7 +150,7 @@ class BrokerRegistration(NamedTuple):
     rack: str | None = None
     """Its rack."""
     features: Mapping[str, Levels] = {}
-    """What its software supports."""
+    """The versions that its software supports."""
     migrating: bool = False
     """True if it runs with ZooKeeper while the cluster migrates (3.4 to 3.9)."""
 
@@ -165,7 +165,7 @@ class ControllerRegistration(NamedTuple):
     endpoints: tuple[str, ...]
     """Its listeners."""
     features: Mapping[str, Levels]
-    """What its software supports."""
+    """The versions that its software supports."""
 
 
 class Voter(NamedTuple):
@@ -242,7 +242,7 @@ def unclean_election(
 
 
 class StrayCause(Enum):
-    """What a cluster lacks of a replica."""
+    """The part of a replica that a cluster lacks."""
 
     TOPIC = auto()
     """It has no topic with this id, or with this name."""
@@ -253,7 +253,7 @@ class StrayCause(Enum):
 
 
 class StrayDoubt(Enum):
-    """Why a broker may see other metadata when it starts."""
+    """The reason why a broker may see other metadata when it starts."""
 
     OLDER = auto()
     """The copy may be older than the directory."""
@@ -262,10 +262,10 @@ class StrayDoubt(Enum):
 
 
 class Stray(NamedTuple):
-    """Why a replica does not belong to the cluster."""
+    """The reason why a replica does not belong to the cluster."""
 
     cause: StrayCause
-    """What the cluster lacks."""
+    """The part that the cluster lacks."""
     about: str | int | None
     """The topic id, the partition, or the broker; None for a topic by its name."""
     since: int | None = None
@@ -275,7 +275,7 @@ class Stray(NamedTuple):
 
 
 class ReplicaInCluster(NamedTuple):
-    """What the metadata of its cluster say of a replica that is on the disk of a broker."""
+    """The facts in the metadata of its cluster about a replica on the disk of a broker."""
 
     source: str
     """The copy of the metadata."""
@@ -304,7 +304,7 @@ class ReplicaInCluster(NamedTuple):
     expires: bool = True
     """True if retention by time deletes segments of the topic, as far as its configuration says."""
     of_zookeeper: bool = False
-    """True if ZooKeeper keeps the metadata: its brokers keep directories that the cluster does not place on them."""
+    """True if ZooKeeper keeps the metadata. Then brokers keep directories that the cluster does not place on them."""
 
 
 def is_reserved(directory_id: str) -> bool:
@@ -313,19 +313,19 @@ def is_reserved(directory_id: str) -> bool:
 
 
 class MetadataProblem(NamedTuple):
-    """What in the metadata cannot be read, or contradicts what stands before."""
+    """A part of the metadata that cannot be read, or contradicts earlier parts."""
 
     place: str
     """The file or znode, with the offset or position."""
     why: str
-    """What is wrong."""
+    """The problem."""
 
 
 class MetadataOrigin(NamedTuple):
-    """Where the metadata of a cluster come from."""
+    """The source of a cluster's metadata."""
 
     kind: str
-    """`kraft`, `zookeeper`, `export` for what somebody exported from ZooKeeper, or `none` if every copy is lost."""
+    """`kraft`, `zookeeper`, `export` for an export of znodes, or `none` if every copy is lost."""
     path: str
     """The path."""
     end_offset: int | None
@@ -337,11 +337,11 @@ class MetadataOrigin(NamedTuple):
     committed_to: int | None
     """Every record below this offset is committed for certain; None if that is not known of any."""
     problems: tuple[MetadataProblem, ...]
-    """What of it cannot be read, or contradicts what stands before."""
+    """The parts that cannot be read, or contradict earlier parts."""
 
 
 class MetadataTail(NamedTuple):
-    """What a copy of the KRaft log holds that may not be committed."""
+    """The part of a copy of the KRaft log that may not be committed."""
 
     start: int
     """The first offset."""
@@ -352,7 +352,7 @@ class MetadataTail(NamedTuple):
 
 
 STATIC = ("static", "")
-"""Where an image keeps what the server.properties of controllers say; of several the one that elects uncleanly."""
+"""The key of the settings from the server.properties of controllers; of several files the one that elects uncleanly."""
 
 
 class ClusterImage(NamedTuple):
@@ -384,7 +384,7 @@ class ClusterImage(NamedTuple):
     delegation_tokens: tuple[str, ...] = ()
     """The ids of the delegation tokens."""
     migration: str | None = None
-    """How far a migration from ZooKeeper came; None if none is known."""
+    """The progress of a migration from ZooKeeper; None if none is known."""
     controller: int | None = None
     """The active controller, or the last one that was; None if that is not known."""
     settings: tuple[str, ...] = ()
@@ -406,9 +406,10 @@ class ClusterImage(NamedTuple):
         return self.unclean.get((topic.topic_id or topic.name, number))
 
     def config(self, topic: str, name: str) -> str | None:
-        """Return what holds for a topic: its own configuration, the controller's, the cluster's, or a file's.
+        """Return the effective value for a topic, from its own configuration, the controller's, the cluster's, or a
+        file's.
 
-        None if nothing at hand says it (KafkaConfigSchema.resolveEffectiveTopicConfig 3.3 to 4.3.1; with ZooKeeper
+        None if no given file has it (KafkaConfigSchema.resolveEffectiveTopicConfig 3.3 to 4.3.1; with ZooKeeper
         KafkaConfig of the controller).
 
         The default of `min.insync.replicas` and of unclean elections has the same name for brokers as for topics.

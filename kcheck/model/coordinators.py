@@ -1,4 +1,4 @@
-"""What the coordinators of a cluster know, and the logs that they know it of: the view of the rules KC6xx."""
+"""The state of a cluster's coordinators, and the logs it is about, as the rules KC6xx see them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -68,4 +68,4 @@ class Coordinated(NamedTuple):
     transactions: Mapping[int, TransactionState]
     """The transactions at hand, by producer id."""
     knows_all: bool
-    """True if these are all transactions of the cluster: no coordinator has another one."""
+    """True if these are all transactions of the cluster, so that no coordinator has another one."""

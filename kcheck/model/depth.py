@@ -1,4 +1,4 @@
-"""How much of a file kcheck reads."""
+"""The part of a file that kcheck reads."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from kcheck.errors import UsageError
 
 
 class Depth(StrEnum):
-    """How much of a file kcheck reads; each depth includes the ones before it."""
+    """The part of a file that kcheck reads; each depth includes the ones before it."""
 
     CHECKPOINTS = "checkpoints"
     """The small files, and the tail of each log."""

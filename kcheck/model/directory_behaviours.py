@@ -1,4 +1,4 @@
-"""What a start makes of partition directories in which releases."""
+"""The effects of starting a broker on partition directories, by release."""
 
 from kcheck.model.behaviour import Behaviour
 

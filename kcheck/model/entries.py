@@ -73,7 +73,7 @@ class Batch(NamedTuple):
     base_offset: Offset
     """Its first offset.
 
-    For a wrapper this is its last offset: only decompression shows the first one.
+    For a wrapper this is its last offset, because only decompression shows the first one.
     """
     last_offset: Offset
     """Its last offset."""

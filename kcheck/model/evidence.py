@@ -1,4 +1,4 @@
-"""What the files of brokers say about the release of Kafka that wrote them."""
+"""The evidence in the files of brokers about the release of Kafka that wrote them."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Reason(NamedTuple):
     """One thing in the files that bounds the release."""
 
     source: str
-    """What it is, in words."""
+    """Its description."""
     path: str
     """The file or directory where it is."""
     broker_id: int | None
@@ -34,12 +34,12 @@ class Reason(NamedTuple):
 
 
 class OtherEnd(NamedTuple):
-    """What the answer would be for the lowest release of a range, against that for the one used."""
+    """The differences between the answer for the lowest release of a range and the answer for the used one."""
 
     kafka: str
     """The line: the lowest one, or the newest tested one if the answer is for the lowest."""
     differs_in: tuple[str, ...] | None
-    """What differs: rules, and what an answer says of partitions; None if that is too much to compare."""
+    """The rules and the answers about partitions that differ; None if there is too much to compare."""
 
 
 class ReleaseEvidence(NamedTuple):
@@ -54,9 +54,9 @@ class ReleaseEvidence(NamedTuple):
     given: bool
     """True if the user named that release."""
     reasons: tuple[Reason, ...]
-    """What decides the range, broker by broker."""
+    """The evidence for the range, broker by broker."""
     agrees: bool = True
-    """False if the brokers, or the evidence of one, tell releases that differ: the range then holds those of all."""
+    """False if brokers, or the evidence of one, have different releases. The range then covers all of them."""
     contradicted: bool = False
     """True if the user named a release outside the range."""
     other: OtherEnd | None = None
@@ -83,5 +83,5 @@ class ReleaseEvidence(NamedTuple):
 
     @property
     def sources(self) -> str:
-        """What decides the range, in words: each thing once."""
+        """The evidence for the range, in words, each piece once."""
         return ", ".join(dict.fromkeys(reason.source for reason in self.reasons))

@@ -1,4 +1,4 @@
-"""A finding: what is wrong, where, what the broker will do about it, and what to do."""
+"""A finding, with the problem, its place, the reaction of the broker, and the advice."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -8,7 +8,7 @@ from kcheck.errors import UsageError
 
 
 class Severity(StrEnum):
-    """What the broker does about a problem."""
+    """The reaction of the broker to a problem."""
 
     INFO = "info"
     """It does not notice."""
@@ -30,7 +30,7 @@ Chosen = Callable[[str, Severity], bool]
 
 
 class Location(NamedTuple):
-    """Where a fact is: a log dir, a directory in it, a file, or a place in a file. Paths are as the user named them.
+    """The place of a fact, which is a log dir, a directory in it, a file, or a place in a file. Paths are as typed.
 
     A named tuple, because every partition has several.
     """
@@ -65,7 +65,7 @@ class Location(NamedTuple):
 
 
 class Claimed(StrEnum):
-    """What an effect can say that the next start does with a partition."""
+    """The claims that an effect can make about the next start of a partition."""
 
     ABORTS = "aborts"
     """The broker does not start."""
@@ -76,65 +76,65 @@ class Claimed(StrEnum):
     STRAY = "stray"
     """The broker sets the directory aside."""
     CUTS = "cuts"
-    """The start removes what follows an offset of the log."""
+    """The next start truncates the log at an offset."""
     WIPES = "wipes"
-    """The start deletes every segment; the log begins again at an offset."""
+    """The next start deletes every segment; the log begins again at an offset."""
     KEEPS = "keeps"
-    """The start leaves the segment with a base offset as it is."""
+    """The next start leaves the segment with a base offset as it is."""
     REBUILDS = "rebuilds"
-    """The start recovers the segment with a base offset, and rebuilds its indexes."""
+    """The next start recovers the segment with a base offset, and rebuilds its indexes."""
     ENDS = "ends"
-    """The start loads the log, which then ends at an offset."""
+    """The next start loads the log, which then ends at an offset."""
     LOADS = "loads"
-    """The start loads the log."""
+    """The next start loads the log."""
     EPOCHS = "epochs"
-    """After the start, this is the latest leader epoch that the replica knows; -1 if it knows none."""
+    """After the broker has started, this is the latest leader epoch of the replica; -1 if it has none."""
 
 
 class Claim(NamedTuple):
     """One thing that an effect says of the next start."""
 
     claimed: Claimed
-    """What the start does."""
+    """The claimed action."""
     value: int | None = None
     """The offset or epoch of it; None if it has none."""
 
 
 class Effect(NamedTuple):
-    """An effect that speaks of the next start: the words hold only while the prediction has every claim."""
+    """An effect about the next start. The words are true only while the prediction has every claim."""
 
     words: str
     """The effect."""
     claims: tuple[Claim, ...]
-    """What the words say of the next start."""
+    """The claims in the words about the next start."""
 
 
 class Finding(NamedTuple):
-    """One problem: what is wrong, what the broker does about it, and what to do."""
+    """One problem, with the reaction of the broker and the advice."""
 
     id: str
     """The id of the rule, for example KC201."""
     name: str
     """The name of the rule, for example epoch-order."""
     severity: Severity
-    """How bad it is."""
+    """Its severity."""
     where: Location
-    """Where it is."""
+    """Its place."""
     message: str
-    """What is wrong."""
+    """The problem."""
     effect: str
-    """What the broker does about it."""
+    """The reaction of the broker."""
     advice: str
-    """What to do."""
+    """The advice."""
     data: Mapping[str, object] = {}
     """The facts of the message for scripts, JSON types only."""
     repair: Mapping[str, object] | None = None
     """The repairs that can plan something about it; None if there are none."""
     claims: tuple[Claim, ...] = ()
-    """What the effect says of the next start; `core.start.claims` holds it against the prediction."""
+    """The claims of the effect about the next start; `core.start.claims` compares them with the prediction."""
 
     def sort_key(self) -> tuple[object, ...]:
-        """Return the key that orders findings for output: by location, then by rule."""
+        """Return the key that orders findings for output by location, then by rule."""
         where = self.where
         replica = (where.log_dir or "", where.topic or "", -1 if where.partition is None else where.partition)
         in_replica = (where.dir or "", where.file or "", where.line or 0, where.position or 0)

@@ -1,4 +1,4 @@
-"""How Java reads text: Integer.parseInt, BufferedReader.readLine over a UTF-8 decoder, String.split at white space.
+"""Java's reading of text by Integer.parseInt, BufferedReader.readLine over a UTF-8 decoder, and String.split.
 
 Facts: JDK 8 to 17, `sun.nio.cs.UTF_8`, `sun.nio.cs.StreamDecoder`, `java.io.BufferedReader`.
 """
@@ -64,8 +64,8 @@ def java_lines(text: str) -> Iterator[str]:
 def java_fields(line: str, most: int = 0) -> list[str]:
     r"""Return the fields of split("\\s+"): a leading empty field counts, trailing ones do not; an empty line has one.
 
-    A line with more than `most` fields gives `most` + 1, the last with the rest of the line: a corrupt line can be
-    long.
+    A line with more than `most` fields gives `most` + 1, the last with the rest of the line, because a corrupt line can
+    be long.
     """
     fields = _WHITE_SPACE.split(line, maxsplit=most)
     while len(fields) > 1 and not fields[-1]:
@@ -74,7 +74,7 @@ def java_fields(line: str, most: int = 0) -> list[str]:
 
 
 class Utf8Lines(NamedTuple):
-    """What BufferedReader.readLine returns for a file."""
+    """The result of BufferedReader.readLine for a file."""
 
     lines: Iterator[str]
     """The lines, to be read once."""

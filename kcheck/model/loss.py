@@ -1,4 +1,4 @@
-"""Records that a start or a repair takes from the files."""
+"""Records that a broker's next start or a repair removes from the files."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from kcheck.model.entries import Offset
 class LostRecords(NamedTuple):
     """Records that are in the files now and that the broker will not have; offsets `[start, end)`.
 
-    The header of an incomplete batch counts: it names records of which some bytes are there.
+    The header of an incomplete batch counts, because some bytes of its records exist.
     """
 
     start: Offset | None
@@ -16,9 +16,9 @@ class LostRecords(NamedTuple):
     end: Offset | None
     """The offset after the last one; None if it is not known."""
     records: int | None
-    """How many records; None if that is not known."""
+    """Number of records; None if not known."""
     bytes: int
-    """How many bytes the start truncates or deletes, without zeros at the end."""
+    """Number of bytes that the next start truncates or deletes, without zeros at the end."""
     below_high_watermark: int | None
     """Number of the records that consumers may have read; None if that is not known."""
     counted: int = 0
@@ -76,7 +76,7 @@ class BatchFaults(NamedTuple):
     foreign: tuple[tuple[Offset, Offset], ...] = ()
     """The offsets `[start, end)` of segments that their time index, or the next segment, contradicts."""
     is_complete: bool = True
-    """Whether every batch was read."""
+    """True if every batch was read."""
     dated: tuple[DatedRecords, ...] = ()
     """The segments that their time index dates before their newest record."""
     skipped: tuple[tuple[Offset, Offset], ...] = ()

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 
 class LostKind(StrEnum):
-    """What is lost."""
+    """The lost thing."""
 
     EMPTY = "empty"
-    """A log dir without meta.properties and partition directories: perhaps its disk is not mounted."""
+    """A log dir without meta.properties and partition directories, perhaps because its disk is not mounted."""
     BROKER = "broker"
     """A broker to which the metadata assigns replicas, without any log dir in the run."""
     LOG_DIR = "log-dir"

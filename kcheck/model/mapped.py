@@ -31,7 +31,7 @@ class Items(Protocol[S_co]):
 
 
 class Mapped(OnDemand[T], Generic[S, T]):
-    """The items of another sequence, converted when they are read: millions of rows are never in memory together."""
+    """The items of another sequence, converted when they are read; millions of rows are never in memory together."""
 
     __slots__ = ("_make", "_source")
 

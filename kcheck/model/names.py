@@ -1,4 +1,4 @@
-"""The names in a log dir: partition directories, segment files, checkpoints.
+"""The names of partition directories, segment files and checkpoints in a log dir.
 
 A name on disk can be any text. Kafka's rules: LocalLog.parseTopicPartitionName, LogFileUtils, LogManager.loadLogs.
 """
@@ -50,7 +50,7 @@ class TopicPartition(NamedTuple):
 
 
 class DirectoryState(StrEnum):
-    """What the suffix of a partition directory says."""
+    """The state of a partition directory by its suffix."""
 
     CURRENT = "current"
     """No suffix: the replica that the broker serves."""
@@ -63,7 +63,7 @@ class DirectoryState(StrEnum):
 
 
 LIVE = (DirectoryState.CURRENT, DirectoryState.FUTURE)
-"""The directories that a broker uses and that checkpoints name: not one to be deleted, or one that it set aside."""
+"""The directories that a broker uses and that checkpoints name, without -delete and -stray."""
 
 
 class PartitionDirectory(NamedTuple):
@@ -74,7 +74,7 @@ class PartitionDirectory(NamedTuple):
     partition: int
     """The partition number."""
     state: DirectoryState
-    """What its suffix says."""
+    """The state by its suffix."""
     canonical: bool
     """False if brokers can parse the name but never write it."""
 
@@ -111,7 +111,8 @@ def parse_directory(name: str) -> PartitionDirectory | None:
 def broker_accepts(name: str, release: Release) -> TopicPartition | None:
     """Return the partition that a broker of this release loads from a directory of this name.
 
-    None if its start aborts (LocalLog.parseTopicPartitionName; Log up to 2.8). A release does not know newer suffixes.
+    None if the broker does not start with it (LocalLog.parseTopicPartitionName; Log up to 2.8). A release does not know
+    newer suffixes.
     """
     if release.cuts_deleted_names_at_dot and name.endswith("-delete"):
         return _parse(name.partition(".")[0], ()) if "." in name else None  # It cuts a topic name at its first dot.
@@ -149,7 +150,7 @@ def _parse(name: str, suffixes: tuple[str, ...]) -> TopicPartition | None:
 
 
 class FileKind(StrEnum):
-    """What a file in a log dir or in a partition directory is, by its name."""
+    """The kind of a file in a log dir or in a partition directory, by its name."""
 
     LOG = "log"
     INDEX = "index"
@@ -174,20 +175,20 @@ class KafkaFile(NamedTuple):
     """The parts of a file name."""
 
     kind: FileKind
-    """What the file is."""
+    """The kind of the file."""
     offset: Offset | None
     """The offset in the name; None if the name has none, or one that Long.parseLong refuses.
 
     A broker's start fails on the latter with NumberFormatException.
     """
     suffix: str
-    """What follows the kind's own extension, for example `.swap`; empty if nothing does."""
+    """The suffix after the kind's own extension, for example `.swap`; empty if there is none."""
     canonical: bool = True
-    """False if no broker writes the name: an offset has 20 digits."""
+    """False if no broker writes the name, because an offset has 20 digits."""
 
 
 UNMODELLED_DIRECTORIES = (FileKind.METADATA_SNAPSHOT, FileKind.QUORUM_STATE, FileKind.REMOTE_OFFSETS)
-"""File kinds for which kcheck does not know what a start does with a directory in their place."""
+"""File kinds for which it is unknown how a broker treats a directory of that name when it starts."""
 
 CLEANED, SWAP, DELETED, TEMPORARY, PART = ".cleaned", ".swap", ".deleted", ".tmp", ".part"
 
@@ -229,9 +230,9 @@ _NEVER_TEMPORARY = (FileKind.CLEAN_SHUTDOWN, FileKind.LOCK)
 
 @lru_cache(65_536)  # Every rule about the files of a partition needs it again.
 def parse_file(name: str) -> KafkaFile:
-    """Return what a file is by its name: LogFileUtils.offsetFromFileName, LogLoader, Snapshots.parse 0.8 to 4.3.1.
+    """Return the kind of a file by its name (LogFileUtils.offsetFromFileName, LogLoader, Snapshots.parse 0.8 to 4.3.1).
 
-    The offset comes before the first dot, the extension after the last: a broker takes `5.old.log` for a segment at
+    The offset comes before the first dot, the extension after the last. So a broker treats `5.old.log` as a segment at
     offset 5.
     """
     kind = _OF_A_SEGMENT.get(name[21:])
@@ -280,7 +281,7 @@ _ENDINGS = (*(f".{extension}" for extension in _OF_A_SEGMENT), CLEANED, SWAP, DE
 
 
 def is_stranger(name: str) -> bool:
-    """Whether no broker takes a file of this name in a partition directory for one of its own: every start ignores it.
+    """Return whether every broker ignores a file of this name in a partition directory.
 
     `parse_file` says OTHER of the name then, but a million names take a tenth of its time.
     """
@@ -288,7 +289,7 @@ def is_stranger(name: str) -> bool:
 
 
 def is_stranger_in_log_dir(name: str) -> bool:
-    """Whether no broker takes a file of this name in a log dir for one of its own, or for a partition directory."""
+    """Return whether every broker ignores this name in a log dir, as a file and as a partition directory."""
     return is_stranger(name) and parse_directory(name) is None
 
 
@@ -310,13 +311,13 @@ def parse_metadata_snapshot(name: str) -> tuple[Offset, Epoch] | None:
 
 
 def metadata_snapshots(names: Iterable[str]) -> list[tuple[Epoch, Offset, str]]:
-    """Return KRaft's complete snapshots among some files, in the order of OffsetAndEpoch: by epoch, then by offset."""
+    """Return KRaft's complete snapshots among some files, by epoch, then by offset, as OffsetAndEpoch orders them."""
     parsed = ((parse_metadata_snapshot(name), name) for name in names if name.endswith(SNAPSHOT_ENDINGS[0]))
     return sorted((end_and_epoch[1], end_and_epoch[0], name) for end_and_epoch, name in parsed if end_and_epoch)
 
 
 def _has_suffix(kind: FileKind, suffix: str) -> bool:
-    """Return whether brokers use the suffix for files of this kind: a producer snapshot is never cleaned or swapped."""
+    """Return whether brokers use the suffix for files of this kind. A producer snapshot is never cleaned or swapped."""
     return kind is not FileKind.PRODUCER_SNAPSHOT or suffix in ("", DELETED)
 
 

@@ -1,4 +1,4 @@
-"""What a parser returns: the value that it could read, and a defect for everything that it could not."""
+"""The result of a parser, with the readable value, and a defect for every unreadable part."""
 
 from typing import Generic, NamedTuple, TypeVar
 
@@ -14,9 +14,9 @@ class Defect(NamedTuple):
     """One thing that is wrong in a file."""
 
     message: str
-    """What is wrong."""
+    """The problem."""
     position: int
-    """Where, in bytes from the start of the file."""
+    """The position, in bytes from the beginning of the file."""
     line: int | None = None
     """The line, from 1; None in a binary file."""
     column: int | None = None
@@ -39,11 +39,11 @@ class Parsed(NamedTuple, Generic[T]):
     value: T
     """Everything that it could read."""
     defects: tuple[Defect, ...] = ()
-    """What is wrong, in the order of the file."""
+    """The defects, in the order of the file."""
 
 
 class BrokerReads(NamedTuple, Generic[T]):
-    """What a broker's own reader returns for the same bytes: a value or an error."""
+    """The result of a broker's own reader for the same bytes, a value or an error."""
 
     value: T | None
     """The value; None if the reader fails."""

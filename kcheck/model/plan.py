@@ -1,8 +1,8 @@
-"""A plan: the changes that a repair makes, as data. `model/plan_json.py` reads plan files.
+"""A plan has the changes of a repair, as data. `model/plan_json.py` reads plan files.
 
 An operation changes one file or directory and has a digest of it before and after. A file that matches neither digest
-makes the plan stale. No operation deletes anything: the backup keeps what it replaces. docs/plan.md describes every
-field, with an example.
+makes the plan stale. No operation deletes anything, because the backup keeps the replaced files. docs/plan.md describes
+every field, with an example.
 """
 
 import json
@@ -26,7 +26,7 @@ _TEXT_SIZE = 1 << 20
 """The characters of a plan that are hashed at once."""
 
 DEPTH_MAX = 2
-"""The most names below a log dir: a partition directory, and a file in it."""
+"""The most names below a log dir, which are a partition directory and a file in it."""
 
 
 class Digest(NamedTuple):
@@ -39,20 +39,20 @@ class Digest(NamedTuple):
 
 
 class Why(NamedTuple):
-    """Why an operation is in the plan, for the operator who decides; `apply` ignores it."""
+    """The reason why an operation is in the plan, for the operator; `apply` ignores it."""
 
     finding: str | None
     """The id of the rule; None if no rule asked for the operation."""
     reason: str
     """The reason in a sentence."""
     evidence: Row | None = None
-    """Where the proof is, as a JSON object (file, position); None if there is nothing to show."""
+    """The place of the proof, as a JSON object (file, position); None if there is nothing to show."""
     loses: Row | None = None
-    """What it discards, as a JSON object (topic, partition, from, to, records, bytes); None if nothing."""
+    """The discarded records, as a JSON object (topic, partition, from, to, records, bytes); None if there are none."""
     broker_now: str | None = None
-    """What the broker does without the operation; None if that is not known."""
+    """The behavior of the broker without the operation; None if not known."""
     broker_after: str | None = None
-    """What the broker does after the operation; None if that is not known."""
+    """The behavior of the broker after the operation; None if not known."""
 
 
 class Write(NamedTuple):
@@ -154,7 +154,7 @@ NAMES: dict[str, type[FileOp]] = {
 
 
 class LogDirIdentity(NamedTuple):
-    """Which log dir a plan is for: another one can have the same path later, or on another machine."""
+    """The log dir of a plan. Another log dir can have the same path later, or on another machine."""
 
     log_dir: str
     """Its path."""
@@ -219,7 +219,7 @@ def place_of(path: str, log_dirs: Iterable[str]) -> tuple[str, tuple[str, ...]] 
 
 
 def placed(plan: Plan, at: Mapping[str, str]) -> Plan:
-    """Return a plan for log dirs that lie elsewhere; `at` has their new paths by the old ones."""
+    """Return a plan for log dirs in other places; `at` has their new paths by the old ones."""
 
     def moved(operation: FileOp) -> FileOp:
         place = place_of(operation.path, plan.log_dirs)
@@ -236,7 +236,7 @@ def placed(plan: Plan, at: Mapping[str, str]) -> Plan:
 
 
 def is_name(name: str) -> bool:
-    """Whether this can be the name of a file: no path, not `.` or `..`, no NUL, and the one spelling of its bytes."""
+    """Return whether this can be the name of a file, that is no path, `.` or `..`, without NUL, in the one spelling."""
     return name not in ("", ".", "..") and "/" not in name and "\0" not in name and is_path(name)
 
 
@@ -256,7 +256,8 @@ def touched(operation: FileOp) -> tuple[str, ...]:
 
 
 def new_directories(plan: Plan) -> frozenset[str]:
-    """Return the partition directories that `apply` creates if they are missing: a plan writes a whole log there.
+    """Return the partition directories that `apply` creates if they are missing, because a plan writes a complete log
+    there.
 
     Every operation in one of them writes a file that does not exist, and one of these has records.
     """

@@ -1,4 +1,4 @@
-"""Reads plan files, and refuses everything unexpected: anybody may have edited them. `serialize_plan` writes them."""
+"""Reads plan files, and refuses everything unexpected, as in an edited file. `serialize_plan` writes them."""
 
 import json
 from base64 import b64decode
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 def parse_plan(data: bytes) -> Plan:
-    """Parse a plan file; PlanError says what is wrong, PlanVersionError that another kcheck wrote it."""
+    """Parse a plan file; PlanError names the problem, PlanVersionError that another kcheck wrote it."""
     try:
         value = json.loads(data, object_pairs_hook=_unique_names, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -166,7 +166,7 @@ def _operation(row: object, what: str, log_dirs: tuple[str, ...]) -> FileOp:
 
 
 def _problem(operation: FileOp, names: tuple[str, ...]) -> str | None:
-    """Return what is wrong with an operation by itself; `names` are those below the log dir."""
+    """Return the problem of an operation by itself; `names` are the names below the log dir."""
     to = operation.to if isinstance(operation, Rename) else names[-1]
     if FileKind.LOCK in (names[-1], to):
         return "a plan must not touch .lock"

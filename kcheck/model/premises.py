@@ -1,11 +1,11 @@
-"""What an answer about a start rests on, and what became of it: proven, refuted, or not seen."""
+"""The premises of an answer about the next start, each proven, refuted, or not seen."""
 
 from enum import StrEnum
 from typing import NamedTuple
 
 
 class PremiseStatus(StrEnum):
-    """Whether a premise holds. The value is what an answer calls it."""
+    """The status of a premise. The value is the name in an answer."""
 
     PROVEN = "proven"
     """The files show that it holds."""
@@ -16,7 +16,7 @@ class PremiseStatus(StrEnum):
 
 
 class PremiseEvidence(NamedTuple):
-    """What one file contains about a premise."""
+    """The content of one file about a premise."""
 
     path: str
     """The file or directory."""
@@ -32,7 +32,7 @@ class JudgedPremise(NamedTuple):
     status: PremiseStatus
     """The judgement."""
     sentence: str
-    """What holds, does not hold, or was not seen."""
+    """The fact that is true, is not true, or was not seen."""
     broker_id: int | None
     """The broker; None if its id is not known."""
     log_dir: str | None = None

@@ -9,7 +9,7 @@ from kcheck.model.finding import Location
 
 
 class SequenceFault(StrEnum):
-    """What can be wrong with the sequence numbers of a batch, compared with its producer's previous batch."""
+    """The problems of a batch's sequence numbers, compared with its producer's previous batch."""
 
     REPEATED = "repeated"
     """They are not above those of the previous batch."""
@@ -21,7 +21,7 @@ class FaultySequence(NamedTuple):
     """A batch whose sequence numbers do not continue those of its producer's previous batch in the same epoch."""
 
     fault: SequenceFault
-    """What is wrong."""
+    """The problem."""
     producer_id: int
     """The producer's id."""
     producer_epoch: int
@@ -94,7 +94,7 @@ class Producing(NamedTuple):
 
 
 class SnapshotFault(StrEnum):
-    """How a producer snapshot can contradict the batches below its offset."""
+    """The contradictions between a producer snapshot and the batches below its offset."""
 
     BEYOND = "beyond"
     """It names an offset at or above its own."""
@@ -116,7 +116,7 @@ class FaultyProducer(NamedTuple):
     """A wrong or missing entry of a producer snapshot."""
 
     fault: SnapshotFault
-    """What is wrong."""
+    """The problem."""
     producer_id: int
     """The producer's id."""
     stated: int
@@ -131,9 +131,9 @@ class SnapshotView(NamedTuple):
     where: Location
     """The file."""
     offset: Offset
-    """The offset in its name: it describes the producers below."""
+    """The offset in its name. The snapshot describes the producers below it."""
     newest: bool
-    """True if a start after a clean shutdown loads this snapshot."""
+    """True if a broker loads this snapshot when it starts after a clean shutdown."""
     faults: tuple[FaultyProducer, ...]
     """The first wrong entries."""
     counts: Mapping[SnapshotFault, int]

@@ -1,4 +1,4 @@
-"""A release of Kafka: what its line does (filled by `kcheck.core.releases.releases`), and each row of `Behaviours`."""
+"""A release of Kafka, with the behavior of its line (`kcheck.core.releases.releases`) and each row of `Behaviours`."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from kcheck.model.evidence import ReleaseEvidence
 
 
 class CheckpointReader(StrEnum):
-    """How a release line reads the text checkpoints (CheckpointFile, OffsetCheckpoint in 0.10.2 and earlier)."""
+    """The ways to read the text checkpoints (CheckpointFile, OffsetCheckpoint in 0.10.2 and earlier)."""
 
     R1 = "R1"
     """0.8.2 to 0.9.0: any number that does not parse raises NumberFormatException; the count is of distinct keys."""
@@ -25,7 +25,7 @@ class CheckpointReader(StrEnum):
 
 
 class EpochLoad(StrEnum):
-    """What a release line does to leader-epoch-checkpoint when it loads a log (LeaderEpochFileCache, LogLoader)."""
+    """The changes of leader-epoch-checkpoint when a log is loaded (LeaderEpochFileCache, LogLoader)."""
 
     E0 = "E0"
     """Up to 0.10.2: there is no such file."""
@@ -40,7 +40,7 @@ class EpochLoad(StrEnum):
 
 
 class Assign(StrEnum):
-    """How `LeaderEpochFileCache.assign` treats an entry that contradicts the cache."""
+    """The treatment of an entry that contradicts the cache, by `LeaderEpochFileCache.assign`."""
 
     IGNORE = "ignore"
     """Up to 2.0.0: the newcomer is ignored with a warning."""
@@ -64,7 +64,7 @@ class Lookup(StrEnum):
 
 
 class Follower(StrEnum):
-    """How a follower finds its truncation offset."""
+    """The ways in which a follower finds its truncation offset."""
 
     HIGH_WATERMARK = "high_watermark"
     KIP101 = "kip101"
@@ -87,7 +87,7 @@ class Profile(StrEnum):
 
 
 class HashTable(StrEnum):
-    """What a release keeps producers in, whose order is that of a snapshot."""
+    """The collection of producers in a release, which gives the order in a snapshot."""
 
     SCALA_2_12 = "scala-2.12"
     """scala.collection.mutable.HashMap of Scala 2.11 and 2.12."""
@@ -100,12 +100,12 @@ class HashTable(StrEnum):
 
 
 class ProfileRules(NamedTuple):
-    """What a profile does (KIP-101, KIP-279, KAFKA-7415, KAFKA-10706, KIP-595's truncation on fetch)."""
+    """The behavior of a profile (KIP-101, KIP-279, KAFKA-7415, KAFKA-10706, KIP-595's truncation on fetch)."""
 
     lookup: Lookup
-    """How the leader answers OffsetsForLeaderEpoch."""
+    """The answer of the leader to OffsetsForLeaderEpoch."""
     follower: Follower
-    """How the follower finds its truncation offset."""
+    """The way in which the follower finds its truncation offset."""
     reply_carries_epoch: bool = True
     """True if the reply of the leader names an epoch next to the offset (KIP-279)."""
     assigns_epoch_at_election: bool = False
@@ -120,25 +120,25 @@ class _Fields(NamedTuple):
     name: str
     """The version as it was asked for."""
     version: tuple[int, ...]
-    """The release that decides: the newest of its line where only a line was named. Only `behaviour` compares it."""
+    """The exact release, or the newest of its line if only a line was named. Only `behaviour` compares it."""
     profile: Profile
-    """What a follower and its leader do until their logs agree."""
+    """The behavior of a follower and its leader until their logs agree."""
     rules: ProfileRules
-    """What that profile does, with what `--ibp` changes."""
+    """The behavior of that profile, with the changes by `--ibp`."""
     lookup: Lookup | None
-    """How a leader answers OffsetsForLeaderEpoch; None where it knows no such request."""
+    """The answer of a leader to OffsetsForLeaderEpoch; None if the leader does not know the request."""
     reader: CheckpointReader
-    """How it reads the text checkpoints."""
+    """The way in which it reads the text checkpoints."""
     epoch_load: EpochLoad
-    """What it does to leader-epoch-checkpoint when it loads a log."""
+    """The changes of leader-epoch-checkpoint when it loads a log."""
     assign: Assign
-    """What it does with an entry that contradicts the epoch cache."""
+    """The treatment of an entry that contradicts the epoch cache."""
     epoch_cache: bool
-    """True if a log has an epoch cache: in some releases its message format decides."""
+    """True if a log has an epoch cache. In some releases that depends on its message format."""
     metadata_version_max: int | None = None
     """The newest metadata.version that it knows, where it refuses newer ones."""
     evidence: ReleaseEvidence | None = None
-    """What the files say about the release; None if they were not read for it."""
+    """The evidence of the files about the release; None if they were not read for it."""
 
 
 class Release(_Fields, Behaviours):
@@ -149,18 +149,18 @@ class Release(_Fields, Behaviours):
         return f"Release({self.name!r})"
 
     def __getstate__(self) -> None:
-        """Leave out the behaviors that were asked of it: they are not part of the value."""
+        """Leave out cached behaviors, because they are not part of the value."""
 
     @property
     def producer_table(self) -> HashTable:
-        """What orders the producers of a snapshot."""
+        """The collection that orders the producers of a snapshot."""
         if self.has_scala_2_12_maps:
             return HashTable.SCALA_2_12
         return HashTable.JAVA if self.snapshots_java_maps else HashTable.SCALA_2_13
 
     @property
     def replay_table(self) -> HashTable:
-        """What orders the producers that a replay finds in a segment."""
+        """The collection that orders the producers that a replay finds in a segment."""
         if self.has_scala_2_12_maps:
             return HashTable.SCALA_2_12
         return HashTable.JAVA_COMPUTED if self.replays_java_maps else HashTable.SCALA_2_13

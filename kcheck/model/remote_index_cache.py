@@ -25,7 +25,7 @@ class CachedIndexes(NamedTuple):
 
 
 class RemoteIndexCache(NamedTuple):
-    """What the directory holds, by the names and sizes of its files."""
+    """The content of the directory, by the names and sizes of its files."""
 
     files: int = 0
     """Number of its regular files."""
@@ -34,11 +34,11 @@ class RemoteIndexCache(NamedTuple):
     segments: int = 0
     """Number of remote segments that have all three files."""
     incomplete: int = 0
-    """How many have fewer: a start deletes their files."""
+    """Number of segments with fewer files. A broker deletes their files when it starts."""
     leftovers: int = 0
-    """Number of files that end with `.tmp` or `.deleted`: a start deletes them in 4.1 and later."""
+    """Number of files that end with `.tmp` or `.deleted`. Brokers of 4.1 and later delete them when they start."""
     refused: tuple[str, ...] = ()
-    """The first of the names with which a start of a broker with remote storage fails, sorted."""
+    """The first of the names with which a broker with remote storage does not start, sorted."""
     refused_count: int = 0
     """Number of these names."""
     indexed: tuple[CachedIndexes, ...] = ()

@@ -48,7 +48,7 @@ class RemoteSegment(NamedTuple):
     last_ms: int = -1
     """The time of its last record, in ms since 1970."""
     deletions: int = 0
-    """How often a broker has begun to delete it."""
+    """Number of times that a broker has begun to delete it."""
     was_finished: bool = False
     """True if it was copied completely at some time."""
     custom: bytes | None = None
@@ -78,7 +78,7 @@ class SegmentRun(NamedTuple):
 
 
 class MetadataState(StrEnum):
-    """How much of the metadata of a remote log is in the given log dirs."""
+    """The part of a remote log's metadata in the given log dirs."""
 
     READ = "read"
     """The metadata partition was read to its end."""
@@ -94,7 +94,7 @@ class RemoteLog(NamedTuple):
     """The remote part of one partition."""
 
     state: MetadataState
-    """How much of its metadata is known."""
+    """The known part of its metadata."""
     segments: Sequence[RemoteSegment] = ()
     """Its remote segments, by first offset, made when they are read; empty unless the metadata was read."""
     metadata_partition: int | None = None
@@ -118,7 +118,7 @@ class RemoteLog(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """Whether no broker has the metadata of all segments."""
+        """True if no broker has the metadata of all segments."""
         return self.state in {MetadataState.MISSING, MetadataState.SHORT}
 
 
@@ -188,7 +188,7 @@ class Store(NamedTuple):
     now_ms: int
     """When it was listed, in ms since 1970."""
     metadata_partitions: int | None = None
-    """How many partitions `__remote_log_metadata` has; None if that is not known."""
+    """Number of partitions of `__remote_log_metadata`; None if not known."""
     metadata_topic_id: str | None = None
     """The id of that topic; None if it is not known."""
     lost_metadata: Mapping[int, Offset] = {}

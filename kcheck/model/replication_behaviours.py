@@ -1,4 +1,4 @@
-"""What leaders, followers and controllers do while brokers run: what `kcheck simulate` switches by the release."""
+"""The behavior of running leaders, followers and controllers, which `kcheck simulate` switches by the release."""
 
 from kcheck.model.behaviour import Behaviour
 

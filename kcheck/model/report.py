@@ -1,4 +1,4 @@
-"""What a verb found, ready to leave: JSON rows and findings. Renderers look at nothing else."""
+"""The answer of a verb as JSON rows and findings. Renderers look at nothing else."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -15,14 +15,14 @@ def _every(finding: Finding) -> bool:
 
 
 FINDINGS = "findings"
-"""The table of what is wrong, which is not a field of the body."""
+"""The table of findings, which is not a field of the body."""
 
 Row = Mapping[str, object]
 """A JSON object: values are str, int, bool, None, rows, and tuples of them."""
 
 
 class Block(NamedTuple):
-    """Rows that have the same fields, as columns: of each field the values of all rows. There is at least one row."""
+    """Rows that have the same fields, as columns with the values of all rows. There is at least one row."""
 
     columns: Mapping[str, Sequence[object]]
 
@@ -42,7 +42,7 @@ class Block(NamedTuple):
 
 
 class Rows(Iterator[Row]):
-    """Rows that come in blocks. They are read once, row by row, or by what takes the blocks."""
+    """Rows that come in blocks. They are read once, row by row or block by block."""
 
     def __init__(self, blocks: Iterator[Block]) -> None:
         """Take the blocks, in order."""
@@ -82,7 +82,7 @@ class Column(NamedTuple):
 
 
 class CommandLine(NamedTuple):
-    """The command line of an answer: the next command repeats parts of it."""
+    """The command line of an answer. The next command repeats parts of it."""
 
     arguments: tuple[str, ...] = ()
     """The arguments, in order."""
@@ -139,18 +139,18 @@ class Report(NamedTuple):
 
     @property
     def unfinished(self) -> bool:
-        """True if something could not be looked at (KC000, KC001), but for what was removed meanwhile."""
+        """True if something could not be read (KC000, KC001), without files that were removed meanwhile."""
         failed = (item for item in self.collected if item.id.startswith("KC00") and item.severity is not Severity.INFO)
         return self.body.get("finished") is False or any(True for _ in failed)
 
     @property
     def interrupted(self) -> bool:
-        """True if the user stopped the look: the report holds what was found up to there."""
+        """True if the user stopped the command. The report has the findings until then."""
         return bool(self.body.get("interrupted"))
 
 
 class PartitionFilter(NamedTuple):
-    """Which partitions are meant: topic patterns (`*`, `?`, `[...]`), partitions as `N` or `topic-N`; empty is all."""
+    """A filter of partitions by topic patterns (`*`, `?`, `[...]`), and by `N` or `topic-N`; empty is all."""
 
     topics: tuple[str, ...] = ()
     partitions: tuple[str, ...] = ()

@@ -30,7 +30,7 @@ class BrokerUser(NamedTuple):
 
 
 class LogDirRights(NamedTuple):
-    """What a user may not do in one log dir."""
+    """The rights that a user lacks in one log dir."""
 
     user: BrokerUser
     """The user."""
@@ -56,13 +56,13 @@ class Volume(NamedTuple):
     """The mounted file system that contains a log dir."""
 
     mount_point: str
-    """Where it is mounted."""
+    """Its mount point."""
     is_read_only: bool
     """True if it is mounted read-only here."""
     is_seen_in_container: bool
-    """True if kcheck runs in a container: its mounts need not be those of the broker."""
+    """True if kcheck runs in a container, whose mounts can differ from the mounts of the broker."""
     free: int
-    """How many bytes a user other than root can still write."""
+    """Number of bytes that a user other than root can still write."""
     free_for_root: int
     """Number of bytes that root can still write."""
     block_size: int

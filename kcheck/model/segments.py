@@ -12,16 +12,16 @@ from kcheck.model.unreadable import Unreadable
 FAULT_COUNT_MAX = 100
 """kcheck keeps at most this many faults of a kind for one file, and counts all."""
 GAPS_KEPT = 2
-"""Gaps kept for a segment: two suffice to recognize a compaction."""
+"""Gaps kept for a segment. Two suffice to recognize a compaction."""
 
 
 class End(StrEnum):
-    """Why the batches of a `.log` end where they do (FileLogInputStream.nextBatch)."""
+    """The reason why the batches of a `.log` end (FileLogInputStream.nextBatch)."""
 
     WHOLE = "whole"
     """The file ends there."""
     TORN = "torn"
-    """The last batch is incomplete, or too few bytes are left for a header: a broker stops there without an error."""
+    """The last batch is incomplete, or too few bytes are left for a header. A broker stops there without an error."""
     CORRUPT = "corrupt"
     """No valid batch at this position: CorruptRecordException."""
     SHRUNK = "shrunk"
@@ -29,7 +29,7 @@ class End(StrEnum):
 
 
 class BatchFault(StrEnum):
-    """What can be wrong with a batch whose size fits the file."""
+    """The problems of a batch whose size fits the file."""
 
     CRC = "crc"
     """The CRC does not match the bytes."""
@@ -51,7 +51,7 @@ class FaultyBatch(NamedTuple):
     """A batch with a fault, as its header states it."""
 
     fault: BatchFault
-    """What is wrong."""
+    """The problem."""
     position: int
     """Its position in the `.log`, in bytes."""
     size: int
@@ -71,7 +71,7 @@ class FaultyBatch(NamedTuple):
 
 
 class RecordFault(StrEnum):
-    """What can be wrong inside of a batch whose CRC matches."""
+    """The problems inside of a batch whose CRC matches."""
 
     COMPRESSION = "compression"
     """It cannot be decompressed."""
@@ -84,15 +84,15 @@ class RecordFault(StrEnum):
     TIMESTAMP = "timestamp"
     """The largest timestamp of its records differs from the one in its header."""
     CONTROL = "control"
-    """A transaction marker that fails with InvalidRecordException: recovery truncates the log there."""
+    """A transaction marker that fails with InvalidRecordException. Recovery truncates the log there."""
     SHORT = "short"
-    """A transaction marker whose value is too short: from 4.1 it fails with another exception."""
+    """A transaction marker whose value is too short. In 4.1 and later it fails with another exception."""
     MARKER = "marker"
     """A transaction marker that fails with another exception in every release."""
     RAFT = "raft"
     """A KRaft control record that cannot be parsed."""
     PASSED = "passed"
-    """Bytes that belong to no record: readers skip them without an error."""
+    """Bytes that belong to no record. Readers skip them without an error."""
     UNUSUAL = "unusual"
     """A control batch that no broker writes, but every reader accepts."""
     MESSAGE = "message"
@@ -105,7 +105,7 @@ class FaultyRecord(NamedTuple):
     """The first fault of a kind inside of a batch."""
 
     fault: RecordFault
-    """What is wrong."""
+    """The problem."""
     position: int
     """The position of the batch in the `.log`, in bytes."""
     base_offset: Offset
@@ -115,24 +115,24 @@ class FaultyRecord(NamedTuple):
     record: int | None
     """The number of the record in the batch, from 0; None if the batch itself is wrong."""
     problem: str
-    """What is wrong, in words."""
+    """The problem, in words."""
 
 
 class RecordsView(NamedTuple):
     """The records of a segment."""
 
     decoded: int
-    """How many records kcheck decoded."""
+    """Number of decoded records."""
     faults: tuple[FaultyRecord, ...]
     """The first faults."""
     counts: Mapping[RecordFault, int]
     """Number of batches that have each fault."""
     keyless: int = 0
-    """How many of the records of magic 2 have no key, without control records."""
+    """Number of records of magic 2 without a key, without control records."""
 
 
 class EntryFault(StrEnum):
-    """What can be wrong with an entry of an offset index or a time index."""
+    """The problems of an entry in an offset index or a time index."""
 
     ORDER = "order"
     """It is not above the entry before it, or holds a negative number."""
@@ -152,7 +152,7 @@ class FaultyEntry(NamedTuple):
     """An index entry with a fault."""
 
     fault: EntryFault
-    """What is wrong."""
+    """The problem."""
     number: int
     """The number of the entry, from 0."""
     offset: Offset
@@ -173,7 +173,7 @@ class IndexView(NamedTuple):
     room: int
     """Number of its preallocated zeros, in bytes."""
     torn: int
-    """How many bytes follow the last complete entry."""
+    """Number of bytes after the last complete entry."""
     faults: tuple[FaultyEntry, ...]
     """The first entries with a fault."""
     counts: Mapping[EntryFault, int]
@@ -212,7 +212,7 @@ class Aborted(NamedTuple):
     producer_id: int
     """The producer's id."""
     first_offset: Offset | None
-    """Its first offset; None if kcheck saw no batch of it: it began before the first segment, or was compacted."""
+    """Its first offset; None if it began before the first segment, or was compacted, so that no batch was seen."""
     last_offset: Offset
     """The offset of the marker."""
 
@@ -264,7 +264,7 @@ class Epochless(NamedTuple):
 
 
 class SegmentView(NamedTuple):
-    """One segment, read from its start."""
+    """One segment, read from its beginning."""
 
     where: Location
     """The `.log`."""
@@ -273,7 +273,7 @@ class SegmentView(NamedTuple):
     size: int
     """The size of the `.log` in bytes."""
     valid_size: int
-    """Where its valid batches end, in bytes."""
+    """The end of its valid batches, in bytes."""
     end: End
     """The reason why they end there."""
     zeros: bool
@@ -318,7 +318,7 @@ class SegmentView(NamedTuple):
     records: RecordsView | None = None
     """Its records; None if kcheck did not decode them."""
     holes: int = 0
-    """Number of its offsets without a record, by the batch headers: before, between and inside of batches."""
+    """Number of its offsets without a record before, between and inside of batches, by the batch headers."""
     gaps: tuple[Gap, ...] = ()
     """The first two gaps between batches."""
     lacks_epochs: bool = False

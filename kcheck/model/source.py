@@ -1,6 +1,6 @@
-"""Bytes to read by position, wherever they are: in a file, in an object store, or in memory.
+"""Bytes to read by position, in a file, in an object store, or in memory.
 
-A pure package opens nothing: it takes a `Source`, or `Files` to open the files of one directory by name.
+A pure package opens nothing. It takes a `Source`, or `Files` to open the files of one directory by name.
 """
 
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from kcheck.model.names import LEADER_EPOCHS
 from kcheck.model.segments import RecordsView
 
 SMALL_FILE_SIZE_MAX = 256 << 20
-"""kcheck does not read a larger index or other small file: no broker writes one."""
+"""kcheck does not read a larger index or other small file, because no broker writes one."""
 SHORT_SIZE_MAX = 4096
 """Up to this size a file costs less to read whole than to look for a part of it."""
 _CHECKPOINT_SIZE_MAX = 64 << 20
-"""kcheck does not read a larger text checkpoint (about a million lines): its entries need many times its size."""
+"""kcheck reads no larger text checkpoint (about a million lines), because the entries need many times its size."""
 
 _EPOCHS_SIZE_MAX = 2 << 20
-"""kcheck does not read a larger epoch file: it would have at least 65,000 leader elections of one partition."""
+"""kcheck does not read a larger epoch file, with at least 65,000 leader elections of one partition."""
 
 
 def small_size_max(name: str) -> int:
@@ -59,14 +59,14 @@ class CopyingSource:
 
 @runtime_checkable
 class JudgedSource(Protocol):
-    """An open `.log` whose records were judged before: a bundle does not hold them."""
+    """An open `.log` whose records were judged before, because a bundle does not contain them."""
 
     def records(self, *, reads_zstd: bool) -> RecordsView | None:
         """Return the verdict on its records for a release that can read zstd or not; None if there is none."""
 
 
 class Filled(NamedTuple):
-    """The content of a file that may end in a hole: a broker reserves more for an index than it has written."""
+    """The content of a file that may end in a hole. A broker reserves more for an index than it has written."""
 
     data: bytes
     """The bytes before the hole."""
@@ -129,5 +129,5 @@ class BytesSource:
         return len(data)
 
     def next_data(self, position: int) -> int | None:
-        """Return the position itself: memory has no holes."""
+        """Return the position itself, because memory has no holes."""
         return position if position < self.size else None

@@ -1,4 +1,4 @@
-"""What Kafka's own command line tools do in which releases."""
+"""The behavior of Kafka's own command line tools, by release."""
 
 from kcheck.model.behaviour import Behaviour
 

@@ -1,4 +1,4 @@
-"""Why kcheck could not read a file or a directory."""
+"""The reasons why kcheck could not read a file or a directory."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from kcheck.errors import KcheckError
 
 
 class UnreadableCause(StrEnum):
-    """Why kcheck could not read a file or directory, for code that decides by it."""
+    """The reason why kcheck could not read a file or directory, for code."""
 
     REFUSED = "refused"
     """The operating system or the store refused it, or it is not a regular file."""
@@ -16,18 +16,18 @@ class UnreadableCause(StrEnum):
     LINK = "link"
     """It is a symbolic link, which kcheck does not follow."""
     NOWHERE = "nowhere"
-    """It is a symbolic link to itself, or to a path that does not exist: a broker can read it no more than kcheck."""
+    """It is a symbolic link to itself, or to a path that does not exist. A broker cannot read it either."""
     TOO_LARGE = "too large"
     """It is larger than kcheck reads files of its kind."""
 
 
 class Unreadable(NamedTuple):
-    """Why kcheck could not read a file or directory."""
+    """The reason why kcheck could not read a file or directory."""
 
     cause: UnreadableCause
     """The cause, for code."""
     words: str
-    """The message, for people: usually that of the operating system."""
+    """The message for people, usually from the operating system."""
 
 
 class UnreadableError(KcheckError):

@@ -1,4 +1,4 @@
-"""What rules check and JSON shows: the facts about one file, one partition directory, one log dir, one partition.
+"""The facts about a file, a partition directory, a log dir or a partition, as rules check them and JSON shows them.
 
 A value that kcheck has not seen is None. Offsets are record offsets, sizes and positions are bytes.
 """
@@ -41,7 +41,7 @@ class FileView(NamedTuple):
     parsed: Parsed[Any]
     """Its value and defects."""
     reads: BrokerReads[Any] | None = None
-    """What the broker's own reader returns; None if the broker does not read files of this kind."""
+    """The result of the broker's own reader; None if the broker does not read files of this kind."""
 
     @property
     def refusal(self) -> str | None:
@@ -74,13 +74,13 @@ class PartitionView(NamedTuple):
     partition: int
     """The partition number in its name."""
     state: DirectoryState
-    """What the suffix of its name says."""
+    """The state by the suffix of its name."""
     topic_id: str | None = None
     """The topic id in partition.metadata; None if there is none."""
     log_start_checkpoint: Offset | None = None
     """Its entry in log-start-offset-checkpoint; None without an entry or a log dir."""
     log_start_offset: Offset | None = None
-    """Its first offset by the broker's rule: the larger of that entry and the first segment's base offset.
+    """Its first offset by the broker's rule, the larger of that entry and the first segment's base offset.
 
     For a tiered log it is the entry. None if the directory could not be listed.
     """
@@ -101,7 +101,7 @@ class PartitionView(NamedTuple):
     last_batch: Batch | None = None
     """The last valid batch before the log end offset; None if kcheck saw none."""
     index_size: int | None = None
-    """The size of the last segment's offset index in bytes, if a start after a clean shutdown can rely on it.
+    """The size of the last segment's offset index in bytes, if a broker can rely on it after a clean shutdown.
 
     That is, its last entry leads to batches whose offsets rise to the end of the file, and no file is a link. Otherwise
     None.
@@ -115,7 +115,7 @@ class PartitionView(NamedTuple):
     files: frozenset[str] = frozenset()
     """The names of its files, and of those `directories` that a broker opens as a file."""
     strangers: int = 0
-    """Number of more files that no broker knows: of these, `files` names the first only."""
+    """Number of more files that no broker knows, of which `files` names the first only."""
     directories: frozenset[str] = frozenset()
     """The names of directories in it that have the name of a Kafka file."""
     now: int | None = None
@@ -127,9 +127,9 @@ class PartitionView(NamedTuple):
     swaps: tuple[SegmentView, ...] = ()
     """The `.log.swap` files that kcheck read from their start."""
     in_cluster: ReplicaInCluster | None = None
-    """What the metadata of its cluster say of it; None if there is none, or if it is no replica."""
+    """Its facts in the metadata of its cluster; None if there is none, or if it is no replica."""
     disk: Files | None = None
-    """What opens its files; None if nothing was read."""
+    """The opener of its files; None if nothing was read."""
     remote: RemoteLog | None = None
     """Its part in remote storage; None if it has none, or if kcheck did not look for it."""
 
@@ -146,7 +146,7 @@ class PartitionView(NamedTuple):
 
     @property
     def is_read(self) -> bool:
-        """True if kcheck read every segment from its start."""
+        """True if kcheck read every segment from its beginning."""
         return self.read is not None and len(self.read) == len(self.segments)
 
     @property
@@ -156,7 +156,8 @@ class PartitionView(NamedTuple):
 
     @property
     def is_metadata_log(self) -> bool:
-        """True if this is KRaft's metadata log, which every start reads from its first batch, ignoring checkpoints.
+        """True if this is KRaft's metadata log, which a node reads from its first batch when it starts, ignoring
+        checkpoints.
 
         KafkaMetadataLog.apply 2.8 to 4.3.1: recoveryPoint 0, lastShutdownClean false. It has no high watermark.
         """
@@ -189,7 +190,7 @@ class LogDirView(NamedTuple):
     remote_index_cache: RemoteIndexCache | None = None
     """Its remote-log-index-cache; None if there is none, or it could not be read."""
     is_with_all: bool = False
-    """True if every log dir of the broker is given: its settings name it, or it is in the broker's folder."""
+    """True if every log dir of the broker is given, by its settings or in the broker's folder."""
     of_kraft: bool = False
     """True if the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
 
@@ -255,13 +256,13 @@ class LogDir(NamedTuple):
     view: LogDirView
     """Its files and identity, without partitions."""
     checkpoints: Checkpoints
-    """What its checkpoints say about the partitions."""
+    """The entries of its checkpoints about the partitions."""
     findings: list[Finding]
     """The findings about files that cannot be read."""
     directories: tuple[tuple[str, PartitionDirectory], ...] = ()
     """Its partition directories by name."""
     links: tuple[tuple[str, PartitionDirectory], ...] = ()
-    """Links named like partition directories that lead out of it: kcheck does not follow them."""
+    """Links named like partition directories that lead out of it. kcheck does not follow them."""
     unlisted: Unreadable | None = None
     """The reason why it could not be listed; None if it was."""
     alone: bool = False
@@ -282,7 +283,7 @@ class Different(NamedTuple):
     epoch: Epoch
     """The leader epoch of that batch."""
     batches: int
-    """How many batches differ."""
+    """Number of batches that differ."""
 
 
 class ReplicasView(NamedTuple):
@@ -291,6 +292,6 @@ class ReplicasView(NamedTuple):
     replicas: tuple[PartitionView, ...]
     """The replicas, by broker id."""
     different: tuple[Different, ...] = ()
-    """Where their batches differ; empty if kcheck did not compare them."""
+    """The places where their batches differ; empty if kcheck did not compare them."""
     replica_count_of_topic: int = 0
     """The largest number of replicas that a partition of the topic has on these brokers."""

@@ -1,4 +1,4 @@
-"""What a ZooKeeper data directory holds: znodes, and the transactions that change them."""
+"""The znodes in a ZooKeeper data directory, and the transactions that change them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ ROOT = "/"
 """The path of the root; ZooKeeper's own files call it the empty string."""
 
 ZNODE_COUNT_MAX = 2_000_000
-"""kcheck reads no more znodes: several times those of the largest clusters that ZooKeeper held."""
+"""kcheck reads no more znodes. The largest clusters of ZooKeeper had several times fewer."""
 
 
 class Znode(NamedTuple):
@@ -20,7 +20,7 @@ class Znode(NamedTuple):
     mzxid: int = 0
     """The transaction that last set its data."""
     version: int | None = 0
-    """How often its data was set; None if an export does not say. The version of a partition's state is its epoch."""
+    """Number of times that its data was set; None if an export lacks it. For the state of a partition it is the epoch."""
     ephemeral_owner: int = 0
     """The session that it ends with; 0 if it is persistent. Containers and nodes with a TTL have special values."""
 
@@ -35,7 +35,7 @@ class ZookeeperSnapshot(NamedTuple):
     last_change: int = 0
     """The last transaction of which it shows a change."""
     limited: bool = False
-    """True if a limit of kcheck ended the reading: a server may read on."""
+    """True if a limit of kcheck ended the reading. A server may read on."""
 
 
 class CreateNode(NamedTuple):
@@ -83,10 +83,10 @@ class ZookeeperTransaction(NamedTuple):
     """One transaction of a log."""
 
     position: int
-    """Where its record begins, in bytes from the start of the file."""
+    """The beginning of its record, in bytes from the beginning of the file."""
     zxid: int
     """Its id: the epoch of ZooKeeper's leader in the upper 32 bits, a counter in the lower ones."""
     timestamp: int
     """When, in ms."""
     changes: tuple[ZnodeChange, ...]
-    """What it changes, in order; nothing if it failed or changes no znode."""
+    """Its changes, in order; empty if it failed or changes no znode."""

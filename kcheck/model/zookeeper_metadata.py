@@ -9,7 +9,7 @@ PartitionName = tuple[str, int]
 
 
 class ZookeeperMigration(NamedTuple):
-    """How far a migration to KRaft came (ZkMigrationLeadershipState, 3.4 to 3.9)."""
+    """The progress of a migration to KRaft (ZkMigrationLeadershipState, 3.4 to 3.9)."""
 
     controller_id: int
     """The KRaft controller that last wrote to ZooKeeper."""
@@ -30,7 +30,7 @@ class ZookeeperMetadata(NamedTuple):
     """The metadata of one Kafka cluster."""
 
     image: ClusterImage
-    """Topics, partitions, brokers, configurations, the controller: that of KRaft during a migration."""
+    """Topics, partitions, brokers, configurations, the controller (during a migration the KRaft one)."""
     cluster_id: str | None = None
     """The cluster's id (0.10.1 and later)."""
     controller_epoch: int | None = None
@@ -63,6 +63,6 @@ class ZookeeperCopy(NamedTuple):
     metadata: ZookeeperMetadata
     """The metadata."""
     names_all: bool = False
-    """True if they name every topic: they are a server's files, not what somebody exported."""
+    """True if they name every topic, as a server's files do and an export need not."""
     is_only: bool = False
-    """True if they are those of a standalone server: no other server of the ensemble can have newer ones."""
+    """True if they come from a standalone server, so that no other server of the ensemble can have newer ones."""

@@ -365,7 +365,7 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=words if rescue is None else f"First bring the metadata back, then ask again. {rescue.sentence}",
+        verdict=words if rescue is None else rescue.sentence,
         rescue=rescue,
         unserved=apart,
         gaps=gaps,

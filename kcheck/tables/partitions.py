@@ -10,7 +10,7 @@ TABLE = Table(
     "A partition directory that could be listed.",
     (
         *DIRECTORY,
-        Column("state", "string", f"{', '.join(DirectoryState)}: by the suffix of the directory name."),
+        Column("state", "string", f"{', '.join(DirectoryState)}, by the suffix of the directory name."),
         Column("topic_id", "string", "The topic id in its partition.metadata."),
         Column("log_start_checkpoint", "int64", "Its entry in log-start-offset-checkpoint."),
         Column("log_start_offset", "int64", "The larger of that entry and the base offset of the first segment."),

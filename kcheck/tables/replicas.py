@@ -8,7 +8,7 @@ TABLE = Table(
     "A partition directory as the next start of its broker leaves it, for elections and truncations.",
     (
         *DIRECTORY,
-        Column("state", "string", "current, future, deleted, stray: by the suffix of the directory name."),
+        Column("state", "string", "current, future, deleted, stray, by the suffix of the directory name."),
         Column("outcome", "string", "What the next start does with it, as in predictions."),
         Column("problem", "string", "Why it cannot take part."),
         Column("topic_id", "string", "The topic id in its partition.metadata."),

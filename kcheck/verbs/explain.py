@@ -55,7 +55,7 @@ class RulePages(Answer):
 
 
 class Asked(NamedTuple):
-    """The arguments of `kcheck explain` by what they are."""
+    """The arguments of `kcheck explain`, by kind."""
 
     rules: tuple[str, ...] = ()
     """Ids and names of rules, and ids of premises."""
@@ -79,7 +79,7 @@ _PREMISE = re.compile(r"P\d{3}")
 
 
 def asked(arguments: Iterable[str]) -> Asked:
-    """Return the arguments by what they are; UsageError for a wrong id, a missing file, or rules among messages."""
+    """Return the arguments by kind; UsageError for a wrong id, a missing file, or rules among messages."""
     rules: list[str] = []
     logs: list[str] = []
     texts: list[str] = []
@@ -108,7 +108,7 @@ def asked(arguments: Iterable[str]) -> Asked:
 
 
 def _pasted(argument: str) -> str:
-    """Return an argument that is no file if it is a line: it has a space, a dot or a colon; UsageError if not."""
+    """Return an argument that is a line, with a space, a dot or a colon; UsageError if it is neither line nor file."""
     if any(character.isspace() for character in argument.strip()):
         return argument
     if "/" in argument or argument.endswith((".log", ".gz")):
@@ -119,7 +119,7 @@ def _pasted(argument: str) -> str:
 
 
 def is_rule(name: str) -> bool:
-    """Return whether this is the id or name of a rule, a prefix of ids, or the id of a broker message or a premise."""
+    """Return whether a text is a rule's id or name, a prefix of ids, or the id of a message or premise."""
     named = name.lower() in _known() or name.upper() in log_catalogue().rules or bool(_of_prefix(name))
     return named or bool(_premises((name,)))
 

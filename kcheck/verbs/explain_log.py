@@ -1,4 +1,4 @@
-"""`kcheck explain` of what a broker wrote: pasted lines, logs, a pipe, and the directories next to them."""
+"""`kcheck explain` of lines, logs or a pipe of a broker, and the directories next to them."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,12 +37,12 @@ _PEEKED = 200
 
 
 class BrokerLog(NamedTuple):
-    """A log to read: a file, stdin, or text that was pasted."""
+    """A file, stdin or pasted text to read as a log."""
 
     path: str | None
     """None for text that was pasted, `-` for stdin."""
     text: str = ""
-    """What was pasted."""
+    """The pasted text."""
     facts: BrokerLogFacts = BrokerLogFacts()
     parts: Iterator[bytes] = iter(())
     """The bytes of stdin, part by part."""
@@ -58,15 +58,15 @@ class LogReading:
     ) -> None:
         """Take the logs; earlier messages than `since`, in ms since 1970, are left out.
 
-        `compares`: there are directories to hold against them.
+        `compares`: there are directories to compare with the logs.
         """
         self._logs, self._since, self._compares = logs, since, compares
         self.collected = collected
         """The findings about logs that could not be read."""
         self.timeline: Timeline = Timeline()
-        """What happened in brief."""
+        """The events in brief."""
         self.statements: Statements = Statements()
-        """What the logs say of partitions."""
+        """The statements of the logs about partitions."""
 
     def messages(self) -> Iterator[tuple[int, LogEvent]]:
         """Yield each message with the number of its log."""
@@ -111,7 +111,7 @@ def _of_text(path: str, text: LogText, collected: list[Finding]) -> Iterator[Log
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogExplanation(Answer):
-    """What `kcheck explain` answers about messages of brokers."""
+    """The answer of `kcheck explain` about messages of brokers."""
 
     release: Release
     """The release of the broker, as its log and the directories say."""
@@ -120,13 +120,13 @@ class LogExplanation(Answer):
     messages: Iterator[tuple[int, LogEvent]]
     """Each message with the number of its log; read once."""
     reading: LogReading
-    """What was gathered from them."""
+    """The facts from these messages."""
     directories: tuple[str, ...]
-    """The directories to hold against the logs."""
+    """The directories to compare with the logs."""
 
     @property
     def software(self) -> BrokerLogFacts:
-        """What the last log that names its version says of it."""
+        """The version in the last log that names one."""
         return next((log.facts for log in reversed(self.logs) if log.facts.version is not None), BrokerLogFacts())
 
     @property
@@ -135,12 +135,12 @@ class LogExplanation(Answer):
         return tuple(sorted({log.facts.broker_id for log in self.logs if log.facts.broker_id is not None}, key=str))
 
     def read_all(self) -> None:
-        """Read the messages that were not read yet: then `reading` is complete."""
+        """Read the remaining messages, so that `reading` is complete."""
         for _ in self.messages:
             pass
 
     def compared(self) -> Iterator[LogComparison]:
-        """Yield what the logs say and the directories have; after all messages have been read."""
+        """Yield the statements of the logs with the state of the directories, after all messages have been read."""
         if self.directories:
             on_disk = _on_disk(list(self.directories), self.release, self.reading.collected)
             yield from self.reading.statements.compared(on_disk)
@@ -193,7 +193,7 @@ class LogExplanation(Answer):
 def explain_log(
     logs: Iterable[str], texts: Iterable[str], directories: Iterable[str], *, kafka: str, since: int | None
 ) -> LogExplanation:
-    """Return what logs, pasted texts and stdin (`-`) say; read in order of time, and held against the directories."""
+    """Return the meaning of logs, pasted texts and stdin (`-`), in order of time, compared with the directories."""
     collected: list[Finding] = []
     some = [_looked_at(path, collected) for path in logs]
     readable = sorted((log for log in some if log is not None), key=lambda log: log.begin)
@@ -210,7 +210,7 @@ def explain_log(
 
 
 def _looked_at(path: str, collected: list[Finding]) -> BrokerLog | None:
-    """Return a log with what it says of its broker; None with a finding if it cannot be read."""
+    """Return a log with the facts about its broker; None with a finding if it cannot be read."""
     if path == STDIN:
         return _stdin(collected)
     try:
@@ -221,7 +221,7 @@ def _looked_at(path: str, collected: list[Finding]) -> BrokerLog | None:
 
 
 def broker_log(path: str) -> BrokerLog:
-    """Return a log with what it says of its broker; UnreadableError if it cannot be read."""
+    """Return a log with the facts about its broker; UnreadableError if it cannot be read."""
     facts = broker_log_facts(path)
     with tree_of(path).open(path, follow=True) as source:
         first = events(log_catalogue(), islice(text_of(source).lines(), _PEEKED))
@@ -230,7 +230,7 @@ def broker_log(path: str) -> BrokerLog:
 
 
 def _stdin(collected: list[Finding]) -> BrokerLog:
-    """Return stdin with what its first part says of its broker."""
+    """Return stdin with the facts about its broker in the first part."""
     parts, first = parts_of_stream(sys.stdin.buffer), b""
     try:
         first = next(parts, b"")

@@ -24,7 +24,7 @@ Committed = Callable[[str], tuple[Mapping[tuple[str, int], Offset], bool]]
 
 
 class Export(Answer):
-    """What `kcheck export` answers; the records of each log can be read once."""
+    """The answer of `kcheck export`; the records of each log can be read once."""
 
     __slots__ = ("checked", "collected", "committed", "group", "knows_offsets", "logs", "skipped", "wanted")
 
@@ -38,15 +38,15 @@ class Export(Answer):
         self.skipped: tuple[Skipped, ...] = located.skipped
         """The directories that are not exported."""
         self.wanted: ExportChoice = wanted
-        """Which records are wanted."""
+        """The wanted records."""
         self.group: str | None = group
         """The consumer group whose offsets are translated."""
         self.committed: Mapping[tuple[str, int], Offset] = committed
         """Its committed offsets, by topic and partition."""
         self.knows_offsets: bool = knows_offsets
-        """True if all committed offsets could be read: otherwise newer ones may exist."""
+        """True if all committed offsets could be read; otherwise newer offsets may exist."""
         self.collected: list[Finding] = list(located.findings)
-        """What cannot be read; complete after all records have been read."""
+        """Unreadable parts; complete after all records have been read."""
         self.checked: tuple[str, ...] = located.checked
         """The paths that are read."""
 
@@ -63,7 +63,7 @@ class Export(Answer):
             )
 
     def report(self) -> Report:
-        """Return what there is to export, before anything is read."""
+        """Return the logs to export, before their records are read."""
         return self.summary(self.written(), "ndjson", {})
 
     def rows(self, logs: list[Written], style: str, files: Mapping[str, str]) -> tuple[Row, ...]:
@@ -71,7 +71,7 @@ class Export(Answer):
         return tuple(_row(log, style, files.get(log.export.log.path)) for log in logs)
 
     def summary(self, logs: list[Written], style: str, files: Mapping[str, str]) -> Report:
-        """Return what was written and what was left out; `files` are where, by the path of each log."""
+        """Return the written and the left-out records; `files` are the outputs, by the path of each log."""
         return self.as_report(
             "export",
             NEWEST_TESTED,
@@ -95,7 +95,7 @@ def export(
     paths: list[str], *, wanted: ExportChoice, partitions: PartitionFilter, group: str | None = None,
     committed: Committed | None = None,
 ) -> Export:  # fmt: skip
-    """Return the logs of paths, of which no record is read yet; UsageError if there are none."""
+    """Return the logs of paths, before any record is read; UsageError if the paths have no log."""
     if wanted.start is not None and wanted.end is not None and wanted.start >= wanted.end:
         raise UsageError(f"--from {wanted.start} --to {wanted.end}: no offset is between them")
     located = sources(paths, partitions)
@@ -117,7 +117,7 @@ def export(
 def reset_file(logs: list[Written]) -> bytes:
     """Return the offsets as `kafka-consumer-groups.sh --reset-offsets --from-file` takes them.
 
-    An offset is where it is once the records stand in empty partitions: topic, partition, offset.
+    Each has topic, partition, and the offset after the records were produced to empty partitions.
     """
     rows = [
         (log.export.log, log.before)

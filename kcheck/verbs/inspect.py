@@ -46,10 +46,10 @@ StillOpen = Callable[[PartitionView], tuple[OpenTransaction, ...] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection(BrokerAnswer):
-    """What `kcheck inspect` answers."""
+    """The answer of `kcheck inspect`."""
 
     detail: InspectDetail
-    """What to show in addition to the summaries."""
+    """The details in addition to the summaries."""
     items: Iterator[InspectedItem]
     """An item per path, several for a folder of log dirs; read once, in order."""
 
@@ -122,7 +122,7 @@ def _items(
 
 
 def _of_other_brokers(targets: tuple[Target, ...], log_dirs: LogDirs, starts: NextStarts) -> Iterator[Finding]:
-    """Yield the refuted premise of each log dir that is given as that of another broker than meta.properties says."""
+    """Yield the refuted premise of each log dir whose given broker is not the one in meta.properties."""
     here = (target for target in targets if target.kind is TargetKind.LOG_DIR)
     if any(other_broker(target, log_dirs.open(target).view) is not None for target in here):
         from kcheck.core.premises.identity import NODE_ID  # only for ids that differ
@@ -189,7 +189,7 @@ def _file(survey: Survey, target: Target, kind: Format, detail: InspectDetail) -
 
 
 def _segment(tree: Tree, path: str, detail: InspectDetail) -> InspectedSegment:
-    """Read a single `.log` from its start."""
+    """Read a single `.log` from its beginning."""
     base = parse_file(split(path)[1]).offset
     headers: list[Batch] = []
     count, timestamp, end = 0, -1, base

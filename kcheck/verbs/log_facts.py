@@ -1,7 +1,7 @@
-"""What the premises about logs need of one log: the start of a broker notices none of it.
+"""Facts about one log for the premises about logs. A broker that starts does not notice them.
 
-Somebody removed segments at its start, in the middle or at its end; its time indexes end in zeros or out of order; or
-its leader epochs are not those of its batches.
+Segments were removed at the beginning, in the middle or at the end. Time indexes end in zeros or out of order. Or the
+leader epochs are not the epochs of the batches.
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,12 +46,12 @@ _CHECKPOINTS = (REPLICATION_OFFSET, RECOVERY_POINT)
 
 
 def looks_into_segments(tree: Tree) -> bool:
-    """Return whether segments are looked into for premises: in a store each look is a request."""
+    """Return whether kcheck reads segments for premises. In a store each read is a request."""
     return tree.is_bundle or not tree.is_remote
 
 
 def looks_between(topic: str, offsets: CheckpointOffsets, image: ClusterImage | None) -> bool:
-    """Return whether an offset between two segments of a log is missing: the log cleaner leaves such gaps."""
+    """Return whether an offset between two segments of a log is missing. The log cleaner leaves gaps like this."""
     return not (offsets.cleaned or topic in COMPACTED or (image is not None and is_compacted(image, topic)))
 
 
@@ -59,9 +59,9 @@ def log_facts(
     files: Directory, log_dir: str, row: PartitionPrediction, offsets: CheckpointOffsets, image: ClusterImage | None,
     *, clean: bool, looks: bool, broker_id: int | None = None,
 ) -> LogFacts | None:  # fmt: skip
-    """Return what the log of a replica shows, in one pass over its segments; None if the start loads none.
+    """Return the facts of a replica's log, in one pass over its segments; None if the broker loads no log.
 
-    `image` is the given metadata, `offsets` those of the checkpoints; `looks` is that of `looks_into_segments`.
+    `image` is the given metadata, `offsets` are from the checkpoints, `looks` is from `looks_into_segments`.
     """
     log, directory = row.replica_log, row.directory
     if log is None:
@@ -117,7 +117,7 @@ def log_facts(
 def with_remote(
     log: LogFacts, row: PartitionPrediction, offsets: CheckpointOffsets, logs: RemoteLogs, cluster_id: str | None
 ) -> LogFacts:
-    """Return what the log of a replica shows, with its part in remote storage after the start."""
+    """Return the facts of a replica's log, with its part in remote storage after the broker has started."""
     loaded = row.replica_log
     assert loaded is not None
     first = Offset(loaded.bases[0])
@@ -152,7 +152,7 @@ def _unseen_epoch(
     files: Files, row: PartitionPrediction, log: LoadedLog, on_disk: EpochEntries | None, image: ClusterImage | None,
     broker_id: int | None,
 ) -> Epoch | None:  # fmt: skip
-    """Return the epoch in which its broker led an only replica last, if neither epochs nor last batch are of it."""
+    """Return the last epoch in which the broker led an only replica, if neither epochs nor last batch have it."""
     topic = None if image is None else image.topics.get(row.directory.topic)
     known = None if topic is None else topic.partitions.get(row.directory.partition)
     led = None if known is None or broker_id is None else known.led_alone(broker_id)
@@ -183,7 +183,7 @@ def _in_middle(files: Files, log: LoadedLog) -> Iterator[MissingRecords]:
 def _at_end(
     files: Files, row: PartitionPrediction, log: LoadedLog, checkpoints: CheckpointOffsets, *, clean: bool
 ) -> Iterator[MissingRecords]:
-    """Yield the offsets above the log end that another file knows, unless the start is said to lose them."""
+    """Yield the offsets above the log end in other files, unless the next start loses these records anyway."""
     if row.lost is not None:
         return
     known = [(checkpoints.high_watermark or 0, REPLICATION_OFFSET)]
@@ -200,7 +200,7 @@ def _at_end(
 
 
 def _is_alone(files: Files, known: Iterable[tuple[int, str]], log: LoadedLog) -> bool:
-    """Return whether one checkpoint alone has more than the log, and all else of a clean stop agrees with the log end.
+    """Return whether one checkpoint alone is above the log end, and all else of a clean stop agrees with it.
 
     The other checkpoint ends there, and so does the snapshot that the stop took (ProducerStateManager.takeSnapshot).
     """

@@ -64,7 +64,7 @@ def _are_simulated(targets: Iterable[Target]) -> bool:
 
 
 def _log_dirs(paths: Iterable[str]) -> Iterator[str]:
-    """Yield the log dirs of copies of the metadata: a rescue needs the whole node."""
+    """Yield the log dirs of copies of the metadata, because a rescue needs every log dir of the node."""
     for path in paths:
         folder, name = split(path)
         yield folder if name == METADATA_DIRECTORY else path

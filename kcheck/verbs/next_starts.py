@@ -1,4 +1,4 @@
-"""The predicted next starts that findings of a command are held against: those of `kcheck predict`."""
+"""The predicted next starts, as of `kcheck predict`, which the findings of a command are compared with."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, partial
@@ -32,7 +32,7 @@ def start_options(
     metadata: tuple[str, ...] = (),
     config: str | None = None,
 ) -> "StartOptions":
-    """Return the options of a start of which the user says nothing but a server.properties among the arguments.
+    """Return the options of a start for which the user gives at most a server.properties among the arguments.
 
     `metadata` are copies of the cluster's metadata that the user names.
     """
@@ -87,7 +87,7 @@ class NextStarts:
         return remote_logs(self._targets, self._log_dirs, self.image_of).placed(view, log_dir.view.cluster_id)
 
     def in_cluster(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
-        """Return a partition with what the metadata of its cluster say of it, if any are given."""
+        """Return a partition with its facts from the metadata of its cluster, if that is given."""
         if not self._has_metadata or not log_dir.view.files:
             return view
         context, zookeeper = self._context(log_dir)[2], self._options.zookeeper
@@ -104,7 +104,7 @@ class NextStarts:
         return view
 
     def quorums(self) -> "Iterator[Quorum]":
-        """Yield what the given metadata proves, for each cluster."""
+        """Yield the facts that the given metadata proves, for each cluster."""
         if self._has_metadata and self._log_dirs.release.kraft_is_production_ready:
             from kcheck.core.cluster.quorum import quorum
             from kcheck.views.metadata_paths import node_directories
@@ -123,7 +123,7 @@ class NextStarts:
 
     @cached_property
     def _has_metadata(self) -> bool:
-        """True if there are metadata, named or in a log dir of the targets: else no start is prepared for nothing."""
+        """True if metadata is named or in a log dir of the targets. Without it no start is prepared."""
         release, opened = self._log_dirs.release, self._log_dirs.open
         if self._named or not release.kraft_is_production_ready:
             return self._named
@@ -149,7 +149,7 @@ class NextStarts:
         yield from refuted_findings(named, places, self._log_dirs.release)
 
     def settled_by(self, workers: "Workers") -> "Settle":
-        """Return `settle`, as long as the workers are not interrupted: a start can take long to simulate."""
+        """Return `settle`, as long as the workers are not interrupted. To simulate a start can take long."""
 
         def settle(log_dir: LogDir, findings: Iterable[Finding]) -> list[Finding]:
             return list(findings) if workers.is_interrupted else self.settle(log_dir, findings)

@@ -27,18 +27,19 @@ from kcheck.words import shell_line
 
 
 class StartOfAll(NamedTuple):
-    """What happens to the partitions of several brokers if all of them start."""
+    """The fate of partitions if all of several brokers start."""
 
     brokers: int
     """Number of brokers."""
     scenario: Scenario
-    """What it costs."""
+    """Its cost."""
     is_safe: bool
-    """Whether this leaves no partition without a leader and loses no committed record, whoever registers first, and the
-    plan loses none at all; without metadata, whether the best leaders lose none."""
+    """True if every partition gets a leader and no committed record is lost, in every order of registrations.
+
+    The plan must not lose any record either. Without metadata: true if the best leaders lose none."""
 
     sentences: tuple[str, ...] = ()
-    """What it costs, and what the plan of `kcheck recover` costs."""
+    """Its cost, and the cost of the plan of `kcheck recover`."""
     counted: frozenset[str] = frozenset()
     """The partitions of which it is known exactly how many records are lost."""
     rescue: str | None = None
@@ -47,7 +48,7 @@ class StartOfAll(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview(Answer):
-    """What `kcheck PATH` answers."""
+    """The answer of `kcheck PATH`."""
 
     paths: tuple[str, ...]
     """The arguments."""
@@ -58,7 +59,7 @@ class Overview(Answer):
     metadata: tuple[str, ...] = ()
     """The copies of the cluster's metadata that the user names."""
     start_of_all: StartOfAll | None = None
-    """What starting all brokers costs; None for one broker, or if their elections cannot be judged."""
+    """The cost of starting all brokers; None for one broker, or if their elections cannot be judged."""
 
     @property
     def can_elect(self) -> bool:
@@ -69,13 +70,13 @@ class Overview(Answer):
 
     @property
     def severity(self) -> Severity:
-        """How bad the starts are: each of them, and all together."""
+        """The severity of the worst start, or of all starts together."""
         is_bad = self.start_of_all is not None and not self.start_of_all.is_safe
         return max(self.prediction.severity, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
 
     @property
     def premises(self) -> tuple[JudgedPremise, ...]:
-        """What the starts rest on, without what the disks of all brokers show: `start_of_all` counts it."""
+        """The premises of the starts, without those that `start_of_all` counts from the disks of all brokers."""
         if self.start_of_all is None:
             return self.prediction.premises
         counted = self.start_of_all.counted
@@ -89,7 +90,7 @@ class Overview(Answer):
     def next_command(self) -> str | None:
         """The command to type next; None if nothing is wrong.
 
-        Several brokers are decided together. For one broker a repair comes first, then the start in detail.
+        Several brokers are decided together. For one broker a repair comes first, then the next start in detail.
         """
         said = self.check.release.evidence
         named = [word for path in self.metadata for word in ("--metadata", path)]
@@ -104,7 +105,7 @@ class Overview(Answer):
         return explain_command(self.collected)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return those of the check and of the prediction."""
+        """Return the outcomes of the check and of the prediction."""
         of_check, predicted = self.check.outcomes()[1], self.prediction.outcomes()[1]
         if of_check is None or predicted is None:
             return self, None

@@ -35,17 +35,17 @@ from kcheck.views.partition import read_partition
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
 
 OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "lost")
-"""The fields of a partition's row that an operator decides by: the rest are words and names of files."""
+"""The fields of a partition's row that matter to an operator; the others are words and names of files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(BrokerAnswer):
-    """What `kcheck predict` answers."""
+    """The answer of `kcheck predict`."""
 
     log_dirs: tuple[LogDirPrediction, ...]
     """The prediction for each log dir, in the order of the arguments."""
     premises: tuple[JudgedPremise, ...]
-    """What the answer rests on."""
+    """The premises of the answer."""
     unserved: tuple[Unserved, ...]
     """The directories with records that the brokers do not serve."""
 
@@ -61,7 +61,7 @@ class Prediction(BrokerAnswer):
         return max((*severities, *map(log_dir_severity, self.log_dirs)), key=lambda severity: severity.rank)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return what becomes of each log dir and partition, unless that are many or much is recovered."""
+        """Return the outcome of each log dir and partition, unless they are many or recovery reads much."""
         partitions = [(start.path, partition) for start in self.log_dirs for partition in start.partitions]
         scanned = sum(partition.scan_bytes for _, partition in partitions)
         if len(partitions) > COMPARED_COUNT_MAX or scanned > COMPARED_SIZE_MAX:
@@ -170,9 +170,9 @@ def start_of(
     *,
     all_simulated: bool = True,
 ) -> LogDirPrediction:
-    """Return the start of one target; add findings about unreadable files to `collected`.
+    """Return the next start of one target; add findings about unreadable files to `collected`.
 
-    Without `all_simulated`, logs that the start loads unchanged are not simulated: `after` of these is empty.
+    Without `all_simulated`, logs that the broker loads unchanged are not simulated, and their `after` is empty.
     """
     log_dirs, tree, path = log_dirs or LogDirs(options.release), target.tree, target.log_dir
     if target.kind is TargetKind.LOG_DIR:
@@ -197,7 +197,7 @@ def start_of(
 
 
 def load_below(tree: Tree, path: str) -> Load:
-    """Return what predicts one partition directory of the log dir at a path."""
+    """Return the predictor of one partition directory of the log dir at a path."""
     from kcheck.startup.partition import start_partition  # imports numpy: only to simulate a start
 
     def load(name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
@@ -207,7 +207,7 @@ def load_below(tree: Tree, path: str) -> Load:
 
 
 def quick_load_below(tree: Tree, path: str, log_dir: LogDir) -> Load:
-    """Return what predicts one partition directory, without a simulation of logs that the start loads unchanged."""
+    """Return the predictor of one partition directory, without simulation of logs that load unchanged."""
 
     def load(name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context) -> PartitionPrediction:
         start = None

@@ -31,10 +31,10 @@ _NEEDED = ("log.dirs", "log.dir", "metadata.log.dir", "node.id", "broker.id", "p
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight(BrokerAnswer):
-    """What `kcheck preflight` answers."""
+    """The answer of `kcheck preflight`."""
 
     reasons: tuple[PreflightReason, ...]
-    """What speaks against the start."""
+    """The reasons against starting."""
     allowed: frozenset[str]
     """The kinds and the ids of premises that the user accepts."""
     starts: tuple[LogDirPrediction, ...]
@@ -42,18 +42,18 @@ class Preflight(BrokerAnswer):
     unresolved: tuple[str, ...]
     """The settings whose values a config provider would give."""
     premises: tuple[JudgedPremise, ...]
-    """What the answer rests on."""
+    """The premises of the answer."""
     unserved: tuple[Unserved, ...] = ()
     """The directories with records that the broker does not serve."""
 
     @property
     def may_start(self) -> bool | None:
-        """True if nothing speaks against the start but what the user accepts; None if that is not known."""
+        """True if the user accepts every reason against starting; None if that is not known."""
         against = {reason.kind for reason in self.reasons if not self.accepts(reason)}
         return None if against == {ReasonKind.UNKNOWN} else not against
 
     def accepts(self, reason: PreflightReason) -> bool:
-        """Return whether the user accepts a reason: its kind, or its premise if the broker can start without it."""
+        """Return whether the user accepts a reason by kind, or by premise if the broker can start without it."""
         return reason.kind in self.allowed or (reason.kind is not ReasonKind.ABORT and reason.premise in self.allowed)
 
     def outcomes(self) -> tuple["Preflight", Outcomes | None]:
@@ -108,9 +108,9 @@ def configuration_in(path: str) -> str:
 
 
 def log_dirs_of(properties: str) -> list[str]:
-    """Return the arguments for the log dirs of a server.properties: itself, or Kafka's default log dir.
+    """Return the server.properties as argument for its log dirs, or Kafka's default log dir.
 
-    One in a bundle says nothing about the directories of this host.
+    A server.properties in a bundle is not about the directories of this host.
     """
     config = read_properties(properties)
     has_named = config.get("log.dirs") or config.get("log.dir") or tree_of(properties).is_bundle
@@ -118,7 +118,7 @@ def log_dirs_of(properties: str) -> list[str]:
 
 
 def unresolved(properties: str, defined: Iterable[str]) -> tuple[str, ...]:
-    """Return the settings that decide about the start and whose values a config provider would give.
+    """Return the settings that the next start depends on and whose values come from a config provider.
 
     `defined` are texts `KEY=VALUE` that override them. UsageError: the file cannot be read.
     """
@@ -131,7 +131,7 @@ def unresolved(properties: str, defined: Iterable[str]) -> tuple[str, ...]:
 def preflight(
     properties: str, options: StartOptions, allowed: frozenset[str], unknown: tuple[str, ...] = ()
 ) -> Preflight:
-    """Return what speaks against the start of the broker with this server.properties.
+    """Return the reasons against starting the broker with this server.properties.
 
     `unknown` are the settings that are `unresolved`. UsageError: the file cannot be read, or contradicts itself.
     """

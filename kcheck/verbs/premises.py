@@ -1,4 +1,4 @@
-"""Which premises of the next starts hold: asked once a broker, for every verb that speaks of a start."""
+"""Judges the premises of the next starts, once for each broker, for every verb that predicts a start."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -53,7 +53,7 @@ def judged_starts(
 
 
 def missing_log_dirs(targets: Iterable[Target], premises: Iterable[JudgedPremise]) -> set[str]:
-    """Return the log dirs of the targets that do not exist, which is a premise: no other finding names them."""
+    """Return the log dirs of the targets that do not exist. A premise reports them, and no other finding."""
     named = {judgement.log_dir for judgement in premises if judgement.id == LOG_DIRS_THERE}
     return {target.path for target in targets if target.path in named and not target.tree.exists(target.path)}
 
@@ -167,7 +167,7 @@ def refuted_findings(
 
 
 def _place(premise: JudgedPremise, places: Sequence[Location]) -> Location:
-    """Return a log dir of the broker of a premise: one with evidence, as its id can be that of two."""
+    """Return a log dir of the broker of a premise. It has evidence, because two brokers can have one id."""
     own = [where for where in places if where.broker_id == premise.broker_id] or places
     shown = (where for row in premise.evidence for where in own if row.path.startswith(f"{where.log_dir}/"))
     return next(shown, own[0])
@@ -217,6 +217,6 @@ def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | No
 
 
 def _not_loaded(start: LogDirPrediction, why: str) -> LogDirPrediction:
-    """Return a log dir that no broker loads: nothing becomes of its partitions."""
+    """Return a log dir that no broker loads, so its partitions do not change."""
     reasons = (why, *(reason for reason in start.reasons if reason != why))
     return start._replace(outcome=Outcome.ABORT, reasons=reasons, partitions=(), unread=False)

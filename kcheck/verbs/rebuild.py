@@ -21,7 +21,7 @@ from kcheck.verbs.tiered import Tiered
 from kcheck.words import partition_name
 
 RECORDS = "lost-records.jsonl"
-"""The records for a producer, a line each: the partition and the value in base64. The key is null."""
+"""The records for a producer, a line each, with the partition and the value in base64. The key is null."""
 _EPOCH, _BATCH_COUNT_MAX, _OFFSET_SIZE = 0, 500, 8
 
 

@@ -30,7 +30,7 @@ WithOutcomes = TypeVar("WithOutcomes", bound=HasOutcomes)
 
 
 class NamedFiles(NamedTuple):
-    """Files of one broker that the user names: they are evidence."""
+    """Files of one broker that the user names as evidence."""
 
     config: str | None = None
     """Its server.properties."""
@@ -38,7 +38,7 @@ class NamedFiles(NamedTuple):
     """Its own log, plain or .gz."""
 
     def clues(self) -> tuple[Clue, ...]:
-        """Return what they say; UsageError if one cannot be read, or the log names no version."""
+        """Return their evidence; UsageError if one cannot be read, or the log names no version."""
         of_files = (
             () if self.config is None else of_config(self.config),
             () if self.log is None else of_broker_log(self.log),
@@ -49,9 +49,9 @@ class NamedFiles(NamedTuple):
 def release(
     arguments: list[str], kafka: str, *, ibp: str | None, message_format: str | None, named: NamedFiles
 ) -> Release:
-    """Return the release that the user names, or with `auto` the newest tested one that the files can be of.
+    """Return the release that the user names, or with `auto` the newest tested release that fits the files.
 
-    What the files say is its `evidence`. UsageError: no Kafka files at a path, or a version that is not known.
+    Its `evidence` comes from the files. UsageError: no Kafka files at a path, or a version that is not known.
     """
     given = None if kafka == AUTO else release_of(kafka, ibp=ibp, message_format=message_format)
     clues = named.clues()
@@ -67,7 +67,7 @@ def release(
 def of_worse_end(
     chosen: Release, answer: Callable[[Release], WithOutcomes], badness: Callable[[WithOutcomes], tuple[float, ...]]
 ) -> WithOutcomes:
-    """Return the answer for the end of a range of releases for which it is worse; for one release the only answer."""
+    """Return the worse of the answers for both ends of a range of releases; for one release its answer."""
     first, said = answer(chosen), chosen.evidence
     if said is None or said.lowest is None or not _is_range(chosen):
         return first
@@ -81,9 +81,9 @@ def of_worse_end(
 
 
 def with_other_end(chosen: Release, answer: Callable[[Release], WithOutcomes]) -> WithOutcomes:
-    """Return the answer for a release, and in its evidence where that for the lowest possible release differs.
+    """Return the answer for a release; its evidence has the differences for the lowest possible release.
 
-    A release with an older protocol or another profile is not compared: the user knows the cluster.
+    A release with an older protocol or another profile is not compared, because the user knows the cluster.
     """
     first, said = answer(chosen), chosen.evidence
     if said is None or said.lowest is None or not _is_range(chosen):

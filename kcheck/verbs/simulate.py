@@ -61,7 +61,7 @@ class ReleasesCompared(Answer):
     replays: tuple[Replay, ...]
 
     def changes(self) -> Iterable[tuple[str, ...]]:
-        """Yield for each release by which rules its outcome differs from the release before: none if it does not."""
+        """Yield for each release the rules by which its outcome differs from the previous release, if any."""
         yield ()
         for before, now in pairwise(self.replays):
             if before.verdict == now.verdict:
@@ -136,7 +136,7 @@ class Configuration(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched(Answer):
-    """What a search has found."""
+    """The result of a search."""
 
     kafka: str
     kraft: bool
@@ -173,15 +173,15 @@ class SearchesCompared(Answer):
 
 
 class SearchBounds(NamedTuple):
-    """How far a search goes."""
+    """The bounds of a search."""
 
     budget: Budget = Budget()
     depth_max: int = DEPTH_MAX
     states_max: int = STATES_MAX
     promises: tuple[str, ...] = WATCHED
-    """Which promises count; keys of PROMISES."""
+    """The promises that count; keys of PROMISES."""
     jobs: int = 1
-    """How many processes share the work; the answer is the same."""
+    """Number of processes that share the work; the answer is the same."""
 
 
 def search(
@@ -195,7 +195,7 @@ def search(
 ) -> Searched:
     """Return the shortest way to break a promise of Kafka from where a history ends; it may have no event.
 
-    `name` is what errors call the history. UsageError for an unknown promise or mutant, or an unreadable history.
+    `name` is the name of the history in errors. UsageError for an unknown promise or mutant, or an unreadable history.
     """
     for promise in bounds.promises:
         if promise not in PROMISES:
@@ -230,7 +230,7 @@ def search_all(
     mutant: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> SearchesCompared:
-    """Return what `search` finds under every line of releases, oldest first; `progress` is told the release too.
+    """Return the results of `search` under every line of releases, oldest first; `progress` gets the release too.
 
     UsageError as from `search`, and if no release has these settings.
     """
@@ -273,7 +273,7 @@ def histories() -> tuple[ShippedHistory, ...]:
 
 
 def text_at(path: str) -> str:
-    """Return the text of a history: a file, or the shipped one of this name; UsageError if there is neither."""
+    """Return the text of a history from a file, or of a shipped history; UsageError if there is neither."""
     try:
         data = tree_of(path).read_whole(path, follow=True, size_max=_SIZE_MAX)
     except UnreadableError as error:
@@ -292,7 +292,7 @@ def text_at(path: str) -> str:
 
 
 def write_directories(run: Replay, out: str, step: int | None = None) -> None:
-    """Write the log dirs of all brokers as they lie after `step` events of a history, by default after the last one.
+    """Write the log dirs of all brokers after `step` events of a history, by default after the last one.
 
     UsageError: the history has fewer events; `out` is not an empty directory.
     """
@@ -305,7 +305,7 @@ def write_directories(run: Replay, out: str, step: int | None = None) -> None:
 def simulate(
     path: str, *, kafka: str | None = None, ibp: str | None = None, mutant: str | None = None
 ) -> Simulation | ReleasesCompared:
-    """Return what a history does under a release; with `all` under every line of releases.
+    """Return the course of a history under a release; with `all` under every line of releases.
 
     `mutant` switches off a condition of Kafka; UsageError if it is not known.
     """

@@ -1,4 +1,4 @@
-"""`kcheck tiered`: what is in remote storage, who can read it, and what is missing in the store."""
+"""`kcheck tiered`: segments in remote storage, their readers, and missing objects."""
 
 import re
 import time
@@ -46,18 +46,18 @@ class TieredReplica(NamedTuple):
     view: PartitionView
     """The replica."""
     report: RemoteReport
-    """What becomes of the remote part if it leads."""
+    """The fate of the remote part if this replica leads."""
     lag: CopyLag | None
-    """What it would copy as leader, and what is in both places; None if that is not known."""
+    """The bytes that it would copy as leader, and the bytes in both places; None if not known."""
 
 
 class TopicStorage(NamedTuple):
-    """What a topic has in remote storage."""
+    """The part of a topic in remote storage."""
 
     topic: str
     """The topic."""
     segments: int | None
-    """How many finished segments; None if they are not known."""
+    """Number of finished segments; None if not known."""
     size: int | None
     """The size of their `.log` files in bytes, by `__remote_log_metadata`; None if they are not known."""
     stored: int | None
@@ -70,20 +70,20 @@ class TopicStorage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiered(BrokerAnswer):
-    """What `kcheck tiered` answers."""
+    """The answer of `kcheck tiered`."""
 
     replicas: tuple[TieredReplica, ...]
     """The replicas, by partition and broker."""
     store: Store | None
     """The store; None if kcheck did not look."""
     topics: tuple[TopicStorage, ...]
-    """What each topic has in remote storage, by name."""
+    """The part of each topic in remote storage, by name."""
     price: float | None
     """USD for a GB and month; None if no price is known."""
     unknown: int = 0
-    """The number of replicas that may be in remote storage: no metadata of their cluster, or no log, is readable."""
+    """Number of replicas that may be in remote storage, because no metadata of the cluster, or no log, is readable."""
     layout: str | None = None
-    """How the keys of the store are built; None for LocalTieredStorage and the Aiven plugin."""
+    """The pattern of the keys in the store; None for LocalTieredStorage and the Aiven plugin."""
 
     @property
     def stored(self) -> int | None:
@@ -92,11 +92,11 @@ class Tiered(BrokerAnswer):
 
     @property
     def cost(self) -> float | None:
-        """What they cost in USD a month; None if that is not known."""
+        """The cost of all objects in USD a month; None if not known."""
         return self.cost_of(self.stored)
 
     def cost_of(self, size: int | None) -> float | None:
-        """Return what bytes in the store cost in USD a month; None if that is not known."""
+        """Return the cost of bytes in the store, in USD a month; None if not known."""
         return None if self.price is None or size is None else size / _GB * self.price
 
     def orphan_keys(self) -> Iterator[str]:
@@ -120,8 +120,8 @@ class Tiered(BrokerAnswer):
     def rebuilt(self) -> Iterator[RebuiltSegment]:
         """Yield the segments without metadata of topics that the cluster has, from the manifests of the Aiven plugin.
 
-        Those of one start offset come as they were copied: the later one counts. UsageError if the store was not read.
-        A listing has no manifests.
+        Segments of one start offset come in the order of their copying, because the later one counts. UsageError if the
+        store was not read. A listing has no manifests.
         """
         for _, same in groupby(self._rebuilt(), key=lambda row: (row.topic_id, row.partition, row.start_offset)):
             yield from sorted(same, key=lambda row: row.copied_ms)
@@ -202,7 +202,7 @@ class _StoreWatch:
             self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica), lag))
 
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
-        """Yield what a replica deletes whose others are not given, and what is wrong in the store."""
+        """Yield the deletions of a replica without given others, and the findings about the store."""
         if release.has_remote_storage:
             self.unknown += sum(count for cluster_id, count in self._without.items() if images(cluster_id) is None)
         places = Counter((row.view.topic, row.view.partition) for row in self.replicas)
@@ -238,7 +238,7 @@ class _StoreWatch:
         yield from check_store(self.store, logs.values(), release)
 
     def topics(self) -> tuple[TopicStorage, ...]:
-        """Return what each topic has in remote storage; every partition counts once."""
+        """Return the part of each topic in remote storage; every partition counts once."""
         by_topic = groupby(sorted(self.replicas, key=_place), key=lambda row: row.view.topic)
         return tuple(self._topic(topic, list(rows)) for topic, rows in by_topic)
 
@@ -265,7 +265,7 @@ class _StoreWatch:
         return stored_bytes(objects[row.segment_id] for row in log.segments if row.segment_id in objects)
 
     def _metadata(self, cluster_id: str | None, states: set[MetadataState]) -> set[str]:
-        """Add how much of the metadata of a cluster is known, and return the segments that it names."""
+        """Add the states of the metadata of a cluster, and return the segments that the metadata names."""
         remote = self._log_dirs.remote
         folded = () if remote is None else remote.all_metadata(cluster_id)
         states.update([part.state for part in folded] or [MetadataState.NOT_GIVEN])
@@ -289,7 +289,7 @@ def tiered(
     price: float | None = None,
     metadata: tuple[str, ...] = (),
 ) -> Tiered:
-    """Return the remote part of every replica, and what is wrong with it.
+    """Return the remote part of every replica, with findings.
 
     `store` is a folder, a URL or a listing of the store, `layout` a pattern of its keys. UsageError: a path that does
     not exist, or a pattern without its groups.

@@ -10,7 +10,7 @@ from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree, tree_of
-from kcheck.errors import NotALogDirError, UsageError
+from kcheck.errors import EMPTY_PATH, NotALogDirError, UsageError
 from kcheck.formats.meta_properties import properties
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
@@ -175,7 +175,7 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
 
 
 def _new_brokers(target: Target, listing: Listing, log_dirs: Sequence[str]) -> Iterator[Target]:
-    """Yield the empty log dirs that a server.properties one folder down names: such a broker is not formatted."""
+    """Yield the empty log dirs that a server.properties one folder down names, of a broker that is not formatted."""
     tree = target.tree
     for name in listing.directories:
         path = join(target.path, name, SERVER_PROPERTIES)
@@ -336,4 +336,4 @@ def unusable(path: str, words: str) -> UsageError:
 
 
 def _unset() -> UsageError:
-    return UsageError("a path is empty: a variable may not be set")
+    return UsageError(EMPTY_PATH)

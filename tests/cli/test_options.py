@@ -1,6 +1,7 @@
 """Every option of every command changes an answer, or the table says why not in this folder."""
 
 import contextlib
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -180,3 +181,14 @@ def test_every_command_is_asked() -> None:
     """But for those that run another program or write to a catalog, and for the guides."""
     guides = {"help", "demo", "fleet submit", "fleet sql", "fleet publish"}
     assert {command.key for command in leaves()} == set(COMMANDS) | guides
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["check ''", "elect 1=''", "apply '' --backup b", "undo ''", "verify '' 1=b", "dump ''", "preflight ''",
+     "check b --config ''", "check b -o ''", "simulate run ''", "fleet diff '' r", "recover topic t 1=''"],
+)  # fmt: skip
+def test_an_empty_path_has_one_wording(line: str) -> None:
+    """As a shell passes a variable that is not set; nothing is read or changed."""
+    ended = kcheck(*shlex.split(line))
+    assert (2, "kcheck: a path is empty: a variable may not be set") == (ended.code, ended.err.splitlines()[0])

@@ -32,11 +32,12 @@ PATTERNS = {
     "P2": r"\b(?:that|those) of\b|\b(?:those|ones?) (?:that|who|with)\b",
     "P3": r"\b(?:metadata|files?|logs?|lines?|segments?|bundles?|settings?|options?|run|plan|header|marker|image)"
     r" (?:say|tell|know|decide|hold|prove)s?\b",
-    "P4": r"\b(?:[Aa]|[Tt]he|[Ii]ts|[Tt]hat|[Ee]ach|[Ee]very) start\b|\bat (?:its|the) (?:next )?start\b",
-    "P5": r"[a-z`)]: [a-z`]",
+    "P4": r"\b(?:[Aa]|[Tt]he|[Ii]ts|[Tt]hat|[Ee]ach|[Ee]very) start\b(?!-| (?:order|offset))"
+    r"|\bat (?:its|the) (?:next )?start\b",
+    "P5": r"(?:[\w\"'(][^\s.!?|:`]*\s+){3}[^\s.!?|:`]*[a-z)]: [a-z]",
     "P6": r"\bsuch (?:a|an)\b|\b(?:with|of|one|any|all) such\b",
     "P7": r"\b(?:[Nn]obody|[Ss]omebody|[Aa]nybody|whom|[Ww]hoever)\b|\bno \w+ but\b|\bnothing but\b",
-    "P8": r"\b(?:stands?|stood|lies?|beside|behind|goes? on|takes? for|held against|holds? against|anew)\b",
+    "P8": r"(?<!-)\b(?:stands?|stood|lies?|beside|behind|goes? on|takes? for|held against|holds? against|anew)\b(?!-)",
     "P9": r"\bnone of\b|\b(?:is|are|it is) none\b",
     "P10": r"(?:^|[.:] )(?:Here|There)\b|\bat hand\b|\bat home\b",
     "P11": r"\b(?:cuts?|cutting|drops?|dropped|gone)\b",
@@ -50,10 +51,16 @@ PATTERNS = {
     "P20": r"\bNothing yet\b|\bSomebody else\b|\bRules that send here\b",
     "clause first": r"\A(?:What|Who|Where|How|Why|Whether|Which)\b|\AReturn (?:what|who|where)\b",
 }
+"""P5 is a colon between two sentences. A label of up to three words and a value in code are none: `Needs: a broker`.
+P4 is not the start order, nor an offset; P8 is not a part of a name such as stray-beside-current."""
 COMPILED = {name: re.compile(pattern, re.MULTILINE) for name, pattern in PATTERNS.items()}
 
 _NOT_PROSE = re.compile(r"^ *```.*?^ *```$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 _SENTENCE = re.compile(r"\n\s*(?:[-*|>#]|\d+\.) |\n\s*\n|(?<=[.!?])\s+|\s\|\s")
+
+
+_ADDRESS = re.compile(r"\]\([^)]*\)")
+_CODE = re.compile(r"`[^`]*`(?:,? (?:and|or) `[^`]*`|, `[^`]*`)*")
 
 
 class Text(NamedTuple):
@@ -106,8 +113,13 @@ def sentences(text: str) -> Iterator[str]:
 def found(name: str, text: str) -> list[str]:
     """Return the places of a text that a pattern or a limit of words finds."""
     if name in LONG:
-        return [part for part in sentences(text) if len(part.split()) > LONG[name]]
+        return [part for part in sentences(text) if len(_read(part).split()) > LONG[name]]
     return [match.group() for match in COMPILED[name].finditer(text)]
+
+
+def _read(sentence: str) -> str:
+    """Return a sentence as people read it: a command, a link's address or a list of names in code is one word."""
+    return _CODE.sub("X", _ADDRESS.sub("]", sentence))
 
 
 def counts() -> Counter[tuple[str, str]]:

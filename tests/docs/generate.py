@@ -36,7 +36,7 @@ NOTICE = f"<!-- {COMMAND} writes this page"
 
 RELEASES_HEAD = f"""# Releases
 
-What each release of Kafka does, as far as it changes an answer of `kcheck`. `--kafka` chooses the row, `--ibp` and
+The behavior of each release of Kafka that changes an answer of `kcheck`. `--kafka` chooses the row, `--ibp` and
 `--message-format` can change it, `--profile` puts another profile in its place. The default is the release that
 [the files tell](#which-release-wrote-the-files).
 The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
@@ -57,52 +57,51 @@ builds the cluster in `DIR` and keeps it.
 
 LOG_MESSAGES_HEAD = f"""# Messages of brokers
 
-What the messages in a broker's log mean. [explain](log-lines.md) shows how to ask; `kcheck explain L008` shows
-every wording of one. Rules under Unrelated say nothing about files: each says why.
+The meaning of the messages in a broker's log. [explain](log-lines.md) shows how to ask; `kcheck explain L008` shows
+every wording of one. Rules under Unrelated are not about files, and each names the reason.
 
 {NOTICE} from kcheck/messages/rules.tsv and patterns.tsv: change those, not this. -->
 """
 
 EVIDENCE_HEAD = f"""## Which release wrote the files
 
-`--kafka auto`, the default, reads the release from the files of a broker, from all its log dirs that are named. The
-first line of a text answer says it, `kafka_evidence` in JSON:
+`--kafka auto`, the default, reads the release from the files of a broker, in all the given log dirs. The first line of
+a text answer names it, and so does `kafka_evidence` in JSON:
 
 | Field | Meaning |
 | --- | --- |
 | `lowest`, `highest` | The lines of releases that the files fit, both included; null if nothing is known. |
-| `used` | The release that the answer holds for: the highest one up to {NEWEST_TESTED}, the newest tested one. |
+| `used` | The release of the answer, the highest possible one up to {NEWEST_TESTED}, the newest tested one. |
 | `given` | Whether the user named it. If the files contradict that, a warning on stderr says so. |
 | `given_by` | The variable or configuration file that named it; null if `--kafka` did, or if it was detected. |
-| `other` | What the answer for `lowest` would be: `kafka`, and the rules and partitions that it `differs_in`. |
-| `reasons` | What decides the range: the releases that it `says`, what it is (`from`), its `path`, its `broker_id`. |
+| `other` | The comparison with the answer for `lowest`, with `kafka`, and the rules and partitions in `differs_in`. |
+| `reasons` | The evidence for the range, with its releases (`says`), kind (`from`), `path` and `broker_id`. |
 
-- A broker that registered in the metadata log proves its release, and so does its own log: `--server-log FILE`, plain
-  or `.gz`. All other evidence gives a range. `--config FILE` adds what its server.properties says.
-- With `unstable.feature.versions.enable`, 3.7 registers as 3.8 does, and 3.8 as 3.9: name the release by `--kafka`.
-- A file stays when its broker is upgraded. So what is there proves that a broker at least this new wrote here. A
-  broker that was downgraded leaves the same files: name its release by `--kafka`.
-- Files that are newer than the registration of their broker have two reasons: an upgrade that has not registered yet,
-  or a downgrade. The range then holds both, and the first line says "not one release".
-- Something absent bounds the release from above only if every later broker writes it at its start. What is there wins
-  over what is absent: a file can be lost. An absent partition.metadata proves nothing: up to 3.9, brokers with an
-  inter.broker.protocol.version below 2.8 write none. A partition directory or file outside of a log dir proves nothing
-  by what is absent.
+- A broker that registered in the metadata log proves its release. So does its own log (`--server-log FILE`, plain or
+  `.gz`). All other evidence gives a range. `--config FILE` adds the evidence of its server.properties.
+- With `unstable.feature.versions.enable`, 3.7 registers as 3.8 does, and 3.8 as 3.9. Name it by `--kafka` then.
+- A file stays when its broker is upgraded. So a file proves that a broker at least this new wrote here. A
+  broker that was downgraded leaves the same files, so name its release by `--kafka`.
+- Files can be newer than the registration of their broker after an upgrade that has not registered yet, or after a
+  downgrade. The range then contains both releases, and the first line has "not one release".
+- A missing file bounds the release from above only if every later broker writes it when it starts. A file that exists
+  counts more, because a file can be lost. A missing partition.metadata proves nothing, because brokers of 3.9 and
+  earlier with an inter.broker.protocol.version below 2.8 write none. Outside of a log dir, missing files prove nothing.
 - These names prove nothing, because every release above writes them: `recovery-point-offset-checkpoint`,
   `replication-offset-checkpoint` and `cleaner-offset-checkpoint`, `.cleaned`, `.swap` and `.deleted` files of a
   segment, the names of a broker's own log files (`server.log`, `controller.log`), and in a metadata log
   `.checkpoint`, `.checkpoint.part` and `.checkpoint.deleted`. No release writes `-delete`, `-future` or `-stray`
   without the 32 digits.
 - Where the range has several releases, `check`, `predict`, `kcheck PATH`, `truncation` and `end-offset` also answer
-  for the lowest one and name what differs. Answers for more than 1000 partitions or segments are not compared, nor
-  those for which more than 256 MiB are read: `differs_in` is then null. `other` is null where nothing is to compare.
-- `truncation` and the other commands answer for one release. If that of several brokers differs, the first line says
-  so, and the answer is for the newest: name the release of the next start by `--kafka`.
-- `fleet scan` answers for each broker as the newest release that all its log dirs fit; columns of `log_dirs` say it.
+  for the lowest one and name the differences. They do not compare answers for more than 1000 partitions or segments,
+  nor for more than 256 MiB. `differs_in` is then null. `other` is null if there is only one release.
+- `truncation` and the other commands answer for one release. If the brokers have several releases, the first line says
+  so, and the answer is for the newest. Name the release of the next start by `--kafka`.
+- `fleet scan` answers for each broker as the newest release that fits all its log dirs. Columns of `log_dirs` have it.
 
 First and last: the lines of releases that the evidence fits. An empty field has no limit. The levels of
-`metadata.version` in records and versions in texts narrow the range. At most 16 partitions of a log dir are looked at,
-and of each internal topic 4, the first 64 KiB of their last segments.
+`metadata.version` in records and versions in texts narrow the range. kcheck looks at 16 partitions of a log dir at
+most, and at 4 of each internal topic. It reads the first 64 KiB of their last segments.
 """
 
 BEHAVIOURS_HEAD = """## What else changes with the release
@@ -112,10 +111,10 @@ From: the first release that does it. Until: the first release that no longer do
 
 TABLES_HEAD = f"""# Tables
 
-What `--format csv` and `--format parquet` write, and what a run of `fleet scan` holds. `--format parquet` needs
-`-o FILE`. In Parquet text is UTF-8, and numbers are signed. Every value can be null: it is not known, or there is none.
-A column of type json is a text that holds JSON; one of type time is a timestamp in microseconds, in UTC, and null where
-it lies outside of the years 1 to 9999.
+The columns of `--format csv` and `--format parquet`, and of a run of `fleet scan`. `--format parquet` needs `-o FILE`.
+In Parquet text is UTF-8, and numbers are signed. A null value is unknown, or there is none. A column of type json is a
+text that contains JSON. A column of type time is a timestamp in microseconds, in UTC. It is null outside of the years 1
+to 9999.
 
 {NOTICE} from kcheck/tables: change those, not this. -->
 """
@@ -133,9 +132,9 @@ FOLLOWERS = {
 
 MEANINGS = (
     ("Readers", "CheckpointReader", "Reader: how the text checkpoints are read."),
-    ("Epoch loads", "EpochLoad", "Epoch load: what happens to leader-epoch-checkpoint when a log is loaded."),
-    ("Assign", "Assign", "Assign: what becomes of an entry that contradicts the epoch cache."),
-    ("Lookups", "Lookup", "Lookup: what a leader answers to OffsetsForLeaderEpoch."),
+    ("Epoch loads", "EpochLoad", "Epoch load: the effect of loading a log on leader-epoch-checkpoint."),
+    ("Assign", "Assign", "Assign: the effect of an entry that contradicts the epoch cache."),
+    ("Lookups", "Lookup", "Lookup: the answer of a leader to OffsetsForLeaderEpoch."),
 )
 
 
@@ -176,7 +175,7 @@ def releases_page() -> str:
     parts.append(
         "Default protocol: inter.broker.protocol.version or metadata.version where nothing else is configured.\n"
     )
-    parts += ["## Profiles\n", "A profile is what a follower and its leader do until their logs agree.\n"]
+    parts += ["## Profiles\n", "A profile is the behavior of a follower and its leader until their logs agree.\n"]
     names = list(ProfileRules._fields)
     words = [name.replace("_", " ").capitalize() for name in names]
     rows = [[str(profile), *(cell(getattr(rules, name)) for name in names)] for profile, rules in PROFILES.items()]

@@ -17,3 +17,13 @@ def test_a_list_and_a_table_are_sentences_of_their_own() -> None:
     assert [] == found("over 20 words", "word " * 20)
     assert 1 == len(found("over 20 words", "word " * 21))
     assert ["stands", "anew"] == found("P8", "what stands here is written anew")
+
+
+def test_a_list_of_names_in_code_is_one_word() -> None:
+    names = ", ".join(f"`name-{number}`" for number in range(25))
+    assert [] == found("over 20 words", f"The row has {names} and `a b c` of [a page](page.md).")
+
+
+def test_a_colon_after_a_label_or_before_code_joins_no_sentences() -> None:
+    assert [] == found("P5", "| `DumpReport`: `files` | First symptom: a line | Needs: the broker runs |")
+    assert 1 == len(found("P5", "The broker reads the file again: its size has changed."))

@@ -315,8 +315,8 @@ def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:
     answer = kcheck.recover(*arguments)
     assert answer.sentences[0] == sentence
     assert [text.commands for text in answer.texts] == [(f"kcheck recover quorum {' '.join(arguments)}",)]
-    assert f"{answer.next_command}." == sentence[sentence.index("kcheck") :]
-    assert kcheck.elect(*arguments).verdict == f"{sentence} Then ask again."
+    assert answer.next_command == sentence[sentence.index("kcheck") :]
+    assert kcheck.elect(*arguments).verdict == sentence
     shown = command("cluster", *arguments, columns=500)
     assert (shown.code, sentence in shown.out, "\nhealthy" in shown.out) == (1, True, False)
     assert command("recover", *arguments).code == command("elect", *arguments).code == 1

@@ -32,7 +32,7 @@ class BrokerLoss(NamedTuple):
 
 
 class Lacking(NamedTuple):
-    """A replica that the metadata take for in sync, and that lacks records below a high watermark of its partition."""
+    """A replica that is in the ISR but lacks records below a high watermark of its partition."""
 
     topic: str
     partition: int

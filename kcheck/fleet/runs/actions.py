@@ -120,7 +120,7 @@ def _actions(
     yield _Action(
         "on-one-disk", [row for row in partitions if row["at_risk_below_high_watermark"]],
         lambda row: (
-            f"Keep {_broker(row['best_leader'])} running: only its disk has the last"
+            f"Keep {_broker(row['best_leader'])} running: it has the only copy of"
             f" {_records(row['at_risk_below_high_watermark'], 'committed ')} of {_partition(row)}."
         ),
         "partition", commands.elect,

@@ -265,7 +265,7 @@ def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, 
 
 
 def _as_known(election: PartitionElection, unread: Collection[int]) -> PartitionElection:
-    """Return an election without costs where a log was not read; nobody is recommended whose costs are not known."""
+    """Return an election without costs where a log was not read. No leader with unknown costs is recommended."""
     if unread:
         unknown = NOT_KNOWN, Refetched(None, None)
         candidates = tuple(
