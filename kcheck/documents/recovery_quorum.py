@@ -28,7 +28,7 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
     else:
         gone = sorted((*lost, *loss.damaged))
         which = f"of {counted(count, 'controller')} {agree(len(gone), 'has', 'have')}"
-        what = "the metadata, or a part of it" if loss.damaged else "the metadata"
+        what = "all or a part of the metadata" if loss.damaged else "the metadata"
         leader = "leader with all records" if loss.damaged else "leader"
         yield f"{len(gone)} {which} lost {what} ({listed(gone)}): no {leader} can be elected."
         yield "Do not start any controller yet."

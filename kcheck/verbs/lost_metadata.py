@@ -63,7 +63,7 @@ def rescue_first(
 
 
 def _damaged(beside: Iterable[MetadataPath], known: Container[str]) -> Iterator[MetadataCopy]:
-    """Yield the copies that do not decide. They are read again: what they hold is not kept."""
+    """Yield the copies that do not decide, read again."""
     for path in beside:
         if path.path not in known:
             with suppress(UnreadableError):

@@ -184,13 +184,13 @@ def test_nobody_is_sent_to_start_damaged_controllers(nodes: Path) -> None:
     answer = asked(nodes, 1, 2, 3)
     assert names(answer) == ["damaged"]
     assert "kcheck recover metadata" in answer.refusals[0].bring
-    assert answer.sentences[0].startswith("3 of 3 controllers have lost the metadata, or a part of it")
+    assert answer.sentences[0].startswith("3 of 3 controllers have lost all or a part of the metadata")
     assert answer.sentences[1] == "Do not start any controller yet."
     paths = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
     for verb in ("recover", "elect", "cluster"):
         done = command(verb, *paths)
         assert done.code == 1
-        assert "3 of 3 controllers have damaged metadata logs" in done.out
+        assert "3 of 3 controllers have corrupt metadata logs" in done.out
         assert f"kcheck recover quorum {paths[0]}" in " ".join(done.out.split())
 
 

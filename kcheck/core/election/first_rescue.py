@@ -42,7 +42,7 @@ class MetadataHere(NamedTuple):
     dead: frozenset[int] = frozenset()
     """The nodes that are given up."""
     damaged: frozenset[int] = frozenset()
-    """The nodes with a copy whose batches follow a corrupt one: a start truncates them."""
+    """The nodes with a copy that has a corrupt batch before its end."""
     starts: bool = True
     """True if a node here starts, by its premises."""
     outrun: bool = False
@@ -77,8 +77,8 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
     damaged = here.voters & here.damaged
     if damaged and 2 * len(here.voters - gone - damaged) <= len(here.voters):
         count = f"{len(damaged)} of {counted(len(here.voters), 'controller')}"
-        its = agree(len(damaged), "has a damaged metadata log", "have damaged metadata logs")
-        why = f"{count} {its} ({listed(sorted(damaged))}), and a start truncates the records. Do not start any node"
+        its = agree(len(damaged), "has a corrupt metadata log", "have corrupt metadata logs")
+        why = f"{count} {its} ({listed(sorted(damaged))}), truncated when they start. Do not start any node"
         return FirstRescue(RescueVerb.QUORUM, why)
     if here.outrun and not here.starts:
         why = "The controllers here lack metadata that the brokers have. Do not start any node"

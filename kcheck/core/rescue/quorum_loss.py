@@ -34,7 +34,7 @@ class RescueNode(NamedTuple):
     changing: bool = False
     """True if its metadata log changed between two reads."""
     bad_vote: bool = False
-    """True if its quorum-state cannot be read: the node ends at its start (FileQuorumStateStore, 3.3 to 4.3.1)."""
+    """True if its quorum-state cannot be read, so that the node ends (FileQuorumStateStore, 3.3 to 4.3.1)."""
     has_bootstrap: bool = False
     """True if the log dir has `bootstrap.checkpoint`."""
     listeners: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class QuorumLoss(NamedTuple):
 
     @property
     def damaged(self) -> tuple[int, ...]:
-        """The voters that come back with a part of their metadata: a start truncates the rest."""
+        """The voters that come back with a part of their metadata."""
         return tuple(node.node_id for node in self.survivors if not is_usable(node))
 
     @property

@@ -101,7 +101,7 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
         left = f"{counted(len(here), 'controller')} of {len(loss.voters)} {_are(here)} left ({listed(here)})"
         bring = "Start them: they elect a leader without help."
         if loss.damaged:
-            bring += f" Start {listed(loss.damaged)} once they have: the copy there is damaged."
+            bring += f" Start {listed(loss.damaged)} last, because of the corrupt copy."
         yield RescueRefusal("majority", f"{left}: a majority.", bring, forced=True)
     if loss.unnamed:
         one = loss.unnamed[0]
@@ -131,7 +131,7 @@ def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
                 "damaged",
                 f"The copy of node {node.node_id} may be the newest, and cannot be read in full: "
                 f"{defect.place}: {defect.why}.",
-                "Name the log dirs of more nodes: one may have an intact copy that is as new. If there is none, kcheck"
+                "Name the log dirs of more nodes: one may have an intact copy that is as new. Otherwise kcheck"
                 " recover metadata makes the metadata again from the disks of the brokers.",
                 forced=node is not newest,
             )

@@ -199,7 +199,7 @@ def _dropped_votes(loss: QuorumLoss, others: Container[int], *, names_voters: bo
         if node.dead or node.node_id in others:
             continue
         if node.bad_vote:
-            yield DropVote(node, "the node cannot read it, and would not start")
+            yield DropVote(node, "the node would not start with this file")
         elif names_voters and node.copy is not None and node.copy.elected is not None:
             yield DropVote(node, "it names voters that the configuration no longer has")
 

@@ -14,11 +14,11 @@ def test_damaged_logs_of_a_majority_need_a_rescue() -> None:
     rescue = first_rescue(here)
     assert rescue is not None
     assert rescue.verb is RescueVerb.QUORUM
-    assert rescue.why.startswith("2 of 3 controllers have damaged metadata logs (1 and 2)")
+    assert rescue.why.startswith("2 of 3 controllers have corrupt metadata logs (1 and 2)")
     assert first_rescue(here._replace(damaged=frozenset({1}))) is None
     one_gone = first_rescue(here._replace(damaged=frozenset({1}), dead=frozenset({2})))
     assert one_gone is not None
-    assert "1 of 3 controllers has a damaged metadata log (1)" in one_gone.why
+    assert "1 of 3 controllers has a corrupt metadata log (1)" in one_gone.why
 
 
 def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: bool) -> MetadataHere:

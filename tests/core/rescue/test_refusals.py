@@ -74,7 +74,7 @@ def test_a_damaged_controller_starts_after_the_others() -> None:
     nodes = [node(101, copy(101, 40, damage="middle")), node(102, copy(102)), node(103, copy(103))]
     (refusal,) = refusals_of_quorum(left(*nodes, *brokers(), dead=()))
     assert refusal.why == "2 controllers of 3 are left (102 and 103): a majority."
-    assert "Start 101 once they have" in refusal.bring
+    assert "Start 101 last" in refusal.bring
 
 
 def test_a_running_broker_is_no_obstacle_where_the_log_names_the_voters() -> None:
