@@ -8,6 +8,8 @@ import json
 import os
 import shutil
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,27 @@ def names(answer: QuorumRecovery) -> list[str]:
 def log(nodes: Path, number: int) -> Path:
     """Return the metadata log of a node, which has one segment."""
     return nodes / f"broker-{number}" / "data1" / METADATA / log_name(0)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let another process hold the lock of a log dir."""
+    told, go = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        with path.open("w+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            os.write(told[1], b"x")
+            os.read(go[0], 1)
+        os._exit(0)
+    os.read(told[0], 1)
+    try:
+        yield
+    finally:
+        os.write(go[1], b"x")
+        os.waitpid(child, 0)
+        for descriptor in (*told, *go):
+            os.close(descriptor)
 
 
 def dynamic(nodes: Path, number: int) -> None:
@@ -229,23 +252,8 @@ def test_two_histories_are_told_apart(nodes: Path) -> None:
 
 
 def test_a_running_node_is_left_alone(nodes: Path) -> None:
-    path = nodes / "broker-3" / "data1" / ".lock"
-    told, go = os.pipe(), os.pipe()
-    child = os.fork()
-    if not child:
-        with path.open("r+b") as lock:
-            fcntl.lockf(lock, fcntl.LOCK_EX)
-            os.write(told[1], b"x")
-            os.read(go[0], 1)
-        os._exit(0)
-    os.read(told[0], 1)
-    try:
+    with locked(nodes / "broker-3" / "data1" / ".lock"):
         assert names(asked(nodes, 3, dead=DEAD)) == ["running"]
-    finally:
-        os.write(go[1], b"x")
-        os.waitpid(child, 0)
-        for descriptor in (*told, *go):
-            os.close(descriptor)
 
 
 def test_disks_without_any_metadata_are_refused(nodes: Path) -> None:
