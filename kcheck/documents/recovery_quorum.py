@@ -14,7 +14,8 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
     """Yield what is lost, what must not be done, and what may be missing afterwards, as sentences."""
     count, lost = len(loss.voters), loss.lost
     if loss.has_majority:
-        yield f"{len(loss.survivors)} of {counted(count, 'controller')} still {_have(loss)} the metadata."
+        here = len(loss.survivors) - len(loss.damaged)
+        yield f"{here} of {counted(count, 'controller')} still {agree(here, 'has', 'have')} the metadata."
     elif not loss.is_one_history:
         yield "The copies are of two histories of the cluster: a leader with one of them truncates the other."
         yield "Do not start any node yet."
@@ -25,9 +26,11 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         yield f"{len(behind)} of {counted(count, 'controller')} {lack}: as leader, {one} would truncate the newer copy."
         yield "Do not start any controller yet."
     else:
-        names = listed(lost)
-        which = f"of {counted(count, 'controller')} {agree(len(lost), 'has', 'have')}"
-        yield f"{len(lost)} {which} lost the metadata ({names}): no leader can be elected."
+        gone = sorted((*lost, *loss.damaged))
+        which = f"of {counted(count, 'controller')} {agree(len(gone), 'has', 'have')}"
+        what = "all or a part of the metadata" if loss.damaged else "the metadata"
+        leader = "leader with all records" if loss.damaged else "leader"
+        yield f"{len(gone)} {which} lost {what} ({listed(gone)}): no {leader} can be elected."
         yield "Do not start any controller yet."
     if not loss.is_one_history:
         return
@@ -42,10 +45,6 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         yield (
             "Records that no copy here has are lost." if loss.behind else "What only the lost controllers had is lost."
         )
-
-
-def _have(loss: QuorumLoss) -> str:
-    return agree(len(loss.survivors), "has", "have")
 
 
 def role(loss: QuorumLoss, node: RescueNode) -> str:

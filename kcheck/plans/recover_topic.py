@@ -238,9 +238,11 @@ def _old_topic(
     """
     topic = None if image is None else image.topics.get(question.name)
     old, present, running = list[OldDirectory](), list[PresentDirectory](), set[int]()
-    brokers = set()
+    brokers, clusters = set(), dict[str, str]()
     for target in targets:
         log_dir = log_dirs.open(target)
+        if log_dir.view.cluster_id is not None:
+            clusters.setdefault(log_dir.view.cluster_id, target.path)
         broker = log_dir.view.where.broker_id
         if broker is None:
             raise UsageError(f"{target.path}: no broker id; write BROKER={target.path}")
@@ -260,7 +262,9 @@ def _old_topic(
                 old.append(_old_directory(broker, target.path, name, parts.partition))
     if question.topic_id is not None:
         old = [row for row in old if row.topic_id == question.topic_id]
-    return OldTopic(question.name, image, tuple(old), tuple(present), tuple(sorted(brokers)), tuple(sorted(running)))
+    return OldTopic(
+        question.name, image, tuple(old), tuple(present), tuple(sorted(brokers)), tuple(sorted(running)), clusters
+    )
 
 
 def _is_of(topic: TopicImage | None, own: str | None) -> bool:

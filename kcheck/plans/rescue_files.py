@@ -102,8 +102,8 @@ class _MetadataFiles:
             case WriteVote(_, state):
                 why = f"the node begins with epoch {state.leader_epoch}, above all that any node has seen"
                 self._new[FileKind.QUORUM_STATE] = (quorum_state.serialize(state), why)
-            case DropVote():
-                self._new[FileKind.QUORUM_STATE] = (None, "it names voters that the configuration no longer has")
+            case DropVote(_, why):
+                self._new[FileKind.QUORUM_STATE] = (None, why)
             case DropLog(_, why):
                 self._new = dict.fromkeys(self._sizes, (None, why))
 

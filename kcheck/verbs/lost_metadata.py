@@ -1,6 +1,7 @@
 """Finds, by the given disks, whether the metadata of a cluster has to be brought back before any election."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
@@ -10,7 +11,9 @@ from kcheck.core.premises.table import OF_QUORUM
 from kcheck.disk.paths import split
 from kcheck.handouts.quorum_steps import rescue_command
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of, paths_beside, without_metadata
+from kcheck.model.unreadable import UnreadableError
+from kcheck.views.metadata_copy import read_copy
+from kcheck.views.metadata_paths import METADATA_DIRECTORY, MetadataPath, identity_of, paths_beside, without_metadata
 from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
 
@@ -36,13 +39,16 @@ def rescue_first(
     targets = tuple(target for target in every if target.kind is TargetKind.LOG_DIR)
     beside = tuple(paths_beside(targets))
     lost = tuple(without_metadata(targets))
-    newest = newest_copy(tuple(copies))
+    known = tuple(copies)
+    damaged = (*(copy for copy in known if not copy.decides), *_damaged(beside, {copy.path for copy in known}))
+    newest = newest_copy(tuple(copy for copy in known if copy.decides) or damaged)
     refuted = {row.id for row in premises if row.status is PremiseStatus.REFUTED}
     here = MetadataHere(
         voters=frozenset() if newest is None else newest.voters,
         holders=frozenset(path.node_id for path in beside if path.node_id is not None),
         without=frozenset(row.node_id for row in lost if row.node_id is not None),
         dead=frozenset(dead),
+        damaged=frozenset(copy.node_id for copy in damaged if copy.node_id is not None),
         starts=starts,
         outrun=SAME_HISTORY in refuted,
         emptied=TOPICS_THERE in refuted,
@@ -54,6 +60,16 @@ def rescue_first(
         return None
     words = [*arguments, *(named if rescue.verb is RescueVerb.QUORUM else ())]
     return rescue._replace(command=rescue_command(rescue.verb, words, here.dead))
+
+
+def _damaged(beside: Iterable[MetadataPath], known: Container[str]) -> Iterator[MetadataCopy]:
+    """Yield the copies that do not decide, read again."""
+    for path in beside:
+        if path.path not in known:
+            with suppress(UnreadableError):
+                copy = read_copy(path.tree, path.path, path.node_id)
+                if not copy.decides:
+                    yield copy
 
 
 def _are_simulated(targets: Iterable[Target]) -> bool:

@@ -94,6 +94,7 @@ def _with_copy(tree: Tree, node: RescueNode) -> RescueNode:
         epoch=epoch,
         snapshot_end=max(snapshots, default=0),
         changing=before != after,
+        bad_vote=FileKind.QUORUM_STATE in after and copy.elected is None,
     )
 
 

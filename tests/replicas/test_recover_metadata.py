@@ -23,6 +23,7 @@ from kcheck.views.metadata_copy import read_copy
 from tests.cli.command import kcheck as command
 from tests.disk.plans import state
 from tests.oracle.scenes import FIXTURES
+from tests.replicas.test_recover_quorum import locked
 
 QUORUM = FIXTURES / "clusters" / "4.3.1" / "quorum"
 METADATA = "__cluster_metadata-0"
@@ -161,6 +162,16 @@ def test_a_missing_disk_and_a_used_controller_are_refused(nodes: Path, tmp_path:
     assert done.plans == ()
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["answers.json"]
     assert done.next_command is None
+
+
+def test_running_brokers_and_disks_of_two_clusters_are_refused(nodes: Path) -> None:
+    with locked(nodes / "broker-2" / "data1" / ".lock"):
+        assert names(asked(nodes, 1, 2, 3, 201)) == ["running"]
+    path = nodes / "broker-2" / "data1" / "meta.properties"
+    path.write_text(path.read_text().replace("cluster.id=", "cluster.id=X"))
+    answer = asked(nodes, 1, 2, 3, 201)
+    assert names(answer) == ["two-clusters"]
+    assert "Name the log dirs of one cluster" in answer.refusals[0].bring
 
 
 def test_nothing_to_recover_and_no_controller(nodes: Path) -> None:

@@ -8,6 +8,8 @@ import json
 import os
 import shutil
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +64,27 @@ def names(answer: QuorumRecovery) -> list[str]:
 def log(nodes: Path, number: int) -> Path:
     """Return the metadata log of a node, which has one segment."""
     return nodes / f"broker-{number}" / "data1" / METADATA / log_name(0)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let another process hold the lock of a log dir."""
+    told, go = os.pipe(), os.pipe()
+    child = os.fork()
+    if not child:
+        with path.open("w+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX)
+            os.write(told[1], b"x")
+            os.read(go[0], 1)
+        os._exit(0)
+    os.read(told[0], 1)
+    try:
+        yield
+    finally:
+        os.write(go[1], b"x")
+        os.waitpid(child, 0)
+        for descriptor in (*told, *go):
+            os.close(descriptor)
 
 
 def dynamic(nodes: Path, number: int) -> None:
@@ -175,6 +198,37 @@ def test_a_majority_is_told_to_start(nodes: Path) -> None:
     assert {type(operation).__name__ for operation in dropped.plan.operations} == {"SetAside"}
 
 
+def test_nobody_is_sent_to_start_damaged_controllers(nodes: Path) -> None:
+    """Each of three would truncate its log, and lead; the metadata comes from elsewhere."""
+    for number in (1, 2, 3):
+        data = bytearray(log(nodes, number).read_bytes())
+        data[300] ^= 1
+        log(nodes, number).write_bytes(data)
+    answer = asked(nodes, 1, 2, 3)
+    assert names(answer) == ["damaged"]
+    assert "kcheck recover metadata" in answer.refusals[0].bring
+    assert answer.sentences[0].startswith("3 of 3 controllers have lost all or a part of the metadata")
+    assert answer.sentences[1] == "Do not start any controller yet."
+    paths = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
+    for verb in ("recover", "elect", "cluster"):
+        done = command(verb, *paths)
+        assert done.code == 1
+        assert "3 of 3 controllers have corrupt metadata logs" in done.out
+        assert f"kcheck recover quorum {paths[0]}" in " ".join(done.out.split())
+
+
+def test_a_node_without_its_identity_is_refused_once(nodes: Path) -> None:
+    (nodes / "broker-3" / "data1" / "meta.properties").unlink()
+    assert names(asked(nodes, 3, dead=DEAD)) == ["no-cluster-id"]
+
+
+def test_an_unreadable_quorum_state_is_replaced(nodes: Path) -> None:
+    """A torn one ends the node at its start."""
+    (log(nodes, 3).parent / "quorum-state").write_bytes(b"")
+    (plan,) = asked(nodes, 3, dead=DEAD).plans
+    assert [operation.path.rpartition("/")[2] for operation in plan.plan.operations] == ["quorum-state"]
+
+
 def test_nodes_that_are_not_named_are_asked_for(nodes: Path) -> None:
     shown = command("recover", "quorum", f"3={nodes}/broker-3")
     assert shown.code == 1
@@ -198,23 +252,8 @@ def test_two_histories_are_told_apart(nodes: Path) -> None:
 
 
 def test_a_running_node_is_left_alone(nodes: Path) -> None:
-    path = nodes / "broker-3" / "data1" / ".lock"
-    told, go = os.pipe(), os.pipe()
-    child = os.fork()
-    if not child:
-        with path.open("r+b") as lock:
-            fcntl.lockf(lock, fcntl.LOCK_EX)
-            os.write(told[1], b"x")
-            os.read(go[0], 1)
-        os._exit(0)
-    os.read(told[0], 1)
-    try:
+    with locked(nodes / "broker-3" / "data1" / ".lock"):
         assert names(asked(nodes, 3, dead=DEAD)) == ["running"]
-    finally:
-        os.write(go[1], b"x")
-        os.waitpid(child, 0)
-        for descriptor in (*told, *go):
-            os.close(descriptor)
 
 
 def test_disks_without_any_metadata_are_refused(nodes: Path) -> None:

@@ -19,6 +19,7 @@ from kcheck.segments.batches import Walk
 from tests.cli.command import kcheck as command
 from tests.disk.plans import state
 from tests.oracle.scenes import FIXTURES
+from tests.replicas.test_recover_quorum import locked
 
 QUORUM = FIXTURES / "clusters" / "4.3.1" / "quorum"
 TOPIC = "voted"
@@ -119,6 +120,19 @@ def test_what_is_refused(nodes: Path, tmp_path: Path) -> None:
         data[-1] ^= 1
         path.write_bytes(data)
     assert "damaged" in names(asked(nodes))
+
+
+def test_disks_of_two_clusters_are_refused(nodes: Path) -> None:
+    path = nodes / "broker-2" / "data1" / "meta.properties"
+    path.write_text(path.read_text().replace("cluster.id=", "cluster.id=X"))
+    answer = asked(nodes)
+    assert names(answer) == ["two-clusters"]
+    assert "Name the log dirs of one cluster." in answer.refusals[0].bring
+
+
+def test_a_broker_that_runs_is_refused(nodes: Path) -> None:
+    with locked(nodes / "broker-1" / "data1" / ".lock"):
+        assert names(asked(nodes)) == ["running"]
 
 
 def test_a_topic_without_its_directories_of_some_partitions_and_wrong_arguments(nodes: Path) -> None:

@@ -41,6 +41,8 @@ class MetadataHere(NamedTuple):
     """The nodes that are here without one."""
     dead: frozenset[int] = frozenset()
     """The nodes that are given up."""
+    damaged: frozenset[int] = frozenset()
+    """The nodes with a copy that has a corrupt batch before its end."""
     starts: bool = True
     """True if a node here starts, by its premises."""
     outrun: bool = False
@@ -72,6 +74,12 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
     gone = here.voters & (here.dead | (here.without - here.holders))
     if gone and 2 * len(here.voters - gone) <= len(here.voters):
         return FirstRescue(RescueVerb.QUORUM, _lost_words(here, gone))
+    damaged = here.voters & here.damaged
+    if damaged and 2 * len(here.voters - gone - damaged) <= len(here.voters):
+        count = f"{len(damaged)} of {counted(len(here.voters), 'controller')}"
+        its = agree(len(damaged), "has a corrupt metadata log", "have corrupt metadata logs")
+        why = f"{count} {its} ({listed(sorted(damaged))}), truncated when they start. Do not start any node"
+        return FirstRescue(RescueVerb.QUORUM, why)
     if here.outrun and not here.starts:
         why = "The controllers here lack metadata that the brokers have. Do not start any node"
         return FirstRescue(RescueVerb.QUORUM, why)

@@ -7,7 +7,7 @@ epoch 0: else a leader empties its epoch cache, and its followers never come int
 epoch is no part of what the CRC of a batch covers.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.rescue.refusals import RescueRefusal
@@ -93,6 +93,8 @@ class OldTopic(NamedTuple):
     """The brokers here."""
     running: tuple[int, ...] = ()
     """Those whose process runs."""
+    clusters: Mapping[str, str] = {}
+    """A log dir of each cluster, by cluster id."""
 
     @property
     def topic(self) -> TopicImage | None:
@@ -131,6 +133,11 @@ def best_of(old: Iterable[OldDirectory], number: int) -> OldDirectory:
 
 def refusals_of_topic(topic: OldTopic) -> Iterator[RescueRefusal]:
     """Yield why the directories cannot come back yet, and what has to be done first."""
+    if len(topic.clusters) > 1:
+        (one, path), (other, elsewhere) = [*topic.clusters.items()][:2]
+        why = f"{path} is of cluster {one}, {elsewhere} of cluster {other}."
+        bring = "Name the log dirs of one cluster. Copy directories of the other one there first (cp -a)."
+        yield RescueRefusal("two-clusters", why, bring)
     for broker in topic.running:
         yield RescueRefusal("running", f"Broker {broker} runs.", f"Stop broker {broker}, and ask again.")
     if not topic.old:

@@ -33,6 +33,8 @@ class RescueNode(NamedTuple):
     """True if a process holds the lock of the log dir."""
     changing: bool = False
     """True if its metadata log changed between two reads."""
+    bad_vote: bool = False
+    """True if its quorum-state cannot be read, so that the node ends (FileQuorumStateStore, 3.3 to 4.3.1)."""
     has_bootstrap: bool = False
     """True if the log dir has `bootstrap.checkpoint`."""
     listeners: tuple[str, ...] = ()
@@ -93,6 +95,11 @@ class QuorumLoss(NamedTuple):
         return tuple(number for number in self.voters if number not in left)
 
     @property
+    def damaged(self) -> tuple[int, ...]:
+        """The voters that come back with a part of their metadata."""
+        return tuple(node.node_id for node in self.survivors if not is_usable(node))
+
+    @property
     def majority(self) -> int:
         """Number of voters that elect a leader."""
         return len(self.voters) // 2 + 1
@@ -100,7 +107,8 @@ class QuorumLoss(NamedTuple):
     @property
     def has_majority(self) -> bool:
         """True if the voters that are left elect a leader without help, and the other nodes keep their metadata."""
-        return len(self.survivors) >= self.majority and not self.behind and self.is_one_history
+        usable = len(self.survivors) - len(self.damaged)
+        return usable >= self.majority and not self.behind and self.is_one_history
 
     @property
     def behind(self) -> tuple[int, ...]:

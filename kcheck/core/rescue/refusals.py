@@ -97,9 +97,11 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
         bring = "Name the log dir of a controller, or of a broker that ran longer."
         yield RescueRefusal("no-voters", "The newest copy does not name the controllers.", bring)
     elif loss.has_majority:
-        names = listed(node.node_id for node in loss.survivors)
-        left = f"{counted(len(loss.survivors), 'controller')} of {len(loss.voters)} {_are(loss)} left ({names})"
+        here = [node.node_id for node in loss.survivors if is_usable(node)]
+        left = f"{counted(len(here), 'controller')} of {len(loss.voters)} {_are(here)} left ({listed(here)})"
         bring = "Start them: they elect a leader without help."
+        if loss.damaged:
+            bring += f" Start {listed(loss.damaged)} last, because of the corrupt copy."
         yield RescueRefusal("majority", f"{left}: a majority.", bring, forced=True)
     if loss.unnamed:
         one = loss.unnamed[0]
@@ -113,8 +115,8 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
     yield from _of_newest(loss)
 
 
-def _are(loss: QuorumLoss) -> str:
-    return agree(len(loss.survivors), "is", "are")
+def _are(numbers: Sequence[int]) -> str:
+    return agree(len(numbers), "is", "are")
 
 
 def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
@@ -129,7 +131,8 @@ def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
                 "damaged",
                 f"The copy of node {node.node_id} may be the newest, and cannot be read in full: "
                 f"{defect.place}: {defect.why}.",
-                "Name the log dirs of more nodes: one may have an intact copy that is as new.",
+                "Name the log dirs of more nodes: one may have an intact copy that is as new. Otherwise kcheck"
+                " recover metadata makes the metadata again from the disks of the brokers.",
                 forced=node is not newest,
             )
     if copy.in_transaction:
@@ -154,8 +157,8 @@ def refusals_of_way(
     if target is None or (target.node_id in loss.copy.image.brokers and not loss.is_voter(target)):
         yield _no_controller(loss, wanted)
         return
-    if target.cluster_id is None:
-        bring = f"Format it with kafka-storage.sh and cluster id {loss.newest.cluster_id}."
+    if target.cluster_id is None and target.copy is None:
+        bring = f"Format it with kafka-storage.sh and cluster id {loss.newest.cluster_id or 'ID'}."
         yield RescueRefusal("no-cluster-id", f"{target.log_dir} has no meta.properties with a cluster.id.", bring)
     number = target.node_id
     possible = {choice.way: choice.why_not for choice in choices(loss, target)}

@@ -5,6 +5,7 @@ before it elect one of themselves, and its log is cut to theirs. Its epoch is ab
 otherwise nodes with a higher one wait for ever, or two nodes have different records at one offset.
 """
 
+from collections.abc import Container, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -55,9 +56,10 @@ class WriteVote(NamedTuple):
 
 
 class DropVote(NamedTuple):
-    """Set the quorum-state of a node aside: it names the former voters."""
+    """Set the quorum-state of a node aside."""
 
     node: RescueNode
+    why: str
 
 
 class DropLog(NamedTuple):
@@ -173,17 +175,12 @@ def rescue(loss: QuorumLoss, target: RescueNode, way: Way, wanted: NewVoter | No
             AddVoters(target, end, loss.epoch, timestamp, (_voter(loss, target, wanted),)),
             WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, None, NO_DIRECTORY)),
         )
-    elif way is Way.COPY or checks_voters(release) or target.epoch + 1 < loss.epoch:
+    elif way is Way.COPY or checks_voters(release) or target.bad_vote or target.epoch + 1 < loss.epoch:
         edits.append(WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, (target.node_id,))))
     dropped = tuple(_dropped(loss, target, end))
     edits += dropped
     gone = {edit.node.node_id for edit in dropped}
-    if not loss.is_dynamic and checks_voters(release):
-        edits += (
-            DropVote(node)
-            for node in loss.nodes
-            if node is not target and node.node_id not in gone and _has_vote(node) and not node.dead
-        )
+    edits += _dropped_votes(loss, {*gone, target.node_id}, names_voters=not loss.is_dynamic and checks_voters(release))
     retired = tuple(number for number in loss.lost if number != target.node_id)
     return Rescue(way, target, tuple(edits), address, retired=retired)
 
@@ -196,8 +193,15 @@ def checks_voters(release: Release) -> bool:
     return not release.knows_voter_records
 
 
-def _has_vote(node: RescueNode) -> bool:
-    return node.copy is not None and node.copy.elected is not None
+def _dropped_votes(loss: QuorumLoss, others: Container[int], *, names_voters: bool) -> Iterator[DropVote]:
+    """Yield the quorum-state files with which nodes would not start; `others` are nodes with another edit."""
+    for node in loss.nodes:
+        if node.dead or node.node_id in others:
+            continue
+        if node.bad_vote:
+            yield DropVote(node, "the node would not start with this file")
+        elif names_voters and node.copy is not None and node.copy.elected is not None:
+            yield DropVote(node, "it names voters that the configuration no longer has")
 
 
 def _dropped(loss: QuorumLoss, target: RescueNode, end: int) -> list[DropLog]:
@@ -220,8 +224,9 @@ def _with_stand_ins(loss: QuorumLoss, target: RescueNode, address: str | None) -
     )
     seen = max(node.epoch for node in loss.survivors)
     edits: tuple[RescueEdit, ...] = ()
-    if seen + 1 < loss.epoch:
+    if seen + 1 < loss.epoch or target.bad_vote:
         edits = (WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, None, NO_DIRECTORY)),)
+    edits += tuple(_dropped_votes(loss, {target.node_id}, names_voters=False))
     return Rescue(Way.IDENTITY, target, edits, address, stand_ins, loss.lost)
 
 

@@ -8,6 +8,19 @@ THREE = frozenset({1, 2, 3})
 QUORUM, METADATA = RescueVerb.QUORUM, RescueVerb.METADATA
 
 
+def test_damaged_logs_of_a_majority_need_a_rescue() -> None:
+    """Of a minority they come from the others."""
+    here = MetadataHere(voters=frozenset({1, 2, 3}), holders=frozenset({1, 2, 3}), damaged=frozenset({1, 2, 9}))
+    rescue = first_rescue(here)
+    assert rescue is not None
+    assert rescue.verb is RescueVerb.QUORUM
+    assert rescue.why.startswith("2 of 3 controllers have corrupt metadata logs (1 and 2)")
+    assert first_rescue(here._replace(damaged=frozenset({1}))) is None
+    one_gone = first_rescue(here._replace(damaged=frozenset({1}), dead=frozenset({2})))
+    assert one_gone is not None
+    assert "1 of 3 controllers has a corrupt metadata log (1)" in one_gone.why
+
+
 def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: bool) -> MetadataHere:
     """Return three voters, some of which have no log, or are given up."""
     missing, given_up = frozenset(without), frozenset(dead)

@@ -78,6 +78,10 @@ def test_without_metadata_topic_or_directory() -> None:
     assert names(topic(old=())) == ["no-directory"]
 
 
+def test_log_dirs_of_two_clusters() -> None:
+    assert only(topic(clusters={"C": "/1", "D": "/2"})).why == "/1 is of cluster C, /2 of cluster D."
+
+
 def test_a_broker_runs() -> None:
     assert names(topic(running=(2,))) == ["running"]
 

@@ -77,6 +77,15 @@ def test_voters_that_lost_records_do_not_elect_without_them(
     assert not expected or loss.committed_to == (nodes[-1].snapshot or None)
 
 
+def test_a_majority_of_damaged_copies_is_none() -> None:
+    """Each start would truncate its log; started last, a minority of them follows."""
+    nodes = [node(number, copy(number, damage="middle")) for number in (101, 102, 103)]
+    assert (left(*nodes, dead=()).has_majority, left(*nodes, dead=()).damaged) == (False, (101, 102, 103))
+    whole = [node(number, copy(number)) for number in (102, 103)]
+    loss = left(node(101, copy(101, 40, damage="middle")), *whole, dead=())
+    assert (loss.has_majority, loss.damaged) == (True, (101,))
+
+
 def test_copies_of_two_histories_prove_nothing() -> None:
     loss = left(node(101, copy(101)), node(102, copy(102)), node(103, copy(103)))._replace(is_one_history=False)
     assert loss.has_majority is loss.has_all_committed is False

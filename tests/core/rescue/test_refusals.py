@@ -70,6 +70,13 @@ def test_a_quorum_that_is_not_lost_or_not_known_is_refused(loss: QuorumLoss, exp
     assert said(refusals_of_quorum(loss)) == expected
 
 
+def test_a_damaged_controller_starts_after_the_others() -> None:
+    nodes = [node(101, copy(101, 40, damage="middle")), node(102, copy(102)), node(103, copy(103))]
+    (refusal,) = refusals_of_quorum(left(*nodes, *brokers(), dead=()))
+    assert refusal.why == "2 controllers of 3 are left (102 and 103): a majority."
+    assert "Start 101 last" in refusal.bring
+
+
 def test_a_running_broker_is_no_obstacle_where_the_log_names_the_voters() -> None:
     one = node(1, copy(1, dynamic=True), running=True)
     assert said(refusals_of_quorum(left(node(101, copy(101, dynamic=True)), one, dead=(2, 102, 103)))) == []

@@ -52,7 +52,20 @@ def test_up_to_3_8_every_quorum_state_names_the_voters() -> None:
     loss = left(node(101, copy(101)), one, two, node(103, copy(103, leader=102)))
     target, first, second = loss.nodes[:3]
     state = QuorumState(-1, 4, -1, (101,))
-    assert way(loss, Way.STATIC, kafka="3.3").edits == (WriteVote(target, state), DropVote(first), DropVote(second))
+    assert way(loss, Way.STATIC, kafka="3.3").edits == (
+        WriteVote(target, state),
+        *(DropVote(one, "it names voters that the configuration no longer has") for one in (first, second)),
+    )
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_quorum_state_that_no_node_can_read_is_replaced(dynamic: bool) -> None:
+    """A node ends at its start with one; of a node that is given up it does not matter."""
+    one, two = brokers(dynamic=dynamic)
+    first = node(101, copy(101, dynamic=dynamic), bad_vote=True)
+    loss = left(first, one._replace(bad_vote=True), two, node(103, bad_vote=True))
+    edits = way(loss, Way.IDENTITY if dynamic else Way.STATIC).edits
+    assert [(type(edit), edit.node.node_id) for edit in edits] == [(WriteVote, 101), (DropVote, 1)]
 
 
 def test_an_epoch_that_another_node_has_seen_is_passed() -> None:

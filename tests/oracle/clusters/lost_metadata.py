@@ -10,7 +10,17 @@ from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import ClusterImage
 from kcheck.plans.recover_metadata import MetadataRecovery
 from kcheck.views.metadata_copy import read_copy
-from tests.oracle.clusters.lost_quorum import BROKERS, METADATA, Nodes, followed, next_kind, same, wait_leads
+from tests.oracle.clusters.lost_quorum import (
+    BROKERS,
+    METADATA,
+    Access,
+    Nodes,
+    access_of,
+    followed,
+    next_kind,
+    same,
+    wait_leads,
+)
 from tests.oracle.kafka import wait_for
 
 NEW = 201
@@ -45,9 +55,27 @@ def answers(nodes: Nodes, base: Path, folder: Path, **more: Any) -> Path:
         if not name.startswith("__"):
             topic["configs"] = dict(known.configs.get(("topic", name), {}))
     document["broker_configs"] = {name: dict(row) for (kind, name), row in known.configs.items() if kind == "broker"}
+    document |= access_answers(access_of(base / "now" / "node-101" / "data" / METADATA))
     path = folder / "changed.json"
     path.write_text(json.dumps(document))
     return path
+
+
+def access_answers(rows: Access) -> dict[str, Any]:
+    """Return the answers of a user who knows the ACLs, credentials and quotas."""
+    known = dict(rows)
+    acl, quota = known["AccessControlEntryRecord"], known["ClientQuotaRecord"]
+    entry = {"resource_type": "TOPIC", "operation": "READ", "resource_name": acl["resourceName"]}
+    entity = {row["entityType"]: row["entityName"] for row in quota["entity"]}
+    scram = known.get("UserScramCredentialRecord")
+    keys = {"salt": "salt", "stored_key": "storedKey", "server_key": "serverKey", "iterations": "iterations"}
+    return {
+        "acls": [{**entry, "principal": acl["principal"]}],
+        "quotas": [{"entity": entity, "key": quota["key"], "value": int(quota["value"])}],
+        "scram": []
+        if scram is None
+        else [{"user": scram["name"], "mechanism": "SCRAM-SHA-512"} | {key: scram[name] for key, name in keys.items()}],
+    }
 
 
 def planned(nodes: Nodes, out: Path, **asked: Any) -> MetadataRecovery:

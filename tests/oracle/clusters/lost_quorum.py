@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from kcheck.api import rescue_progress
 from kcheck.disk.local import LOCAL
@@ -33,6 +33,15 @@ LEADS = re.compile("Completed transition to Leader")
 STORAGE, QUORUM = "kafka.tools.StorageTool", "org.apache.kafka.tools.MetadataQuorumCommand"
 TOPICS = {"orders": 2, "single": 1}
 """The partitions of the topics that a test makes."""
+
+
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "true",
+}
+_ACCESS = ("AccessControlEntryRecord", "UserScramCredentialRecord", "ClientQuotaRecord")
+Access = list[tuple[str, dict[str, Any]]]
 
 
 Topics = dict[str, tuple[str, dict[int, tuple[tuple[int, ...], frozenset[int]]]]]
@@ -90,7 +99,7 @@ class Nodes:
             "transaction.state.log.replication.factor": 2, "transaction.state.log.num.partitions": 1,
             "transaction.state.log.min.isr": 1, "group.initial.rebalance.delay.ms": 0,
             "log.cleaner.dedupe.buffer.size": 4 << 20, "socket.request.max.bytes": 10 << 20,
-            "metadata.log.max.record.bytes.between.snapshots": 6000, **quorum,
+            "metadata.log.max.record.bytes.between.snapshots": 6000, **AUTHORIZER, **quorum,
         }  # fmt: skip
         (folder / "server.properties").write_text("".join(f"{name}={value}\n" for name, value in lines.items()))
 
@@ -190,8 +199,11 @@ def made(version: str, folder: Path, *, dynamic: bool) -> Path:
                 "send single 0 20 none all",
                 "commit orders 0 5",
                 "offset readers orders 0 17",
+                "acl alice orders",
+                "quota alice 1000000",
             ):
                 done_by(client, command)
+            client.ask("scram alice kept-in-no-log")  # 3.5 and later
             records, groups = content(client)
         killed_by_surprise(nodes)
         done.write_text(json.dumps({"places": nodes.places, "records": records, "groups": groups}))
@@ -323,6 +335,25 @@ def topics_of(image: ClusterImage) -> Topics:
     }
 
 
+def access_of(path: Path) -> Access:
+    """Return the ACLs, credentials and quotas of a copy of the metadata, as its records."""
+    known: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    def observe(replay: object, name: str, data: object, offset: int, timestamp: int) -> None:
+        del replay, offset, timestamp
+        if name in _ACCESS:
+            fields = dict(data)  # type: ignore[call-overload]
+            known[_without_id((name, fields))] = (name, fields)
+
+    read_copy(LOCAL, str(path), 1, observe=observe)
+    return [known[name] for name in sorted(known)]
+
+
+def _without_id(row: tuple[str, dict[str, Any]]) -> str:
+    name, data = row
+    return f"{name} {sorted((key, repr(value)) for key, value in data.items() if key != 'id')}"
+
+
 def same(nodes: Nodes, base: Path) -> None:
     """Wait until a cluster is in sync; assert that it is as before, and that it works on."""
     known = json.loads((base / "picture.json").read_text())
@@ -333,6 +364,9 @@ def same(nodes: Nodes, base: Path) -> None:
     with Client(nodes.bootstrap) as client:
         image = nodes.image(1)
         assert (topics_of(before.image), before.image.configs) == (topics_of(image), image.configs)
+        rows = access_of(Path(before.path))
+        assert len(rows) >= 2
+        assert {*map(_without_id, rows)} <= {*map(_without_id, access_of(nodes.metadata(1)))}
         assert (known["records"], known["groups"]) == content(client)
     works(nodes, "later")
 

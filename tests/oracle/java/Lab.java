@@ -6,6 +6,9 @@
 //   commit|abort|open TOPIC PARTITION COUNT      one transaction; `commit` prints what it has committed
 //   offset GROUP TOPIC PARTITION OFFSET          the commit of a consumer group
 //   configure TOPIC NAME=VALUE
+//   acl USER TOPIC                               lets a user read a topic
+//   scram USER PASSWORD                          gives a user credentials of SCRAM-SHA-512
+//   quota USER RATE                              limits what a user produces, in bytes a second
 //   trim TOPIC PARTITION OFFSET                  delete the records below
 //   reassign TOPIC PARTITION 1,2                 begin to move a partition
 //   move TOPIC PARTITION BROKER PATH             begin to move a replica to another log dir
@@ -17,6 +20,18 @@
 //   dirs BROKER                                  "d BROKER PATH ERROR"
 //   group GROUP                                  "g GROUP TOPIC PARTITION OFFSET"
 // What fails prints "! COMMAND: ERROR". The argument is bootstrap.servers.
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.ScramMechanism;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.time.Duration;
@@ -198,6 +213,20 @@ public class Lab {
                 ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, w[1]);
                 AlterConfigOp op = new AlterConfigOp(new ConfigEntry(w[2].split("=")[0], w[2].split("=")[1]), AlterConfigOp.OpType.SET);
                 admin.incrementalAlterConfigs(Map.of(resource, List.of(op))).all().get();
+                break;
+            case "acl":
+                admin.createAcls(List.of(new AclBinding(
+                    new ResourcePattern(ResourceType.TOPIC, w[2], PatternType.LITERAL),
+                    new AccessControlEntry("User:" + w[1], "*", AclOperation.READ, AclPermissionType.ALLOW)))).all().get();
+                break;
+            case "scram":
+                admin.alterUserScramCredentials(List.of(new UserScramCredentialUpsertion(
+                    w[1], new ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096), w[2]))).all().get();
+                break;
+            case "quota":
+                admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
+                    new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, w[1])),
+                    List.of(new ClientQuotaAlteration.Op("producer_byte_rate", Double.valueOf(w[2])))))).all().get();
                 break;
             case "trim":
                 TopicPartition tp = new TopicPartition(w[1], Integer.parseInt(w[2]));
