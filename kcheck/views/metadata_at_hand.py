@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.premises.facts import LostCopy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.premises import PremiseEvidence

@@ -11,7 +11,7 @@ from kcheck.disk.apply import apply
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.repair import RepairPlan, repair
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import check
 from tests.tiered_states import KILLED, OLD_LEADER, brokers, state
 
