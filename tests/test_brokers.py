@@ -15,7 +15,7 @@ from kcheck.model.report import PartitionFilter
 from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.truncation import truncation
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
 from kcheck.views.log_dir import open_log_dir, partitions

@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import importlib
+import inspect
 import json
 import os
 import pickle
@@ -233,9 +234,19 @@ def is_value(value: object) -> typing.TypeGuard[type]:
     return isinstance(value, type) and (is_dataclass(value) or (issubclass(value, tuple) and hasattr(value, "_fields")))
 
 
+def hints_of(cls: type) -> dict[str, typing.Any]:
+    """Return the types of the fields of a class, also of those that its module imports for types alone."""
+    names: dict[str, object] = {}
+    for node in ast.parse(inspect.getsource(sys.modules[cls.__module__])).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            imports = [part for part in node.body if isinstance(part, ast.ImportFrom)]
+            exec(compile(ast.Module([*imports], []), cls.__module__, "exec"), names)
+    return typing.get_type_hints(cls, localns=names)
+
+
 def is_read_once(cls: type) -> bool:
     """Whether a field is an iterator: such a value stands for a file that is being read."""
-    return any(typing.get_origin(hint) is Iterator for hint in typing.get_type_hints(cls).values())
+    return any(typing.get_origin(hint) is Iterator for hint in hints_of(cls).values())
 
 
 def sample(hint: object) -> object:
@@ -285,7 +296,7 @@ def filled(cls: type) -> object:
 
 def with_fields(cls: type, names: Iterable[str]) -> object:
     """Return an instance with a value in each of these fields; what holds others of its class holds none here."""
-    hints = typing.get_type_hints(cls)
+    hints = hints_of(cls)
     return cls(**{name: () if typing.get_args(hints[name]) == (cls, ...) else sample(hints[name]) for name in names})
 
 

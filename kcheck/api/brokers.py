@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kcheck.verbs.export import Export
     from kcheck.verbs.inspect import Inspection
     from kcheck.verbs.overview import Overview
-    from kcheck.verbs.predict import Prediction
+    from kcheck.verbs.prediction import Prediction
     from kcheck.verbs.preflight import Preflight
 
 
@@ -104,7 +104,7 @@ def predict(
     `clean` overrides .kafka_cleanshutdown. `config` is a server.properties, and `define` are settings such as
     `log.index.size.max.bytes=4096`. `metadata` are copies of the cluster's metadata outside of the paths.
     """
-    from kcheck.startup.log_manager import StartOptions
+    from kcheck.startup.options import StartOptions
     from kcheck.verbs.predict import predict as verb
     from kcheck.views.broker_settings import settings_of
 
@@ -136,7 +136,7 @@ def preflight(
     from kcheck.core.premises.table import PREMISES
     from kcheck.core.start.preflight import ALLOWED
     from kcheck.errors import UsageError
-    from kcheck.startup.log_manager import StartOptions
+    from kcheck.startup.options import StartOptions
     from kcheck.verbs.preflight import configuration_in, log_dirs_of, unresolved
     from kcheck.verbs.preflight import preflight as verb
     from kcheck.verbs.release import of_worse_end
@@ -168,7 +168,7 @@ def overview(
     """Return the findings in batch headers, and the verdict on the next start: `kcheck PATH`."""
     from kcheck.model.depth import Depth
     from kcheck.replicas.coordinators import CoordinatorCheck
-    from kcheck.startup.log_manager import StartOptions
+    from kcheck.startup.options import StartOptions
     from kcheck.verbs.overview import overview as verb
     from kcheck.views.broker_settings import settings_of
     from kcheck.views.log_dir import LogDirs
@@ -262,7 +262,7 @@ def repair(
     of the cluster's metadata outside of the paths.
     """
     from kcheck.plans.repair import repair as verb
-    from kcheck.startup.log_manager import StartOptions
+    from kcheck.startup.options import StartOptions
     from kcheck.views.broker_settings import settings_of
 
     texts, every = texts_of(paths), keep or (lambda *_: True)

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from kcheck.disk.local import LOCAL, LocalFile
-from kcheck.disk.places import opened_log_dir
 from kcheck.errors import LogDirInUseError
 from kcheck.model.names import FileKind
 from kcheck.model.unreadable import UnreadableError
@@ -52,6 +51,8 @@ def held(log_dirs: Iterable[str]) -> Iterator[None]:
     of the file releases a POSIX lock.
     """
     import fcntl  # not on every system
+
+    from kcheck.disk.places import opened_log_dir  # only to hold one: a check asks who does
 
     with contextlib.ExitStack() as stack:
         for log_dir in sorted(log_dirs):

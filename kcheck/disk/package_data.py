@@ -2,9 +2,12 @@
 
 import pkgutil
 from functools import cache
+from typing import TYPE_CHECKING
 
-from kcheck.documents.schema import Shape, shapes_of
 from kcheck.messages.catalogue import Catalogue, catalogue
+
+if TYPE_CHECKING:
+    from kcheck.documents.schema import Shape
 
 
 @cache
@@ -14,8 +17,10 @@ def log_catalogue() -> Catalogue:
 
 
 @cache
-def document_shapes() -> dict[str, Shape]:
+def document_shapes() -> "dict[str, Shape]":
     """Return the kinds of objects in documents, by name."""
+    from kcheck.documents.schema import shapes_of  # explain needs the catalog alone
+
     return shapes_of(_text("kcheck.documents", "fields.tsv"))
 
 

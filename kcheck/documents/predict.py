@@ -1,12 +1,16 @@
 """The prediction of a start as JSON: a row per log dir, with its partitions."""
 
-from kcheck.core.replication.truncation_plans import TruncatedRecords
+from typing import TYPE_CHECKING
+
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.verdicts import shutdown_after_abort
 from kcheck.documents.next_start import verdict_words
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.loss import LostRecords
 from kcheck.model.report import Row
+
+if TYPE_CHECKING:
+    from kcheck.core.replication.truncation_plans import TruncatedRecords
 
 
 def log_dir_row(start: LogDirPrediction) -> Row:
@@ -64,7 +68,7 @@ def loss_row(lost: LostRecords) -> dict[str, object]:
     return {**lost_row(lost), "at_least": lost.at_least, **bound}
 
 
-def lost_row(lost: LostRecords | TruncatedRecords) -> dict[str, object]:
+def lost_row(lost: "LostRecords | TruncatedRecords") -> dict[str, object]:
     """Return the row of lost records."""
     return {
         "from": lost.start,

@@ -24,15 +24,14 @@ from kcheck.model.views import LogDir, PartitionView
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs import Owner
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.survey.segment_scan import SegmentScan
 from kcheck.survey.survey import Survey, whole_log_dir
 from kcheck.verbs.next_starts import NextStarts
 from kcheck.verbs.premises import refuted_findings, start_premises
-from kcheck.views.broker_facts import are_all_log_dirs
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.settings_files import are_all_log_dirs
 from kcheck.views.targets import Target, broker_of
-from kcheck.views.zookeeper_topics import topic_id_histories
 
 
 def diagnose(
@@ -162,6 +161,8 @@ def _histories(log_dirs: Iterable[EditedLogDir], options: StartOptions) -> Mappi
     zookeeper = options.zookeeper
     if zookeeper is None or not zookeeper.names_all or not topics:
         return {}
+    from kcheck.views.zookeeper_topics import topic_id_histories  # imports the readers of ZooKeeper
+
     return topic_id_histories(zookeeper.path, zookeeper.metadata.chroot, topics)
 
 

@@ -19,7 +19,8 @@ from kcheck.model.views import LogDir, LogDirView
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.repairs import Edit, EntryEdit, Owner, RenameEdit, WriteEdit, serialized
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import StartOptions, load_directories, log_dir_start, start_context
+from kcheck.startup.log_manager import load_directories, log_dir_start, start_context
+from kcheck.startup.options import StartOptions
 from kcheck.survey.recheck import has_left
 from kcheck.views.log_dir import FILES, checkpoints_of
 from kcheck.views.partition import view_of

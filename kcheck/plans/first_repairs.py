@@ -30,7 +30,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import HEADER, OVERHEAD
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, replica_targets
 from kcheck.words import partition_name, record_count, some_of

@@ -11,7 +11,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs import DAMAGE
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.premises import judge, missing_log_dirs, refuted_findings
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target

@@ -36,8 +36,8 @@ from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.startup.log_dir_outcome import has_metadata_log
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
-from kcheck.views.broker_facts import settings_path
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets
 from kcheck.words import agree, listed, partition_name, shell_line
 

@@ -34,10 +34,10 @@ from kcheck.plans.losses import PartitionLoss, lost_with, partition_losses, scop
 from kcheck.plans.operations import Operations
 from kcheck.plans.premised_starts import PremisedStarts, premised_starts
 from kcheck.plans.remote_history import compare_histories
-from kcheck.plans.safe_replica import prove
 from kcheck.repairs import WITHOUT, Impact, Refused, Repair, RepairScope, RepairStep, Settled
 from kcheck.repairs import RepairOutcome as RepairAnswer
-from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.startup.log_manager import combined_starts
+from kcheck.startup.options import StartOptions
 from kcheck.startup.virtual_files import StartError
 from kcheck.survey.recheck import has_left
 from kcheck.survey.rule_runner import all_repairs
@@ -161,6 +161,8 @@ def repair(
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
     others = diagnose(proofs, options, [], log_dirs) if proofs else []
     if proofs:
+        from kcheck.plans.safe_replica import prove  # imports the elections: only to compare with another broker
+
         prove(edited, others, election or _election([*arguments, *against], options))
     compare_histories(edited, others, options.release, store=store)
     judged = partial(premised_starts, targets, edited, options=options, log_dirs=log_dirs)

@@ -33,10 +33,10 @@ from kcheck.model.report import Report
 from kcheck.plans.recover_topic import topic_id_of
 from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.segments.batches import Walk
-from kcheck.views.broker_facts import settings_path
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.rescue_nodes import rescue_nodes, rifts
+from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, paths_of, read_properties, replica_targets
 from kcheck.words import agree, listed, shell_line, some_of
 

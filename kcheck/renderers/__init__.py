@@ -16,8 +16,9 @@ Modules that they share:
 
 - `_contract`: What must a renderer provide?
 - `_next_command`: Which command does a screen end with?
-- `_text_check`, `_text_inspect`, `_text_predict`, `_text_preflight`, `_text_plan`, `_text_explain`: How do answers
+- `_text_check`, `_text_overview`, `_text_inspect`, `_text_predict`, `_text_preflight`, `_text_plan`: How do answers
   about one broker look as text?
+- `_text_explain`, `_text_log`: How do pages of rules and the messages of a log look?
 - `_text_dump`, `_text_records`: How do the rows of a file look, and how are thousands of records written fast?
 - `_text_tiered`: How does `kcheck tiered` look?
 - `_text_truncation`, `_text_election`, `_text_recovery`, `_text_recovery_quorum`,

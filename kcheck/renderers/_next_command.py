@@ -96,7 +96,7 @@ def _check(report: Report, typed: CommandLine) -> str | None:
 
 
 def _predict(report: Report, typed: CommandLine) -> str | None:
-    from kcheck.verbs.predict import Prediction
+    from kcheck.verbs.prediction import Prediction
 
     answer = report.answer
     assert isinstance(answer, Prediction)

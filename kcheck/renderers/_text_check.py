@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-from kcheck.core.start.verdicts import worst_first
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.report import Report
-from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
 from kcheck.screen.page import Page, size
 from kcheck.survey.coverage import Progress
 from kcheck.verbs.check import CheckReport
-from kcheck.verbs.overview import Overview
 from kcheck.words import counted
 
 _DEPTHS = {
@@ -25,10 +22,10 @@ _DEPTHS = {
 def check(report: Report, page: Page) -> Sequence[Finding]:
     """Write the findings below their log dirs, then how much was read; none is left."""
     answer = report.answer
-    if isinstance(answer, Overview):
-        _predictions(answer, page)
-        answer = answer.check
-    assert isinstance(answer, CheckReport)
+    if not isinstance(answer, CheckReport):
+        from kcheck.renderers._text_overview import next_starts  # only for `kcheck PATH`
+
+        answer = next_starts(report, page)
     findings = report.findings()
     if not findings or findings[0].where.log_dir is None:
         page.line()
@@ -53,19 +50,6 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
     if answer.interrupted is not None:
         page.wrapped(f"interrupted after {_covered(*answer.interrupted)}", style="bold")
     return ()
-
-
-def _predictions(answer: Overview, page: Page) -> None:
-    if answer.start_of_all is not None:
-        lost = not answer.start_of_all.is_safe
-        for sentence in answer.start_of_all.sentences:
-            page.wrapped(sentence, style="bold red" if lost else "bold")
-        page.line()
-    for start in answer.prediction.log_dirs:
-        verdict_on(start, page)
-        worst_partitions(worst_first(start.partitions), start.reasons, page)
-    unserved_lines(answer.prediction.unserved, page)
-    premise_lines(answer.premises, page)
 
 
 def _covered(done: Progress, planned: Progress) -> str:

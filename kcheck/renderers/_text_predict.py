@@ -13,7 +13,7 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report
 from kcheck.screen.page import Page, cell, loss_text, size
-from kcheck.verbs.predict import Prediction
+from kcheck.verbs.prediction import Prediction
 from kcheck.words import agree, counted, some_of
 
 _STYLES = {Outcome.REPAIRED: "yellow", Outcome.STRAY: "red"}

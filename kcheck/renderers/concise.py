@@ -17,7 +17,7 @@ from kcheck.renderers._contract import Renderer
 from kcheck.screen.options import Options
 from kcheck.screen.printable import printable
 from kcheck.verbs.overview import Overview
-from kcheck.verbs.predict import Prediction
+from kcheck.verbs.prediction import Prediction
 from kcheck.verbs.preflight import Preflight
 from kcheck.words import lost_words, partition_name
 

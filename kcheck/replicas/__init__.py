@@ -26,7 +26,7 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `lost_amounts`: Which records are lost for the cluster once a replica leads?
 - `remote_losses`: Which records in remote storage are lost once a replica leads?
 - `distinct_records`: How many records do several replicas lose together, each counted once?
-- `lost_transactions`: Which transactions are open at an offset, and which of them lose records?
+- `lost_transactions`, `transaction_batches`: Which transactions are open at an offset, and which of them lose records?
 - `group_offsets`: Which offsets have consumer groups committed?
 - `transaction_states`: Which transactions do coordinators know?
 - `coordinators`: Do the logs of a check agree with what coordinators know?

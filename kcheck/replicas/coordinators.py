@@ -130,9 +130,8 @@ def transactions_of(view: PartitionView) -> tuple[OpenTransaction, ...] | None:
     end = view.log_end_offset
     if end is None or view.disk is None or not view.is_replica:
         return None
-    from kcheck.replicas.loss import logs_from
     from kcheck.replicas.lost_transactions import open_transactions  # imports numpy: only where batches may tell more
-    from kcheck.replicas.replica import logs_of
+    from kcheck.replicas.replica import logs_from, logs_of
 
     logs = logs_of(view)
     begin = max((offset for offset in snapshot_offsets(view.files) if offset <= end), default=Offset(0))
@@ -157,7 +156,7 @@ def _open(view: PartitionView) -> Iterator[OpenInLog]:
 
 def _timestamps(logs: _Logs, offsets: Iterable[Offset]) -> dict[Offset, int]:
     """Return the largest timestamp of the batch at each of these offsets, ascending."""
-    from kcheck.replicas.loss import logs_from
+    from kcheck.replicas.replica import logs_from
 
     times: dict[Offset, int] = {}
     for offset in offsets:

@@ -19,8 +19,7 @@ from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import CONTROL, is_modern
 from kcheck.records.record import Record, read_records
-from kcheck.replicas.loss import logs_from
-from kcheck.replicas.replica import LogFile
+from kcheck.replicas.replica import LogFile, logs_from
 from kcheck.segments.batches import Walk, batch_crc
 
 _BODY_SIZE_MAX = 32 << 20

@@ -45,7 +45,7 @@ from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
 from kcheck.replicas.saved_records import SavedRecords
 from kcheck.replicas.uncounted import uncounted_premises
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.survey.selection import require_match
 from kcheck.verbs.lost_metadata import rescue_first
 from kcheck.verbs.overview import StartOfAll

@@ -9,7 +9,7 @@ from kcheck.core.replication.truncation_plans import CutPosition, OffsetRange
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.source import Source
 from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
-from kcheck.replicas.replica import LogFile
+from kcheck.replicas.replica import LogFile, logs_from
 from kcheck.segments.batches import Walk
 
 _WRAPPERS_SIZE_MAX = 64 << 20
@@ -154,12 +154,6 @@ def fetched(logs: tuple[LogFile, ...], offset: Offset) -> Iterator[Lineage]:
                 size += batch.size
         if batches:
             yield lineage_of_batches(batches)
-
-
-def logs_from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:
-    """Return the segments from the one that may hold `offset` on."""
-    below = [number for number, log in enumerate(logs) if log.base_offset <= offset]
-    return logs[below[-1] :] if below else logs
 
 
 def _records(batch: Batch, start: Offset, end: Offset) -> int | None:

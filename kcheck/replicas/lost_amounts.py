@@ -11,8 +11,8 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.committed import Marks
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.leader_plans import fork_of
-from kcheck.replicas.loss import batches_of, holes, logs_from
-from kcheck.replicas.replica import LogFile, ReplicaState
+from kcheck.replicas.loss import batches_of, holes
+from kcheck.replicas.replica import LogFile, ReplicaState, logs_from
 
 ReplicasByBroker = Mapping[int | None, ReplicaState]
 """The replicas of a partition, by broker."""

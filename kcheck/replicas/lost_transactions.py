@@ -5,8 +5,6 @@ kcheck reads batch headers from the newest producer snapshot on that is not abov
 
 from itertools import islice
 
-import numpy as np
-
 from kcheck.core.replication.lost_transactions import (
     OPEN_COUNT_MAX,
     LostTransactions,
@@ -17,10 +15,7 @@ from kcheck.formats import producer_snapshot
 from kcheck.model.entries import Offset
 from kcheck.model.names import FileKind, segment_prefix
 from kcheck.model.unreadable import UnreadableError
-from kcheck.records.batch import COMMIT_MARKER, CONTROL, NO_MARKER, TRANSACTIONAL
-from kcheck.replicas.loss import logs_from
-from kcheck.replicas.replica import LogFile
-from kcheck.segments.header_columns import HeaderColumns, HeaderReader
+from kcheck.replicas.replica import LogFile, logs_from
 from kcheck.segments.producer_snapshots import snapshot_offsets
 
 
@@ -46,39 +41,11 @@ def _replayed(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Transact
     """Return the transactions of a log with regard to `start`; None if its batches cannot be read up to `end`."""
     begin, already_open = _snapshot(logs, start)
     replay = TransactionReplay(start, already_open)
-    try:
-        for log in logs_from(logs, begin):
-            if log.base_offset >= end:
-                break
-            with log.open() as source:
-                reader = HeaderReader(source, log.size, verify=False)
-                for columns in reader:
-                    _take(columns, replay, begin, end)
-                    if columns.base_offset[-1] >= end:
-                        return replay
-                if reader.position < log.size:
-                    return None
-    except UnreadableError:
-        return None
-    return replay
+    if begin >= end:
+        return replay
+    from kcheck.replicas.transaction_batches import taken  # imports numpy
 
-
-def _take(columns: HeaderColumns, replay: TransactionReplay, begin: Offset, end: Offset) -> None:
-    """Add the transactional batches of a window that are in `[begin, end)`."""
-    rows = np.flatnonzero((columns.attributes & TRANSACTIONAL != 0) & (columns.magic >= 2))
-    if not rows.size:
-        return
-    rows = rows[(columns.last_offset[rows] >= begin) & (columns.last_offset[rows] < end)]
-    is_data = (columns.record_count > 0) & (columns.attributes & CONTROL == 0) & (columns.producer_id >= 0)
-    for producer_id, epoch, base, last, data, marker in zip(
-        columns.producer_id[rows].tolist(), columns.producer_epoch[rows].tolist(), columns.base_offset[rows].tolist(),
-        columns.last_offset[rows].tolist(), is_data[rows].tolist(), columns.marker[rows].tolist(),
-        strict=True,
-    ):  # fmt: skip
-        if marker != NO_MARKER:
-            replay.marker(producer_id, Offset(base), commits=marker == COMMIT_MARKER)
-        elif data:
-            replay.data(OpenTransaction(producer_id, epoch, Offset(base)), Offset(last))
+    return replay if taken(replay, logs_from(logs, begin), begin, end) else None
 
 
 def _snapshot(logs: tuple[LogFile, ...], offset: Offset) -> tuple[Offset, tuple[OpenTransaction, ...]]:

@@ -24,12 +24,12 @@ from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_nea
 from kcheck.replicas.candidates import BrokerHere, ReplicaCopy, copy_of, salvaged
 from kcheck.replicas.group_offsets import CommittedOffsets, GroupOffset, committed_offsets
 from kcheck.replicas.loading import ReplicaFiles, started
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import start_of, with_copies
 from kcheck.verbs.premises import judged_starts
-from kcheck.views.broker_facts import names_no_other
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.remote_logs import remote_logs
+from kcheck.views.settings_files import names_no_other
 from kcheck.views.targets import Target, TargetKind
 
 

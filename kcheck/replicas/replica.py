@@ -37,6 +37,12 @@ class LogFile(NamedTuple):
         return self.disk.open(self.path.rpartition("/")[2])
 
 
+def logs_from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:
+    """Return the segments from the one that may hold `offset` on."""
+    below = [number for number, log in enumerate(logs) if log.base_offset <= offset]
+    return logs[below[-1] :] if below else logs
+
+
 class ReplicaState(NamedTuple):
     """One replica. `logs` is empty for a bare leader-epoch-checkpoint, and if no segment may be read.
 

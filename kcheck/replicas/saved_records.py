@@ -16,8 +16,8 @@ from kcheck.model.java import INT_MAX
 from kcheck.model.names import log_name
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
-from kcheck.replicas.loss import logs_from, wrapped_offsets
-from kcheck.replicas.replica import LogFile
+from kcheck.replicas.loss import wrapped_offsets
+from kcheck.replicas.replica import LogFile, logs_from
 from kcheck.segments.batches import Walk
 
 _WINDOW_SIZE = 1 << 20

@@ -23,7 +23,8 @@ from kcheck.replicas.election_kinds import ElectionKinds
 from kcheck.replicas.leader_plans import Election
 from kcheck.replicas.loading import ReplicaFiles, replicas_of, require_one_cluster, started
 from kcheck.replicas.replica import ReplicaState, live
-from kcheck.startup.log_manager import StartOptions, start_context
+from kcheck.startup.log_manager import start_context
+from kcheck.startup.options import StartOptions
 from kcheck.survey.refused_paths import refused_findings
 from kcheck.survey.selection import require_match
 from kcheck.verbs.batch_reads import broker_budgets

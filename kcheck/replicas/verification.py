@@ -35,7 +35,7 @@ from kcheck.replicas.plan_steps import (
 )
 from kcheck.replicas.replica import LogFile, ReplicaState, live
 from kcheck.replicas.served_now import served_now
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import with_copies
 from kcheck.verbs.premises import start_premises
 from kcheck.views.log_dir import LogDirs

@@ -21,6 +21,6 @@ Modules that rules share:
 - `_words`: Which phrases do all rules share?
 """
 
-from kcheck.rules._contract import SERIES, Check, Precondition, Rule, Scope
+from kcheck.rules._contract import SERIES, Check, Precondition, Rule, Scope, id_and_name
 
-__all__ = ["SERIES", "Check", "Precondition", "Rule", "Scope"]
+__all__ = ["SERIES", "Check", "Precondition", "Rule", "Scope", "id_and_name"]

@@ -34,7 +34,7 @@ class Scope(StrEnum):
 
 
 SERIES: dict[Scope, tuple[str, ...]] = {
-    Scope.FILE: ("KC1", "KC2"),
+    Scope.FILE: ("KC10", "KC11", "KC12", "KC13", "KC17", "KC18", "KC19", "KC20", "KC21"),
     Scope.SEGMENT: ("KC1",),
     Scope.FAULTY_SEGMENT: ("KC1",),
     Scope.PARTITION: ("KC2",),
@@ -84,12 +84,12 @@ class Rule(NamedTuple):
     @property
     def id(self) -> str:
         """Return `KC201`."""
-        return _id_and_name(self.check.__module__)[0]
+        return id_and_name(self.check.__module__)[0]
 
     @property
     def name(self) -> str:
         """Return `epoch-order`."""
-        return _id_and_name(self.check.__module__)[1]
+        return id_and_name(self.check.__module__)[1]
 
     @property
     def page(self) -> str:
@@ -134,7 +134,7 @@ class Rule(NamedTuple):
 
 
 @cache
-def _id_and_name(module: str) -> tuple[str, str]:
+def id_and_name(module: str) -> tuple[str, str]:
     """Return what the name of a module says; cached, so that a million findings of a rule share two strings."""
     rule_id, _, name = module.rpartition(".")[2].partition("_")
     return rule_id.upper(), name.replace("_", "-")

@@ -10,6 +10,7 @@ Every step acts on a `virtual_files.Folder`. Where the broker would throw, a ste
 fails to start (abort), or, where `offline` is set, only its log dir fails. `UnseenError` says that kcheck, not the
 broker, could not read a file: the outcome is unknown. After an error the folder has the files that the broker leaves.
 
+- `options`: Which options does a prediction have?
 - `log_manager`: What happens to the log dirs of one broker?
 - `log_dir_outcome`: Does the broker abort, or does a log dir go offline?
 - `inputs`: Which settings and checkpoints does each step use?

@@ -1,13 +1,10 @@
 """What the next start makes of one log dir, and of all log dirs of one broker: LogManager."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from posixpath import join
-from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.metadata_version import unsupported
-from kcheck.core.premises.facts import LostCopy
 from kcheck.core.start.meta_properties import names_nothing, outcome_of
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import (
@@ -36,11 +33,8 @@ from kcheck.model.names import (
     broker_accepts,
     skipped_by_broker,
 )
-from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDir, LogDirView, PartitionView
-from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.rules import (
     kc001_unreadable,
     kc121_meta_properties_unreadable,
@@ -63,44 +57,12 @@ from kcheck.startup.log_dir_outcome import (
     without_abandoned,
     without_replaced,
 )
+from kcheck.startup.options import StartOptions
 
 Load = Callable[[str, PartitionDirectory, LoadInputs, Context], PartitionPrediction]
 """Predicts one partition directory of a log dir: its name, parsed name, inputs and context."""
 HasLeft = Callable[[LogDirView | None, str], bool]
 """True if a directory is no longer in a log dir: a running broker moves partitions between its log dirs."""
-
-
-class StartOptions(NamedTuple):
-    """What the user says of the start."""
-
-    clean: bool | None
-    """True if the last shutdown was clean; None: the marker of each log dir decides."""
-    settings: Settings
-    """The settings of the broker."""
-    release: Release
-    """The Kafka release of the broker."""
-    wanted: PartitionFilter = PartitionFilter()
-    """The partitions to look at."""
-    copies: Mapping[str, tuple[MetadataCopy, ...]] = {}
-    """The copies of cluster metadata that the user gave, by cluster id."""
-    metadata: tuple[str, ...] = ()
-    """The paths of more copies that the user names."""
-    zookeeper: ZookeeperCopy | None = None
-    """The metadata in ZooKeeper that the user names."""
-    clusters: tuple[PremiseEvidence, ...] = ()
-    """The cluster ids of the metadata that the user names, with its paths."""
-    lost_copies: tuple[LostCopy, ...] = ()
-    """The log dirs that the user names for their metadata, and that have none."""
-    config: str | None = None
-    """The server.properties that the user names next to the log dirs."""
-    controller_config: str | None = None
-    """The server.properties of a controller that the user names."""
-    without: frozenset[str] = frozenset()
-    """The log dirs in log.dirs that are given up."""
-    added: frozenset[str] = frozenset()
-    """The log dirs that log.dirs will name."""
-    has_log_without_id: bool = False
-    """True if a log has no topic id and the release looks for no strays then (in 3.6 and earlier)."""
 
 
 def start_log_dir(

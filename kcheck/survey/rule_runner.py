@@ -13,8 +13,8 @@ from kcheck.model.release import Release
 from kcheck.model.remote_log import Store, StoredLog
 from kcheck.model.segments import SegmentView
 from kcheck.model.views import FileView, LogDirView, PartitionView, ReplicasView
-from kcheck.registry import discover
-from kcheck.rules import SERIES, Check, Precondition, Rule, Scope
+from kcheck.registry import discover, plug, plug_names
+from kcheck.rules import SERIES, Check, Precondition, Rule, Scope, id_and_name
 
 if TYPE_CHECKING:
     from kcheck.core.cluster.quorum import Quorum
@@ -27,6 +27,20 @@ def all_rules(series: tuple[str, ...] = ("KC",)) -> tuple[Rule, ...]:
     begins = tuple(prefix.lower() for prefix in series)
     rules = [rule for rule in discover("kcheck.rules", "RULE", begins) if isinstance(rule, Rule)]
     return tuple(sorted(rules, key=lambda rule: rule.id))
+
+
+@cache
+def rule_names() -> dict[str, str]:
+    """Return `KC201 epoch-order` by the id and by the name of each rule, in lower case. This imports no rule."""
+    named = [id_and_name(module) for module in plug_names("kcheck.rules")]
+    return {word: f"{rule_id} {name}" for rule_id, name in named for word in (rule_id.lower(), name)}
+
+
+def rule_named(name: str) -> Rule:
+    """Return the rule that `rule_names` has by this id or name; imports no other rule."""
+    rule_id, rule_name = rule_names()[name.lower()].split()
+    rule: Rule = plug("kcheck.rules", f"{rule_id.lower()}_{rule_name.replace('-', '_')}", "RULE")
+    return rule
 
 
 Checks = tuple[tuple[Precondition | None, tuple[Check, ...]], ...]

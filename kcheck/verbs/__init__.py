@@ -7,7 +7,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `overview`: Will the broker start, and what is wrong? This is `kcheck PATH`.
 - `inspect`: What is in a file, a partition directory or a log dir?
 - `check`: What is wrong, and what will the broker do about it? Worker processes start here.
-- `predict`: Does the broker start, and which records does it lose then?
+- `predict`, `prediction`: Does the broker start, and which records does it lose then?
 - `premises`: Which premises of the next starts hold?
 - `log_facts`: Which logs lack segments, or look older than they are?
 - `batch_reads`: Can consumers and followers read what a start does not?

@@ -42,7 +42,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.survey.rule_runner import check_cluster
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
 from kcheck.verbs.lost_metadata import rescue_first

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from kcheck.core.premises.premise import Premise
 from kcheck.core.releases.releases import NEWEST_TESTED
 from kcheck.disk.package_data import log_catalogue
 from kcheck.disk.paths import can_be_path
@@ -15,9 +14,12 @@ from kcheck.errors import UsageError
 from kcheck.messages.catalogue import LogRule
 from kcheck.model.report import Report, Row
 from kcheck.rules import Rule
-from kcheck.survey.rule_runner import all_rules
+from kcheck.survey.rule_runner import all_rules, rule_named, rule_names
 from kcheck.tables import rules as rules_table
 from kcheck.words import near, some_of
+
+if TYPE_CHECKING:
+    from kcheck.core.premises.premise import Premise
 
 _STDIN = "-"
 
@@ -32,7 +34,7 @@ class RulePages(Answer):
     """The rules, by id."""
     log_rules: tuple[LogRule, ...] = ()
     """The rules of broker messages, by id."""
-    premises: tuple[Premise, ...] = ()
+    premises: "tuple[Premise, ...]" = ()
     """The premises, in the order of the arguments."""
 
     def report(self) -> Report:
@@ -120,8 +122,9 @@ def _pasted(argument: str) -> str:
 
 def is_rule(name: str) -> bool:
     """Return whether a text is a rule's id or name, a prefix of ids, or the id of a message or premise."""
-    named = name.lower() in _known() or name.upper() in log_catalogue().rules or bool(_of_prefix(name))
-    return named or bool(_premises((name,)))
+    if name.lower() in rule_names() or name.upper() in log_catalogue().rules:
+        return True
+    return bool(_of_prefix(name) or _premises((name,)))
 
 
 def every_rule() -> RulePages:
@@ -136,7 +139,7 @@ def explained(wanted: Asked) -> RulePages:
 
 def named_rules(wanted: Iterable[str]) -> RulePages:
     """Return the answer of `kcheck explain`; a prefix such as KC2 lists its rules. UsageError: no such rule."""
-    wanted, known = tuple(wanted), _known()
+    wanted, known = tuple(wanted), rule_names()
     if all(map(_of_prefix, wanted)):
         return RulePages(verb="rules", rules=tuple(rule for name in wanted for rule in _of_prefix(name)))
     premises = _premises(wanted)
@@ -151,13 +154,13 @@ def named_rules(wanted: Iterable[str]) -> RulePages:
             raise _no_rule(name)
     return RulePages(
         verb="explain",
-        rules=tuple(dict.fromkeys(known[name.lower()] for name in wanted if name.lower() in known)),
+        rules=tuple(dict.fromkeys(rule_named(name) for name in wanted if name.lower() in known)),
         log_rules=tuple(dict.fromkeys(messages[name.upper()] for name in wanted if name.upper() in messages)),
         premises=premises,
     )
 
 
-def _premises(names: Iterable[str]) -> tuple[Premise, ...]:
+def _premises(names: Iterable[str]) -> "tuple[Premise, ...]":
     """Return the premises with these ids; skip other names."""
     ids = [name.upper() for name in names if _PREMISE.fullmatch(name.upper())]
     if not ids:
@@ -171,17 +174,12 @@ def _of_prefix(name: str) -> tuple[Rule, ...]:
     """Return the rules whose ids begin with a prefix of one or two digits; none for another name."""
     if not _PREFIX.fullmatch(name.upper()):
         return ()
-    return tuple(rule for rule in all_rules() if rule.id.startswith(name.upper()))
-
-
-def _known() -> dict[str, Rule]:
-    return {name: rule for rule in all_rules() for name in (rule.id.lower(), rule.name)}
+    return all_rules((name,))
 
 
 def _no_rule(name: str) -> UsageError:
     """Return the error for a name that no rule has; it names similar ones."""
-    known, messages = _known(), log_catalogue().rules
-    shown = {key: f"{rule.id} {rule.name}" for key, rule in known.items()} | {key.lower(): key for key in messages}
+    shown = rule_names() | {key.lower(): key for key in log_catalogue().rules}
     typed = name.lower()
     prefix = next((prefix for prefix in ("kc", "l") if typed.startswith(prefix) and typed[-1:].isalnum()), "")
     corrected = prefix + typed[len(prefix) :].translate(_DIGITS)
@@ -197,7 +195,7 @@ def rule_pages(ids: Iterable[str]) -> tuple[Row, ...]:
     return tuple(_row(rule) for rule in all_rules() if rule.id in wanted)
 
 
-def _premise_row(premise: Premise) -> Row:
+def _premise_row(premise: "Premise") -> Row:
     return {
         "id": premise.id,
         "kind": str(premise.kind),

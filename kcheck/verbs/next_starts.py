@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kcheck.model.cluster import ClusterImage
     from kcheck.model.premises import JudgedPremise
     from kcheck.startup.inputs import Context
-    from kcheck.startup.log_manager import StartOptions
+    from kcheck.startup.options import StartOptions
     from kcheck.survey.survey import Settle
 
 
@@ -36,7 +36,7 @@ def start_options(
 
     `metadata` are copies of the cluster's metadata that the user names.
     """
-    from kcheck.startup.log_manager import StartOptions
+    from kcheck.startup.options import StartOptions
     from kcheck.views.broker_settings import settings_of
 
     settings = settings_of(arguments, config, (), release)
@@ -115,11 +115,7 @@ class NextStarts:
 
     def image_of(self, cluster_id: str | None) -> "ClusterImage | None":
         """Return the given metadata of a cluster; None without any."""
-        if not self._has_metadata:
-            return None
-        from kcheck.verbs.premises import image_of
-
-        return image_of(self._options, cluster_id)
+        return self._options.image_of(cluster_id) if self._has_metadata else None
 
     @cached_property
     def _has_metadata(self) -> bool:

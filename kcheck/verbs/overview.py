@@ -1,29 +1,28 @@
 """`kcheck PATH`: the verdict on the next start, then what is wrong."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-from kcheck.core.election.scenarios import Scenario
-from kcheck.core.premises.elections import FOLLOWED
-from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairable_log_dirs
 from kcheck.documents.predict import log_dir_row, partition_row
-from kcheck.documents.truncation import amounts_row
 from kcheck.documents.unserved import unserved_row
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import CheckReport, Watch, check
 from kcheck.verbs.next_starts import NextStarts
-from kcheck.verbs.predict import Prediction, directories, prediction_of, with_copies
+from kcheck.verbs.prediction import Prediction
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import TargetKind, replica_targets
 from kcheck.words import shell_line
+
+if TYPE_CHECKING:
+    from kcheck.core.election.scenarios import Scenario
 
 
 class StartOfAll(NamedTuple):
@@ -31,7 +30,7 @@ class StartOfAll(NamedTuple):
 
     brokers: int
     """Number of brokers."""
-    scenario: Scenario
+    scenario: "Scenario"
     """Its cost."""
     is_safe: bool
     """True if every partition gets a leader and no committed record is lost, in every order of registrations.
@@ -79,6 +78,9 @@ class Overview(Answer):
         """The premises of the starts, without those that `start_of_all` counts from the disks of all brokers."""
         if self.start_of_all is None:
             return self.prediction.premises
+        from kcheck.core.premises.elections import FOLLOWED  # only for several brokers
+        from kcheck.core.premises.judged import EVERY_DISK
+
         counted = self.start_of_all.counted
         return tuple(
             row
@@ -141,6 +143,8 @@ class Overview(Answer):
 def _all_row(start: StartOfAll | None) -> Row | None:
     if start is None:
         return None
+    from kcheck.documents.truncation import amounts_row  # only for several brokers
+
     scenario = start.scenario
     return {
         "verdict": " ".join(start.sentences),
@@ -153,10 +157,18 @@ def _all_row(start: StartOfAll | None) -> Row | None:
 
 def overview(arguments: list[str], options: StartOptions, log_dirs: LogDirs, watch: Watch | None = None) -> Overview:
     """Check batch headers and predict the next start; both share each opened log dir."""
-    targets = directories(arguments)
-    options = with_copies(targets, options, log_dirs)
-    prediction = prediction_of(targets, options, log_dirs)
-    starts = NextStarts(replica_targets(arguments), lambda: options, log_dirs, named=bool(options.metadata))
+    every = replica_targets(arguments)
+    targets = tuple(target for target in every if target.kind is not TargetKind.FILE)
+    if targets or options.metadata:
+        from kcheck.verbs.predict import prediction_of, with_copies  # not to check a file
+
+        options = with_copies(targets, options, log_dirs)
+        prediction = prediction_of(targets, options, log_dirs)
+    else:
+        prediction = Prediction(
+            release=options.release, log_dirs=(), premises=(), unserved=(), collected=[], checked=()
+        )
+    starts = NextStarts(every, lambda: options, log_dirs, named=bool(options.metadata))
     starts.know(prediction.log_dirs, prediction.premises)
     check_result = check(
         arguments,

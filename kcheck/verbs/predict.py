@@ -1,90 +1,28 @@
 """`kcheck predict`: simulates the next start of the broker on its log dirs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import partial
-from typing import Self
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.core.start.unserved import Unserved, unserved
-from kcheck.core.start.verdicts import log_dir_severity
+from kcheck.core.start.unserved import unserved
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
-from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
-from kcheck.documents.next_start import verdict_words
-from kcheck.documents.predict import log_dir_row, partition_row
-from kcheck.documents.premises import loses, premise_rows
-from kcheck.documents.unserved import unserved_row
-from kcheck.model.finding import Finding, Severity
+from kcheck.model.finding import Finding
 from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
-from kcheck.model.premises import JudgedPremise
-from kcheck.model.report import Report
 from kcheck.model.views import LogDir
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import Load, StartOptions, is_metadata_log, start_log_dir
+from kcheck.startup.log_manager import Load, is_metadata_log, start_log_dir
+from kcheck.startup.options import StartOptions
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.survey.recheck import has_left
 from kcheck.survey.selection import require_match
-from kcheck.tables import predictions as predictions_table
 from kcheck.verbs.log_facts import looks_between, looks_into_segments
-from kcheck.verbs.premises import image_of, judged_starts
+from kcheck.verbs.prediction import Prediction
+from kcheck.verbs.premises import judged_starts
 from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.partition import read_partition
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
-
-OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "lost")
-"""The fields of a partition's row that matter to an operator; the others are words and names of files."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction(BrokerAnswer):
-    """The answer of `kcheck predict`."""
-
-    log_dirs: tuple[LogDirPrediction, ...]
-    """The prediction for each log dir, in the order of the arguments."""
-    premises: tuple[JudgedPremise, ...]
-    """The premises of the answer."""
-    unserved: tuple[Unserved, ...]
-    """The directories with records that the brokers do not serve."""
-
-    @property
-    def verdicts(self) -> tuple[str, ...]:
-        """The verdict on each log dir, in the order of `log_dirs`, in the words of JSON and of the screen."""
-        return tuple(map(verdict_words, self.log_dirs))
-
-    @property
-    def severity(self) -> Severity:
-        """The worst severity of all log dirs, an error if a broker starts and loses by a refuted premise."""
-        severities = [Severity.ERROR if any(map(loses, self.premises)) else Severity.INFO]
-        return max((*severities, *map(log_dir_severity, self.log_dirs)), key=lambda severity: severity.rank)
-
-    def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return the outcome of each log dir and partition, unless they are many or recovery reads much."""
-        partitions = [(start.path, partition) for start in self.log_dirs for partition in start.partitions]
-        scanned = sum(partition.scan_bytes for _, partition in partitions)
-        if len(partitions) > COMPARED_COUNT_MAX or scanned > COMPARED_SIZE_MAX:
-            return self, None
-        of_log_dirs = {(f"predict {start.path}",): str(start.outcome) for start in self.log_dirs}
-        rows = ((path, partition_row(partition)) for path, partition in partitions)
-        return self, of_log_dirs | {
-            (f"predict {row['dir']}", path): [row[name] for name in OUTCOME] for path, row in rows
-        }
-
-    def report(self) -> Report:
-        """Return the answer as rows."""
-        return self.document(
-            "predict",
-            body={
-                "log_dirs": map(log_dir_row, self.log_dirs),
-                "premises": premise_rows(self.premises),
-                "unserved": tuple(map(unserved_row, self.unserved)),
-            },
-            table="log_dirs.partitions",
-            columns=predictions_table.TABLE.columns,
-            kinds={"log_dirs": "log-dir", "partitions": "partition", "premises": "premise", "unserved": "unserved"},
-        )
 
 
 def predict(arguments: list[str], options: StartOptions) -> Prediction:
@@ -98,11 +36,6 @@ def predict(arguments: list[str], options: StartOptions) -> Prediction:
             raise directory_wanted(target, "a start")
     require_match(targets, options.wanted)
     return _prediction(targets, options, LogDirs(options.release))
-
-
-def directories(arguments: list[str]) -> tuple[Target, ...]:
-    """Return the log dirs and partition directories in the paths; skip files."""
-    return tuple(target for target in replica_targets(arguments) if target.kind is not TargetKind.FILE)
 
 
 def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
@@ -121,7 +54,7 @@ def prediction_of(
         release=options.release,
         log_dirs=judged,
         premises=premises,
-        unserved=tuple(unserved(judged, partial(image_of, options), options.settings.delete_delay_ms)),
+        unserved=tuple(unserved(judged, options.image_of, options.settings.delete_delay_ms)),
         collected=collected,
         checked=paths_of(targets),
     )

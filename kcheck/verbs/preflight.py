@@ -18,7 +18,7 @@ from kcheck.errors import UsageError
 from kcheck.model.finding import Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report, Row
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import SERVER_PROPERTIES, TargetKind, paths_of, read_properties, replica_targets

@@ -1,10 +1,8 @@
 """Judges the premises of the next starts, once for each broker, for every verb that predicts a start."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
 
-from kcheck.core.cluster.copies import newest_copy
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
 from kcheck.core.premises.facts import KeylessLog, LogFacts
 from kcheck.core.premises.metadata import with_refetched
@@ -20,7 +18,8 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.rules import kc315_premise_refuted
 from kcheck.startup.log_dir_outcome import with_offline
-from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.startup.log_manager import combined_starts
+from kcheck.startup.options import StartOptions
 from kcheck.survey.recheck import has_left
 from kcheck.verbs.batch_reads import with_batches
 from kcheck.verbs.log_facts import log_facts, looks_into_segments, with_remote
@@ -100,7 +99,7 @@ def start_premises(
     options = with_cluster(targets, options, log_dirs, one_cluster=one_cluster)
     remote = None
     if starts and log_dirs.release.has_remote_storage:
-        remote = remote_logs(targets, log_dirs, partial(image_of, options))
+        remote = remote_logs(targets, log_dirs, options.image_of)
     facts = {
         broker: broker_facts(
             tuple(group),
@@ -192,7 +191,7 @@ def _keyless(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs
     known = [
         (target, log_dir, image)
         for target, log_dir in opened
-        if (image := image_of(options, log_dir.view.cluster_id)) is not None
+        if (image := options.image_of(log_dir.view.cluster_id)) is not None
     ]
     if known:
         from kcheck.survey.keyless_records import KeylessRecords  # reads records: only for a known topic
@@ -204,16 +203,8 @@ def _keyless(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs
 
 def _image_of(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> ClusterImage | None:
     """Return the given metadata of the cluster of a broker."""
-    images = (image_of(options, log_dirs.open(target).view.cluster_id) for target in targets)
+    images = (options.image_of(log_dirs.open(target).view.cluster_id) for target in targets)
     return next((image for image in images if image is not None), None)
-
-
-def image_of(options: StartOptions, cluster_id: str | None) -> ClusterImage | None:
-    """Return the given metadata of a cluster; None without any."""
-    newest = newest_copy(options.copies.get(cluster_id or "", ()))
-    if newest is not None:
-        return newest.image
-    return None if options.zookeeper is None else options.zookeeper.metadata.image
 
 
 def _not_loaded(start: LogDirPrediction, why: str) -> LogDirPrediction:

@@ -13,6 +13,7 @@ of clusters, and findings about files that cannot be read. `rules` decide whethe
    `remote_logs`: Which part of a partition is in remote storage, according to `__remote_log_metadata`?
    `remote_store`: Which objects are in a remote store?
 7. `broker_settings`: Which settings does a simulated start use?
+   `settings_files`: Which server.properties lists a log dir?
 8. `metadata_at_hand`: Which metadata does a command use, of its own log dirs and of the paths that the user names?
 9. `metadata_paths`: Which of these paths contain a copy of the metadata?
 10. `metadata_copy`: What does the copy of one KRaft node contain?

@@ -3,22 +3,20 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.premises.facts import (
     BrokerFacts,
     KeylessLog,
     LogDirFacts,
     LogFacts,
-    LostCopy,
     VoterList,
     ids_of_voters,
 )
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
-from kcheck.disk.paths import absolute, is_absolute, join, split
+from kcheck.disk.paths import absolute, is_absolute, split
 from kcheck.disk.rights import map_count_max
 from kcheck.disk.tree import real_path, tree_of
-from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES
@@ -27,7 +25,8 @@ from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.host_facts import with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, log_dirs_in, read_properties
+from kcheck.views.settings_files import beside
+from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties
 
 _VOTERS = "controller.quorum.voters"
 
@@ -55,7 +54,7 @@ def broker_facts(
     given up, `added` those that it will name, first of all that with the metadata log.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
-    path = next((target.config for target in targets if target.config is not None), config) or _beside(given)
+    path = next((target.config for target in targets if target.config is not None), config) or beside(given)
     settings = None if path is None else read_properties(path)
     every = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
     named = [place for place in every if place not in without]
@@ -142,7 +141,7 @@ def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int
         if copy.node_id is not None and copy.node_id != own and copy.node_id in copy.voters:
             place = split(copy.path)[0]
             target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))
-            path = _beside({target.tree.real(place): target})
+            path = beside({target.tree.real(place): target})
             if path is not None:
                 settings[copy.node_id] = path, read_properties(path)
     return settings
@@ -151,7 +150,7 @@ def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int
 def _placed(copy: LostCopy) -> LostCopy:
     """Return a log dir without metadata log, with what the settings next to it say."""
     tree = tree_of(copy.path)
-    path = _beside({tree.real(copy.path): Target(TargetKind.LOG_DIR, copy.path, copy.node_id, tree=tree)})
+    path = beside({tree.real(copy.path): Target(TargetKind.LOG_DIR, copy.path, copy.node_id, tree=tree)})
     if path is None:
         return copy
     settings = read_properties(path)
@@ -159,24 +158,6 @@ def _placed(copy: LostCopy) -> LostCopy:
     expected = _metadata_log_dir(settings, named, {real_path(place): real_path(place) for place in named})
     number = java_int(settings.get("node.id", "").strip()) if copy.node_id is None else copy.node_id
     return copy._replace(node_id=number, is_place=expected == tree.real(copy.path))
-
-
-def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:
-    """Whether one broker has no other log dirs than these targets, by its settings or its folder."""
-    targets = tuple(targets)
-    path = next((target.config for target in targets if target.config is not None), config) or settings_path(targets)
-    return all(target.folder is not None for target in targets) if path is None else _names_no_other(path, targets)
-
-
-def names_no_other(targets: Iterable[Target]) -> bool:
-    """Whether the settings of one broker are known, and name no other log dir than these targets."""
-    targets = tuple(targets)
-    path = settings_path(targets)
-    return path is not None and _names_no_other(path, targets)
-
-
-def _names_no_other(path: str, targets: Iterable[Target]) -> bool:
-    return _places_in(path) <= {target.tree.real(target.path) for target in targets}
 
 
 def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
@@ -196,36 +177,6 @@ def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapp
     """Return the log dir for the metadata log: metadata.log.dir, else the first of log.dirs."""
     place = named[-1] if settings.get("metadata.log.dir", "").strip() else next(iter(named), None)
     return None if place is None else paths[real_path(place)]
-
-
-def _beside(given: Mapping[str, Target]) -> str | None:
-    """Return the server.properties next to the log dirs that lists one of them; None without one."""
-    for place, target in given.items():
-        for folder in dict.fromkeys((target.folder or split(target.path)[0], split(target.path)[0])):
-            path = join(folder, SERVER_PROPERTIES)
-            if target.tree.exists(path) and place in _places_in(path):
-                return path
-    return None
-
-
-def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
-    """Return the settings in the server.properties next to log dirs that lists one of them; None without one."""
-    path = settings_path(targets)
-    return None if path is None else read_properties(path)
-
-
-def settings_path(targets: Iterable[Target]) -> str | None:
-    """Return the server.properties that lists log dirs, or that is next to one and lists it; None without one."""
-    given = {target.tree.real(target.path): target for target in targets}
-    return next((target.config for target in given.values() if target.config is not None), None) or _beside(given)
-
-
-def _places_in(path: str) -> frozenset[str]:
-    """Return the real paths of the log dirs in a server.properties; none if it cannot be read."""
-    try:
-        return frozenset(map(real_path, log_dirs_in(tree_of(path), path, read_properties(path))))
-    except UsageError:
-        return frozenset()
 
 
 def _log_dir(

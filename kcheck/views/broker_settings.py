@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from kcheck.core.start.startup import INDEX_INTERVAL, INDEX_SIZE, SETTINGS, Settings, of_file, settings
 from kcheck.errors import UsageError
 from kcheck.model.release import Release
-from kcheck.views.broker_facts import settings_beside
+from kcheck.views.settings_files import settings_beside
 from kcheck.views.targets import TargetKind, is_configuration, read_properties, replica_argument, replica_targets
 
 _ALIKE = 0.85

@@ -5,18 +5,17 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.cluster.znode_tree import chroot_of
-from kcheck.core.premises.facts import LostCopy
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
-from kcheck.views.broker_facts import settings_path
 from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import identity_of, paths_beside, paths_of_clusters, without_metadata
+from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, TargetKind, read_properties, replica_targets
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from kcheck.core.cluster.copies import LostCopy
 from kcheck.core.cluster.quorum import NodeDirectory
-from kcheck.core.premises.facts import LostCopy
 from kcheck.core.start.identity import KRAFT_VERSION
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split

@@ -40,9 +40,9 @@ from kcheck.model.names import (
 )
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records import metadata_features
-from kcheck.views.broker_facts import settings_path
 from kcheck.views.named_evidence import of_config
 from kcheck.views.partition_evidence import of_coordinators, of_partitions, sample
+from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, TargetKind
 
 _SMALL_SIZE_MAX = 1 << 20

@@ -17,9 +17,9 @@ from kcheck.model.names import LEADER_EPOCHS, FileKind, log_name, metadata_snaps
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import CONTROL
 from kcheck.segments.batches import Walk
-from kcheck.views.broker_facts import settings_path
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
+from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, TargetKind, read_properties, unusable
 
 _SMALL_SIZE_MAX = 1 << 20

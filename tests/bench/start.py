@@ -1,8 +1,10 @@
-"""Measures the start of installed and of single-file programs: `python tests/bench/start.py PROGRAM...`.
+"""Measures the start of programs: `python tests/bench/start.py PROGRAM...`.
 
-Each program runs `--version` and `inspect DIR` in turns with the others: the first time, when a single file unpacks
-itself, and the best of `--runs` afterwards, CPU (user and system) and wall-clock time. Without a program it measures
-the kcheck of this Python. docs/adr/0016-one-file.md has the figures. `--tiny` runs everything once.
+Each program runs the commands that people wait for in turns with the others: the first time, when a single file unpacks
+itself, and the best of `--runs` afterwards, CPU (user and system) and wall-clock time. Ratios are of CPU time: to
+`python -c pass`, and to the first program. Without a program it measures the kcheck of this Python; an older tree is
+`env PYTHONPATH=TREE python -m kcheck`. Compile both first. docs/performance.md and docs/adr/0016-one-file.md have the
+figures. `--tiny` runs everything once.
 """
 
 import argparse
@@ -13,7 +15,12 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-DIRECTORY = ROOT / "fixtures" / "brokers" / "4.3.1" / "diverged" / "broker-1"
+DIRECTORY = str(ROOT / "fixtures/brokers/4.3.1/stopped/broker-1")
+FILE = f"{DIRECTORY}/data1/plain-1/leader-epoch-checkpoint"
+COMMANDS = (
+    ("--version",), ("--help",), ("explain", "KC141"), (FILE,), ("check", DIRECTORY), (DIRECTORY,),
+    ("predict", DIRECTORY), ("inspect", DIRECTORY), ("repair", DIRECTORY),
+)  # fmt: skip
 
 
 def start(command: list[str]) -> tuple[float, float]:
@@ -32,20 +39,20 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=15)
     parser.add_argument("--tiny", action="store_true", help="run everything once")
     given = parser.parse_args()
-    commands = [
-        (program, [*program.split(), *arguments])
-        for arguments in (["--version"], ["inspect", str(DIRECTORY)])
-        for program in given.programs
-    ]
+    python = ("python -c pass", [sys.executable, "-c", "pass"])
+    commands = [(program, [*program.split(), *words]) for words in COMMANDS for program in given.programs]
     for program, command in commands[: len(given.programs)]:
         print(f"{program:60} first start  CPU {start(command)[0]:6.2f} s")
-    best = [(float("inf"), float("inf"))] * len(commands)
+    best = [(float("inf"), float("inf"))] * (1 + len(commands))
     for _ in range(1 if given.tiny else given.runs):
-        taken = [start(command) for _, command in commands]
+        taken = [start(command) for _, command in (python, *commands)]
         best = [(min(a[0], b[0]), min(a[1], b[1])) for a, b in zip(best, taken, strict=True)]
-    for (program, command), (cpu, wall) in zip(commands, best, strict=True):
-        verb = command[len(program.split())]
-        print(f"{program:60} {verb:10} CPU {cpu * 1000:6.0f} ms  wall {wall * 1000:6.0f} ms")
+    (bare, _), *rest = best
+    for number, ((program, command), (cpu, wall)) in enumerate(zip(commands, rest, strict=True)):
+        words = " ".join(word.rpartition("/")[2] for word in command[len(program.split()) :])
+        first = rest[number - number % len(given.programs)][0]
+        times = f"CPU {cpu * 1000:6.0f} ms  wall {wall * 1000:6.0f} ms"
+        print(f"{program:60} {words:24} {times}  {cpu / bare:5.2f} of python -c pass, {cpu / first:5.3f} of the first")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.least_steps import difference
 from kcheck.plans.repair import RepairPlan, repair
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
 from kcheck.views.targets import TargetKind, replica_targets

@@ -19,7 +19,7 @@ from kcheck.plans import repair as repair_module
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.repair import repair
 from kcheck.repairs import CutEdit
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.views.log_dir import LogDirs, open_log_dir
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import batch_of, log_dir, partition_dir, record, run, write

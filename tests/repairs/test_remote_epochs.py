@@ -20,7 +20,7 @@ from kcheck.plans.repair import RepairPlan, repair
 from kcheck.repairs import EntryEdit, Image, PartitionSite, Refused, RepairStep
 from kcheck.repairs.restore_remote_epochs import REPAIR
 from kcheck.rules.kc242_remote_unreadable import RULE as KC242
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import check
 from tests.tiered_states import GAP, KILLED, OLD_LEADER, brokers, state
 

@@ -14,7 +14,8 @@ from kcheck.disk.local import LOCAL
 from kcheck.model.finding import Finding
 from kcheck.model.names import PartitionDirectory, parse_directory
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import StartOptions, combined_starts, directory_load_of, start_log_dir
+from kcheck.startup.log_manager import combined_starts, directory_load_of, start_log_dir
+from kcheck.startup.options import StartOptions
 from kcheck.survey.recheck import has_left
 from kcheck.views.log_dir import open_log_dir
 from tests.builders import checkpoint

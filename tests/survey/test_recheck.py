@@ -24,7 +24,7 @@ from kcheck.model.names import PartitionDirectory
 from kcheck.model.report import PartitionFilter
 from kcheck.rules.kc001_unreadable import GONE
 from kcheck.startup import partition
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
 from kcheck.views import log_dir as host

@@ -12,7 +12,7 @@ from kcheck.errors import UsageError
 from kcheck.formats.offset_index import OFFSET_INDEX_ENTRY
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
 from tests.builders import broker, log_dir, partition_dir, run, write

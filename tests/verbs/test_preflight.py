@@ -12,7 +12,7 @@ from kcheck.core.start.startup import Settings
 from kcheck.documents.preflight import start_reasons
 from kcheck.errors import UsageError
 from kcheck.model.evidence import OtherEnd
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs import preflight
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs

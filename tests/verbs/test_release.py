@@ -32,14 +32,14 @@ def test_truncations_that_differ_are_named() -> None:
     assert [*named.plans] == [*answer.plans]
 
 
-@pytest.mark.parametrize("module", ["verbs.check", "verbs.predict", "replicas.truncation", "replicas.end_offset"])
+@pytest.mark.parametrize("module", ["verbs.check", "verbs.prediction", "replicas.truncation", "replicas.end_offset"])
 def test_what_is_large_is_not_compared(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The answer itself is whole."""
     limited = "documents.answer" if module.startswith("replicas.") else module
     monkeypatch.setattr(f"kcheck.{limited}.COMPARED_COUNT_MAX", 0)
     answers: dict[str, Answer] = {
         "verbs.check": kcheck.check(OLD),
-        "verbs.predict": kcheck.overview(OLD),
+        "verbs.prediction": kcheck.overview(OLD),
         "replicas.truncation": kcheck.truncation(*DIVERGED, leader=1),
         "replicas.end_offset": kcheck.end_offset(OLD, epochs=[0]),
     }

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from kcheck.model.cluster import ClusterImage, MetadataProblem, QuorumState, Voter
+from kcheck.model.names import SNAPSHOT_ENDINGS
 
 
 class RaftEpoch(NamedTuple):
@@ -68,6 +69,24 @@ class MetadataCopy(NamedTuple):
     def is_only_voter(self) -> bool:
         """True if the copy is that of the only controller: it holds all that is committed."""
         return self.voters == {self.node_id}
+
+
+class LostCopy(NamedTuple):
+    """A path that the user names for its metadata, and that has none, or some that cannot be read in full."""
+
+    path: str
+    """The log dir, or the copy."""
+    node_id: int | None
+    """Its node; None if neither its meta.properties nor the settings next to it name one."""
+    is_place: bool = False
+    """True if the settings next to it keep the metadata log there."""
+    damage: str | None = None
+    """The unreadable part; None if nothing is there."""
+
+    @property
+    def lacks_snapshot(self) -> bool:
+        """Whether its newest snapshot cannot be read: a start of 3.8 and later reads it first."""
+        return (self.damage or "").partition(":")[0].endswith(SNAPSHOT_ENDINGS[0])
 
 
 def newest_copy(copies: tuple[MetadataCopy, ...]) -> MetadataCopy | None:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.loss import BatchFaults
-from kcheck.model.names import CLUSTER_METADATA, SNAPSHOT_ENDINGS, PartitionDirectory, TopicPartition
+from kcheck.model.names import CLUSTER_METADATA, PartitionDirectory, TopicPartition
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.remote_log import RemoteLog
@@ -108,24 +108,6 @@ class VoterList(NamedTuple):
     """The path of its settings."""
     voters: frozenset[int]
     """The ids in their controller.quorum.voters."""
-
-
-class LostCopy(NamedTuple):
-    """A path that the user names for its metadata, and that has none, or some that cannot be read in full."""
-
-    path: str
-    """The log dir, or the copy."""
-    node_id: int | None
-    """Its node; None if neither its meta.properties nor the settings next to it name one."""
-    is_place: bool = False
-    """True if the settings next to it keep the metadata log there."""
-    damage: str | None = None
-    """The unreadable part; None if nothing is there."""
-
-    @property
-    def lacks_snapshot(self) -> bool:
-        """Whether its newest snapshot cannot be read: a start of 3.8 and later reads it first."""
-        return (self.damage or "").partition(":")[0].endswith(SNAPSHOT_ENDINGS[0])
 
 
 class LogDirFacts(NamedTuple):

@@ -30,7 +30,7 @@ from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import directory_load_of, is_metadata_log
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.tables import DIRECTORY, KAFKA_DIFFERS, LOG_DIR, predictions
-from kcheck.verbs.predict import OUTCOME
+from kcheck.verbs.prediction import OUTCOME
 
 _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""

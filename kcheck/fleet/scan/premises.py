@@ -16,9 +16,10 @@ from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.views import LogDir
 from kcheck.verbs.log_facts import looks_into_segments
-from kcheck.views.broker_facts import broker_facts, settings_beside
+from kcheck.views.broker_facts import broker_facts
 from kcheck.views.controller_settings import settings_of_copies
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.settings_files import settings_beside
 from kcheck.views.targets import Target, TargetKind
 
 

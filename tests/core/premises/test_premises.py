@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, LostCopy, MissingRecords
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, RaftEpoch
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, MissingRecords
 from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode

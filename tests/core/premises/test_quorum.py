@@ -1,6 +1,7 @@
 """Which logs lack nothing, and which controllers can elect."""
 
-from kcheck.core.premises.facts import BrokerFacts, LostCopy
+from kcheck.core.cluster.copies import LostCopy
+from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.table import judged_together
 from kcheck.core.releases.releases import release
 from kcheck.model.cluster import Voter

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kcheck.core.cluster.copies import MetadataCopy
-from kcheck.core.premises.facts import BrokerFacts, LostCopy, VoterList
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy
+from kcheck.core.premises.facts import BrokerFacts, VoterList
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode

@@ -12,7 +12,8 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.model.finding import Finding
-from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.startup.log_manager import combined_starts
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import log_dir

@@ -13,7 +13,7 @@ from kcheck.core.start.startup import settings
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
 from tests.oracle import histories

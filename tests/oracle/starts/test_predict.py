@@ -30,7 +30,8 @@ from kcheck.model.names import (
 )
 from kcheck.records.batch import CONTROL
 from kcheck.startup.log_loader import ENDLESS
-from kcheck.startup.log_manager import StartOptions, combined_starts
+from kcheck.startup.log_manager import combined_starts
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import start_of
 from kcheck.views.targets import Target, TargetKind
 from tests.builders import Made, batch, log_dir, partition_dir, run

@@ -12,7 +12,7 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import settings
-from kcheck.startup.log_manager import StartOptions
+from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import predict
 from tests.oracle import histories
 from tests.oracle.ask import IS_WHOLE
