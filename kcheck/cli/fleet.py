@@ -38,6 +38,10 @@ RemoteStore = Annotated[
     str | None,
     typer.Option("--store", metavar="PLACE", help="The store of remote segments: a folder, a URL or a listing."),
 ]
+OwnersFile = Annotated[
+    str | None,
+    typer.Option("--owners", metavar="FILE", help="Teams by topic pattern, in a .csv, .tsv or .json file."),
+]
 SinceRun = Annotated[
     str | None,
     typer.Option("--since-run", metavar="RUN", help="Read only files that changed since RUN (made with --remember)."),
@@ -95,6 +99,7 @@ def scan(
     min_coverage: MinCoverage = 100,
     since: SinceRun = None,
     store: RemoteStore = None,
+    owners: OwnersFile = None,
     resume: Resume = None,
     remember: Annotated[
         bool, typer.Option("--remember", help="Keep the state that --since-run and --resume need.")
@@ -109,6 +114,7 @@ def scan(
     from kcheck.disk.store import mounted
     from kcheck.fleet.scan.identify import ScanOptions
     from kcheck.fleet.scan.local_engine import ScanRun
+    from kcheck.fleet.scan.owners import owner_rules
     from kcheck.fleet.scan.releases import ReleaseOptions
     from kcheck.model.depth import parse_depth
 
@@ -128,7 +134,8 @@ def scan(
     how = ScanOptions(depth=level, wanted=common.wanted(), release=common.release(), auto=auto)
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
-    with mounted([*roots, *(logs or ()), out, since or "", store or ""], options):
+    with mounted([*roots, *(logs or ()), out, since or "", store or "", owners or ""], options):
+        rules = () if owners is None else owner_rules(owners)
         if remember or since is not None or resume is not None:
             run, how = _remembering(how, out, run, since, resume)
         name = _name(_now()) if run is None else run
@@ -136,6 +143,7 @@ def scan(
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
                 options=options, logs=tuple(logs or ()), min_coverage=min_coverage, since=since, store=store,
+                owners=rules,
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]

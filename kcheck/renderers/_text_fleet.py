@@ -44,7 +44,9 @@ def fleet_report(report: Report, page: Page) -> None:
     _decisions(page, body["clusters"])
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
-    names = ("cluster", "topic", "partition", "verdict", "damaged", "lost", "at_risk")
+    _table(page, "owners", body["owners"], ("cluster", "owner", "topics", "partitions_at_risk"))
+    owner = ("owner",) if body["owners"] else ()
+    names = ("cluster", "topic", "partition", *owner, "verdict", "damaged", "lost", "at_risk")
     _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])
     _starts(page, body)
 
@@ -83,7 +85,8 @@ def _starts(page: Page, body: Any) -> None:
     of_premise = ("cluster", "broker", "id", "sentence")
     _table(page, "refuted premises", body["premises"], of_premise, body["premises_refuted"])
     losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
-    names = ("cluster", "broker", "topic", "partition", "from", "to", "records", "committed")
+    owner = ("owner",) if body["owners"] else ()
+    names = ("cluster", "broker", "topic", "partition", *owner, "from", "to", "records", "committed")
     _table(page, "lose records at the next start", losses, names, body["partitions_losing"])
     remote = [{**row, "lost": row["lost_if_leads"], "not readable": row["not_readable"]} for row in body["remote"]]
     of_remote = ("cluster", "broker", "topic", "partition", "lost", "not readable", "metadata")

@@ -20,6 +20,7 @@ from kcheck.fleet.scan.decisions import Decide, add_decisions
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.scan.lost import lost_counts, lost_findings, previous, written_run
+from kcheck.fleet.scan.owners import OwnerRule, add_owners
 from kcheck.fleet.scan.releases import counted, kafka_of, with_releases
 from kcheck.fleet.scan.remembered import Memory, Notes, are_known, aside
 from kcheck.fleet.scan.remote_storage import add_remote_storage
@@ -57,7 +58,8 @@ class ScanRun(NamedTuple):
     findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
     is true fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage`
     percent of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in
-    what starting everything loses in each cluster. `store` is the store of remote segments.
+    what starting everything loses in each cluster. `store` is the store of remote segments. `owners` are the rows of
+    `--owners`.
     """
 
     name: str
@@ -75,6 +77,7 @@ class ScanRun(NamedTuple):
     since: str | None = None
     decide: Decide | None = None
     store: str | None = None
+    owners: tuple[OwnerRule, ...] = ()
 
 
 def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
@@ -162,6 +165,8 @@ def conclude(
     require(coverage, run.min_coverage)
     if run.decide is not None:
         add_decisions(output, release, depth, run.decide, totals.count)
+    if run.owners:
+        add_owners(output, run.owners)
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
     empty, missing = lost_counts(written_run(output), _write_lost(run, roots, output, totals))
     expected, reached = coverage.expected + missing, coverage.reached - empty
