@@ -11,6 +11,11 @@ from kcheck.words import counted
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
+_LOSS = (
+    ("every leader loses", "committed_lost"), ("on one disk", "committed_on_one_disk"),
+    ("start all loses", "start_all_committed"),
+)  # fmt: skip
+"""Titles of the columns of committed records at risk."""
 """Number of rows shown of each kind; the HTML page and JSON have more."""
 
 
@@ -149,6 +154,13 @@ def fleet_history(report: Report, page: Page) -> None:
     page.line(f"fleet trend, {counted(len(runs), 'run')}", "bold")
     for word, run in (("first", runs[0]), ("last", runs[-1])):
         page.wrapped(f"{word}: run {run['run']} in {run['path']}, ended {moment(run['ended'])}", hanging="    ")
+    page.line()
+    page.line("committed records at risk", "bold")
+    losses = [{**run, "ended": moment(run["ended"]), **{title: run[name] for title, name in _LOSS}} for run in runs]
+    page.table(
+        ("run", "ended", *(title for title, _ in _LOSS)),
+        [tuple(cell(row[name]) for name in ("run", "ended", *dict(_LOSS))) for row in losses[-_COUNT:]],
+    )
     place: object = None
     for row in body["history"]:
         first, last = moment(row["first_seen"]), moment(row["last_seen"])

@@ -23,7 +23,7 @@ from kcheck.fleet.runs.places import (
 )
 from kcheck.fleet.runs.premises import refuted_rows
 from kcheck.fleet.runs.remote_storage import remote_rows
-from kcheck.fleet.runs.trend import trend_of
+from kcheck.fleet.runs.trend import loss_of, trend_of
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
 from kcheck.survey.rule_runner import all_rules
@@ -99,6 +99,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         ),
         "counts": _counts(counted),
         "pages": rule_pages(rule for _, _, rule, _ in counted.findings),
+        "loss": loss_of(run),
         "trend": trend_of(runs, shown),
     }  # fmt: skip
     log_dirs = {path for (path,) in run.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
