@@ -11,12 +11,12 @@ from kcheck.words import counted
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
+"""Number of rows shown of each kind; the HTML page and JSON have more."""
 _LOSS = (
     ("every leader loses", "committed_lost"), ("on one disk", "committed_on_one_disk"),
     ("start all loses", "start_all_committed"),
 )  # fmt: skip
 """Titles of the columns of committed records at risk."""
-"""Number of rows shown of each kind; the HTML page and JSON have more."""
 
 
 def place_of(row: Row) -> str:
@@ -40,7 +40,7 @@ def fleet_report(report: Report, page: Page) -> None:
     if not body["finished"]:
         page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
     if (body["log_dirs_reached"] or 0) < (body["log_dirs_expected"] or 0):
-        page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
+        page.wrapped(_reached(body["log_dirs_reached"], body["log_dirs_expected"]))
     _actions(page, body["actions"])
     _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", "verdict", *_SEVERITIES))
     for row in body["clusters"]:
@@ -51,9 +51,15 @@ def fleet_report(report: Report, page: Page) -> None:
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
     _table(page, "owners", body["owners"], ("cluster", "owner", "topics", "partitions_at_risk"))
     owner = ("owner",) if body["owners"] else ()
-    names = ("cluster", "topic", "partition", *owner, "verdict", "damaged", "lost", "at_risk")
-    _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])
+    partitions = [{**row, "corrupt": row["damaged"], "on one disk": row["at_risk"]} for row in body["partitions"]]
+    names = ("cluster", "topic", "partition", *owner, "verdict", "corrupt", "lost", "on one disk")
+    _table(page, "partitions at risk", partitions, names, body["partitions_at_risk"])
     _starts(page, body)
+
+
+def _reached(reached: int, expected: int) -> str:
+    """Return how many log dirs were reached, and the findings that name the others."""
+    return f"reached {reached} of {counted(expected, 'log dir')}; findings KC000, KC001 and KC505 name the others"
 
 
 def _actions(page: Page, actions: Any) -> None:
@@ -87,8 +93,9 @@ def _starts(page: Page, body: Any) -> None:
         for row in body["broker_starts"]
     ]  # fmt: skip
     _table(page, "next start", brokers, ("cluster", "broker", "next start", "records lost", "to rescan"))
-    of_premise = ("cluster", "broker", "id", "sentence")
-    _table(page, "refuted premises", body["premises"], of_premise, body["premises_refuted"])
+    premises = [{**row, "premise": row["id"], "why": row["sentence"]} for row in body["premises"]]
+    of_premise = ("cluster", "broker", "premise", "why")
+    _table(page, "what a start would lose or refuse", premises, of_premise, body["premises_refuted"])
     losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
     owner = ("owner",) if body["owners"] else ()
     names = ("cluster", "broker", "topic", "partition", *owner, "from", "to", "records", "committed")
@@ -205,7 +212,7 @@ def fleet_scan(report: Report, page: Page) -> None:
         brokers = (f"{name} ({counted(count, 'broker')})" for name, count in body["releases"].items())
         page.wrapped(f"Kafka {', '.join(brokers)}; evidence: table log_dirs, column kafka_from", hanging="    ")
     if body["log_dirs_reached"] < body["log_dirs_expected"]:
-        page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
+        page.wrapped(_reached(body["log_dirs_reached"], body["log_dirs_expected"]))
     page.line()
     page.table(("table", "rows"), list(body["rows"].items()))
     if "carried_over" in body:

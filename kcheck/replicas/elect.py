@@ -169,6 +169,7 @@ class ClusterElection(BrokerAnswer):
             brokers=len(self.brokers),
             scenario=scenario,
             is_safe=self.is_safe and keeps_all,
+            rescue=None if self.rescue is None else self.rescue.command,
         )
 
     @property
@@ -364,7 +365,7 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=words if rescue is None else f"{rescue.sentence} Then ask again.",
+        verdict=words if rescue is None else f"First bring the metadata back, then ask again. {rescue.sentence}",
         rescue=rescue,
         unserved=apart,
         gaps=gaps,

@@ -58,7 +58,6 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         kinds[rule, severity] += number
     owners = owners_of(run)
     at_risk, partitions = partitions_at_risk(run, kinds, owners)
-    of_clusters = _by_cluster(at_risk)
     starts, commands = starts_of(run), RunCommands(run)
     known = clusters_of(run)
     expected, reached = next(run.values("runs", ("log_dirs_expected", "log_dirs_reached")), (None, None))
@@ -73,7 +72,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "log_dirs_expected": expected, "log_dirs_reached": reached,
         "clusters": tuple(
-            {**row, "partitions_at_risk": of_clusters[row["cluster"]],
+            {**row, "partitions_at_risk": _of_cluster(at_risk, row["cluster"]),
              **known.get(row["cluster"], ClusterBrokers()).row}  # type: ignore[call-overload]  # a name
             for row in clusters
         ),
@@ -112,15 +111,12 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     )  # fmt: skip
 
 
-def _by_cluster(at_risk: Counter[tuple[str | None, str | None]]) -> Counter[object]:
-    numbers = Counter[object]()
-    for (cluster, _), number in at_risk.items():
-        numbers[cluster] += number
-    return numbers
+def _of_cluster(at_risk: Counter[tuple[str | None, str | None]], name: object) -> int:
+    return sum(number for (cluster, _), number in at_risk.items() if cluster == name)
 
 
 def _owner_rows(owners: Owners, at_risk: Counter[tuple[str | None, str | None]]) -> tuple[Row, ...]:
-    """Return the owners of topics, those with the most partitions at risk first."""
+    """Return the owners of topics, sorted by partitions at risk."""
     topics = Counter((cluster, owner) for (cluster, _), owner in owners.items())
     rows = [
         {"cluster": cluster, "owner": owner, "topics": number, "partitions_at_risk": at_risk[cluster, owner]}

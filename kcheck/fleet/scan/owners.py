@@ -1,4 +1,4 @@
-"""The file of `--owners`, which maps patterns of topics to teams, and the table of a run that it fills."""
+"""The file of `--owners`, which maps patterns of topics to teams, and the table of owners in a run."""
 
 import csv
 import io
@@ -37,8 +37,10 @@ class OwnerRule(NamedTuple):
         )
 
 
-def owner_rules(path: str) -> tuple[OwnerRule, ...]:
-    """Return the rows of a .csv, .tsv or .json file. UsageError if the file or a row is invalid."""
+def owner_rules(path: str | None) -> tuple[OwnerRule, ...]:
+    """Return the rows of a .csv, .tsv or .json file, none without one. UsageError if the file or a row is invalid."""
+    if path is None:
+        return ()
     try:
         text = tree_of(path).read_whole(path, size_max=_SIZE_MAX, follow=True).decode("utf-8-sig")
         rows = _json(path, text) if path.endswith(".json") else _table(path, text)

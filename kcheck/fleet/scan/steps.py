@@ -19,7 +19,7 @@ from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.disk.directory import Directory
 from kcheck.disk.paths import join
 from kcheck.disk.refusals import Refusals, asked_twice
-from kcheck.disk.tree import bounded, tree_of
+from kcheck.disk.tree import Tree, bounded, tree_of
 from kcheck.documents.next_start import StartEffects
 from kcheck.fleet.scan.cluster_metadata import (
     TopicsTold,
@@ -77,6 +77,8 @@ ITEM_COUNT = 256
 """Directories in one task if little is read of each."""
 REMOTE_ITEM_COUNT = 4
 """The same in a store, where many tasks wait in parallel."""
+_DEEP_SIZE_MAX, _DEEP_COUNT_MAX = 16 << 20, 64
+"""Bytes of logs and directories in one task if segments are read: one large directory is a task of its own."""
 _NO_OTHER: str | None = None
 """No other end of a range of releases."""
 _BATCH_COUNT = 1024
@@ -123,9 +125,9 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
         for name, directory in wanted_directories(opened, how.wanted)
     )
     many = REMOTE_ITEM_COUNT if tree.is_remote else ITEM_COUNT
-    count = 1 if how.depth.reads_segments else many
+    parts_of = partial(_parts_by_size, tree) if how.depth.reads_segments else partial(_parts, count=many)
     if not how.remembers:
-        return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
+        return tuple((len(part), to_bytes(items_batch(part))) for part in parts_of(items))
     known = remembered(how.since, log_dir.path)
     look = how_text(str(how.depth), how.release, how.other)
     signed: Iterator[Item] = (item._replace(signature=signature(item, look)) for item in items)
@@ -137,12 +139,27 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
         signed = iter(held)
     # What is known is many directories at once: it costs nothing to look at.
     groups = groupby(signed, key=lambda item: item.signature in known.at)
-    parts = (part for is_known, group in groups for part in _parts(group, many if is_known else count))
+    parts = (part for is_known, group in groups for part in (_parts(group, many) if is_known else parts_of(group)))
     return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
 
 
 def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
     return iter(lambda: list(islice(items, count)), [])
+
+
+def _parts_by_size(tree: Tree, items: Iterator[Item]) -> Iterator[list[Item]]:
+    """Yield small directories together; in a store each one alone, because its tasks wait in parallel."""
+    part: list[Item] = []
+    left = _DEEP_SIZE_MAX
+    for item in items:
+        size = _DEEP_SIZE_MAX if tree.is_remote else sum(tree.sizes(join(item.log_dir, item.name), ".log"))
+        if part and (size > left or len(part) == _DEEP_COUNT_MAX):
+            yield part
+            part, left = [], _DEEP_SIZE_MAX
+        part.append(item)
+        left -= size
+    if part:
+        yield part
 
 
 def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
@@ -399,15 +416,8 @@ def _look_at_broker(
         findings = _sorted(_settled(problems, known_starts, how.release), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
-        rows.append(
-            (
-                "log_dirs",
-                batch_of(
-                    [(*place, *log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted))],
-                    log_dirs.TABLE.run_columns,
-                ),
-            )
-        )
+        row = log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted)
+        rows.append(("log_dirs", batch_of([(*place, *row)], log_dirs.TABLE.run_columns)))
         entries = ((*place, *row) for row in checkpoints.rows(log_dir_view))
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
