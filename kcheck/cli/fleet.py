@@ -13,7 +13,7 @@ from kcheck.cli.command import CommandGroup, RunnableCommand
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
 from kcheck.cli.long_commands import Nice, ShowProgress, at_length, parse_jobs
 from kcheck.cli.options import Common, with_common_of_fleet
-from kcheck.cli.report_output import end, formats, write_answer, written_line
+from kcheck.cli.report_output import OutputOptions, end, formats, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.words import shell_line, shell_word
@@ -37,6 +37,10 @@ MinCoverage = Annotated[
 RemoteStore = Annotated[
     str | None,
     typer.Option("--store", metavar="PLACE", help="The store of remote segments: a folder, a URL or a listing."),
+]
+OwnersFile = Annotated[
+    str | None,
+    typer.Option("--owners", metavar="FILE", help="Teams by topic pattern, in a .csv, .tsv or .json file."),
 ]
 SinceRun = Annotated[
     str | None,
@@ -95,6 +99,7 @@ def scan(
     min_coverage: MinCoverage = 100,
     since: SinceRun = None,
     store: RemoteStore = None,
+    owners: OwnersFile = None,
     resume: Resume = None,
     remember: Annotated[
         bool, typer.Option("--remember", help="Keep the state that --since-run and --resume need.")
@@ -109,17 +114,12 @@ def scan(
     from kcheck.disk.store import mounted
     from kcheck.fleet.scan.identify import ScanOptions
     from kcheck.fleet.scan.local_engine import ScanRun
+    from kcheck.fleet.scan.owners import owner_rules
     from kcheck.fleet.scan.releases import ReleaseOptions
     from kcheck.model.depth import parse_depth
 
     level = parse_depth(depth)
-    style = common.output_options.format
-    if style != "text" and style not in formats(None):
-        raise UsageError(f"--format {style}: the tables are Parquet; use {', '.join(formats(None))}")
-    if common.output_options.output is not None:
-        raise UsageError(
-            f"-o {common.output_options.output}: not for scan; use --output-dir for the tables, stdout has the summary"
-        )
+    _check_output(common.output_options)
     _check_engine(engine, master, jobs, roots)
     _check_run(run, time_limit, min_coverage)
     can_be_written("--prometheus", prometheus)
@@ -128,14 +128,15 @@ def scan(
     how = ScanOptions(depth=level, wanted=common.wanted(), release=common.release(), auto=auto)
     options = storage_options(storage_option)
     jobs = None if jobs is None else parse_jobs(jobs)
-    with mounted([*roots, *(logs or ()), out, since or "", store or ""], options):
+    with mounted([*roots, *(logs or ()), out, since or "", store or "", owners or ""], options):
         if remember or since is not None or resume is not None:
             run, how = _remembering(how, out, run, since, resume)
         name = _name(_now()) if run is None else run
         with at_length(progress, nice=nice, quiet=common.output_options.quiet) as showing:
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
-                options=options, logs=tuple(logs or ()), min_coverage=min_coverage, since=since, store=store,
+                options=options, logs=tuple(logs or ()), min_coverage=min_coverage,
+                since=since, store=store, owners=owner_rules(owners),
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]
@@ -182,6 +183,14 @@ def submit(
         run(wanted)
     assignments = (f"{name}={shell_word(value)}" for name, value in wanted.environment)
     print(*assignments, shell_line(wanted.command))
+
+
+def _check_output(options: OutputOptions) -> None:
+    """Raise UsageError for a format or a file that a scan does not write."""
+    if options.format != "text" and options.format not in formats(None):
+        raise UsageError(f"--format {options.format}: the tables are Parquet; use {', '.join(formats(None))}")
+    if options.output is not None:
+        raise UsageError(f"-o {options.output}: not for scan; use --output-dir for the tables, stdout has the summary")
 
 
 def _check_engine(engine: str, master: str | None, jobs: int | None, roots: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 In: folders, URLs or inventories of log dirs. Out: a scan run, which is a directory of tables with `_manifest.json`.
 
 - `scan`: How is a run written?
+- `owners`: Who owns a topic in a run?
 - `spark`: How does Apache Spark write a run, or decide its elections?
 - `runs`: What do finished runs show?
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from kcheck.fleet.owners import Owners, with_owner
 from kcheck.fleet.run import FleetRun, name_order
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
@@ -25,19 +26,21 @@ Kind = tuple[str, str]
 """Rule and severity."""
 
 
-def partitions_at_risk(run: FleetRun, counts: Mapping[Kind, int]) -> tuple[Counter[str | None], tuple[Row, ...]]:
-    """Return how many partitions of each cluster are at risk, and the worst of them all.
+def partitions_at_risk(
+    run: FleetRun, counts: Mapping[Kind, int], owners: Owners
+) -> tuple[Counter[tuple[str | None, str | None]], tuple[Row, ...]]:
+    """Return how many partitions of each cluster and owner are at risk, and the worst of them all.
 
     `counts` says how many findings count.
     """
     kinds = {(rule, severity) for rule, severity in counts if Severity(severity) in _AT_RISK}
     shares = 1 + (sum(counts[kind] for kind in kinds) + run.rows("replica_sets")) // _HELD_COUNT
-    numbers, worst = Counter[str | None](), list[tuple[tuple[Any, ...], Partition, _Risk]]()
+    numbers, worst = Counter[tuple[str | None, str | None]](), list[tuple[tuple[Any, ...], Partition, _Risk]]()
     for share in range(shares):
         is_in_share = partial(_is_in_share, share, shares)
         risks = _risks(run, kinds, is_in_share)
         _add_losses(run, risks, is_in_share)
-        numbers.update(cluster for cluster, *_ in risks)
+        numbers.update((cluster, owners.get((cluster, topic))) for cluster, topic, _ in risks)
         ranked = ((risk.order(), partition, risk) for partition, risk in risks.items())
         worst = heapq.nsmallest(
             PARTITION_COUNT,
@@ -45,7 +48,9 @@ def partitions_at_risk(run: FleetRun, counts: Mapping[Kind, int]) -> tuple[Count
             key=lambda ranked_partition: (ranked_partition[0], _place_of(ranked_partition[1])),
         )
     replicas = _replicas(run, {partition for _, partition, _ in worst})
-    return numbers, tuple(_partition_row(partition, risk, replicas[partition]) for _, partition, risk in worst)
+    return numbers, tuple(
+        with_owner(_partition_row(partition, risk, replicas[partition]), owners) for _, partition, risk in worst
+    )
 
 
 class _PartitionLosses(NamedTuple):

@@ -104,21 +104,25 @@ def _runs_of(path: str) -> list[FleetRun]:
     """Return the run in a directory, or those below it."""
     if not tree_of(path).is_directory(path):
         raise unusable(path, f"{path} is not a directory: name a run, or the --output-dir directory of its scan")
-    whole_run = _manifest(path)
+    whole_run = run_in(path)
     if whole_run is not None:
         return [whole_run]
     try:
-        names = [name for name in tree_of(path).listing(path).directories if name.startswith("run=")]
+        runs = [run for run in map(run_in, run_directories(path)) if run is not None]
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
-    runs = [run for run in (_manifest(join(path, name)) for name in names) if run is not None]
     if not runs:
         raise UsageError(f"{path} holds no run: there is no {MANIFEST} in it, nor in a directory run=ID below it")
     return runs
 
 
-def _manifest(path: str) -> FleetRun | None:
-    """Return the run in a directory; None where none is."""
+def run_directories(path: str) -> list[str]:
+    """Return the directories of runs in the directory of `--output-dir`, complete or not."""
+    return [join(path, name) for name in tree_of(path).listing(path).directories if name.startswith("run=")]
+
+
+def run_in(path: str) -> FleetRun | None:
+    """Return the complete run in a directory, None without one. KcheckError if corrupt or of a newer kcheck."""
     if MANIFEST not in tree_of(path).listing(path).files:
         return None
     where = join(path, MANIFEST)

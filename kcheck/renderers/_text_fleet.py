@@ -12,6 +12,11 @@ from kcheck.words import counted
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
 """Number of rows shown of each kind; the HTML page and JSON have more."""
+_LOSS = (
+    ("every leader loses", "committed_lost"), ("on one disk", "committed_on_one_disk"),
+    ("start all loses", "start_all_committed"),
+)  # fmt: skip
+"""Titles of the columns of committed records at risk."""
 
 
 def place_of(row: Row) -> str:
@@ -44,8 +49,10 @@ def fleet_report(report: Report, page: Page) -> None:
     _decisions(page, body["clusters"])
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
+    _table(page, "owners", body["owners"], ("cluster", "owner", "topics", "partitions_at_risk"))
+    owner = ("owner",) if body["owners"] else ()
     partitions = [{**row, "corrupt": row["damaged"], "on one disk": row["at_risk"]} for row in body["partitions"]]
-    names = ("cluster", "topic", "partition", "verdict", "corrupt", "lost", "on one disk")
+    names = ("cluster", "topic", "partition", *owner, "verdict", "corrupt", "lost", "on one disk")
     _table(page, "partitions at risk", partitions, names, body["partitions_at_risk"])
     _starts(page, body)
 
@@ -90,7 +97,8 @@ def _starts(page: Page, body: Any) -> None:
     of_premise = ("cluster", "broker", "premise", "why")
     _table(page, "what a start would lose or refuse", premises, of_premise, body["premises_refuted"])
     losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
-    names = ("cluster", "broker", "topic", "partition", "from", "to", "records", "committed")
+    owner = ("owner",) if body["owners"] else ()
+    names = ("cluster", "broker", "topic", "partition", *owner, "from", "to", "records", "committed")
     _table(page, "lose records at the next start", losses, names, body["partitions_losing"])
     remote = [{**row, "lost": row["lost_if_leads"], "not readable": row["not_readable"]} for row in body["remote"]]
     of_remote = ("cluster", "broker", "topic", "partition", "lost", "not readable", "metadata")
@@ -153,6 +161,13 @@ def fleet_history(report: Report, page: Page) -> None:
     page.line(f"fleet trend, {counted(len(runs), 'run')}", "bold")
     for word, run in (("first", runs[0]), ("last", runs[-1])):
         page.wrapped(f"{word}: run {run['run']} in {run['path']}, ended {moment(run['ended'])}", hanging="    ")
+    page.line()
+    page.line("committed records at risk", "bold")
+    losses = [{**run, "ended": moment(run["ended"]), **{title: run[name] for title, name in _LOSS}} for run in runs]
+    page.table(
+        ("run", "ended", *(title for title, _ in _LOSS)),
+        [tuple(cell(row[name]) for name in ("run", "ended", *dict(_LOSS))) for row in losses[-_COUNT:]],
+    )
     place: object = None
     for row in body["history"]:
         first, last = moment(row["first_seen"]), moment(row["last_seen"])

@@ -1,5 +1,6 @@
 """The metrics of a fleet run, for the textfile collector of Prometheus's node_exporter."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
@@ -32,7 +33,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         ("partition_dirs", "Number of partition directories.", [(_place(row), row["partitions"]) for row in brokers]),
         (
             "partitions_at_risk", "Number of partitions with errors, or that can lose committed records.",
-            [({"cluster": row["cluster"]}, row["partitions_at_risk"]) for row in clusters],
+            [*_at_risk(body)],
         ),
         *(
             (f"log_dirs_{name}", f"Number of log dirs that the scan has {name}.",
@@ -67,6 +68,16 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     )  # fmt: skip
     for name, meaning, samples in metrics:
         _metric(f"kcheck_fleet_{name}", meaning, samples, stream)
+
+
+def _at_risk(body: Any) -> Iterator[Sample]:
+    """Yield the partitions at risk of each cluster, by owner; topics without an owner have no such label."""
+    of_owners = Counter[object]()
+    for row in body["owners"]:
+        of_owners[row["cluster"]] += row["partitions_at_risk"]
+        yield {"cluster": row["cluster"], "owner": row["owner"]}, row["partitions_at_risk"]
+    for row in body["clusters"]:
+        yield {"cluster": row["cluster"]}, row["partitions_at_risk"] - of_owners[row["cluster"]]
 
 
 def _starts(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, list[Sample]]]:

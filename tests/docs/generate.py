@@ -120,7 +120,7 @@ to 9999.
 """
 
 RUN_TABLE = "A table of a run of `fleet scan`, version {}."
-IN_RUN = " There each row begins with the [columns of its place](#in-a-run)."
+IN_RUN = " Its rows begin with the [columns of its place](#in-a-run)."
 
 FOLLOWERS = {
     Follower.HIGH_WATERMARK: "Truncates to its own high watermark and asks nobody.",

@@ -59,8 +59,10 @@ def clusters_of(run: FleetRun) -> Mapping[str | None, ClusterBrokers]:
     releases: dict[str | None, dict[object, tuple[str | None, ...]]] = defaultdict(dict)
     names = ("cluster", "broker", "broker_id", "directories", "directory_id", "cluster_id")
     kafka = ("kafka", "kafka_lowest", "kafka_highest")
-    for cluster, broker, broker_id, count, directory_id, cluster_id, *known in run.values("log_dirs", (*names, *kafka)):
-        key = broker if broker_id is None else broker_id
+    log_dirs = [*run.values("log_dirs", (*names, *kafka))]
+    ids = {(cluster, broker): broker_id for cluster, broker, broker_id, *_ in log_dirs if broker_id is not None}
+    for cluster, broker, _, count, directory_id, cluster_id, *known in log_dirs:
+        key = ids.get((cluster, broker), broker)  # An empty log dir has no id.
         is_empty = is_empty_row(directory_id, cluster_id, count)
         (empty if is_empty else reached)[cluster].add(key)
         if known[0] is not None and not is_empty:
@@ -77,7 +79,9 @@ def clusters_of(run: FleetRun) -> Mapping[str | None, ClusterBrokers]:
     of_finding = ("cluster", "broker", "broker_id", "id", "data")
     for cluster, broker, broker_id, rule, data in run.values("findings", of_finding):
         if rule == RULE and json.loads(data)["kind"] != LostKind.EMPTY:
-            expected.setdefault(cluster, set()).add(broker if broker_id is None else broker_id)
+            expected.setdefault(cluster, set()).add(
+                ids.get((cluster, broker), broker) if broker_id is None else broker_id
+            )
     for cluster, brokers in empty.items():
         # Of an empty log dir the metadata name the broker already, under its id.
         if not any(isinstance(known, int) and known not in reached[cluster] for known in expected.get(cluster, ())):

@@ -13,6 +13,7 @@ from kcheck.errors import UsageError
 from kcheck.fleet.lost import Identities, identities_of
 from kcheck.fleet.run import FleetRun, name_order
 from kcheck.fleet.runs.diff import RunCoverage
+from kcheck.fleet.runs.trend import loss_of
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
 from kcheck.tables import finding_history
@@ -68,7 +69,10 @@ def history(runs: Sequence[FleetRun], shown: Chosen, fails: Chosen) -> tuple[Rep
 
     state_counts = ({"state": name, "findings": count} for name, count in counts.items())
     body = {
-        "runs": tuple({"run": run.name, "path": run.path, "ended": run.ended, "depth": run.depth} for run in in_order),
+        "runs": tuple(
+            {"run": run.name, "path": run.path, "ended": run.ended, "depth": run.depth, **loss_of(run)}
+            for run in in_order
+        ),
         "history": rows(),
         "counts": state_counts,
     }

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kcheck.fleet.owners import Owners, owners_of, with_owner
 from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
 from kcheck.fleet.runs.actions import actions_of
@@ -22,7 +23,7 @@ from kcheck.fleet.runs.places import (
 )
 from kcheck.fleet.runs.premises import refuted_rows
 from kcheck.fleet.runs.remote_storage import remote_rows
-from kcheck.fleet.runs.trend import trend_of
+from kcheck.fleet.runs.trend import loss_of, trend_of
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
 from kcheck.survey.rule_runner import all_rules
@@ -55,7 +56,8 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     kinds: Counter[tuple[str, str]] = Counter()
     for (_, _, rule, severity), number in counted.findings.items():
         kinds[rule, severity] += number
-    at_risk, partitions = partitions_at_risk(run, kinds)
+    owners = owners_of(run)
+    at_risk, partitions = partitions_at_risk(run, kinds, owners)
     starts, commands = starts_of(run), RunCommands(run)
     known = clusters_of(run)
     expected, reached = next(run.values("runs", ("log_dirs_expected", "log_dirs_reached")), (None, None))
@@ -70,12 +72,14 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "log_dirs_expected": expected, "log_dirs_reached": reached,
         "clusters": tuple(
-            {**row, "partitions_at_risk": at_risk[row["cluster"]], **known.get(row["cluster"], ClusterBrokers()).row}  # type: ignore[index, call-overload]  # a name
+            {**row, "partitions_at_risk": _of_cluster(at_risk, row["cluster"]),
+             **known.get(row["cluster"], ClusterBrokers()).row}  # type: ignore[call-overload]  # a name
             for row in clusters
         ),
         "brokers": brokers,
         "rules": _rules(counted),
         "partitions_at_risk": at_risk.total(),
+        "owners": _owner_rows(owners, at_risk),
         "partitions": tuple({**row, "command": commands.elect(row)} for row in partitions),
         "cluster_starts": starts.clusters,
         "broker_starts": starts.brokers,
@@ -84,10 +88,17 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "partitions_losing": starts.losing,
         "remote_count": remote_count,
         "remote": tuple({**row, "command": commands.elect(row)} for row in remote),
-        "losses": tuple({**row, "command": commands.predict(row)} for row in starts.losses),
-        "worst": tuple({**row, "command": commands.finding(row)} for row in _worst(run, kinds)),
+        "losses": tuple(
+            {**with_owner(row, owners), "command": commands.predict(row)}
+            for row in starts.losses
+        ),
+        "worst": tuple(
+            {**with_owner(row, owners), "command": commands.finding(row)}
+            for row in _worst(run, kinds)
+        ),
         "counts": _counts(counted),
         "pages": rule_pages(rule for _, _, rule, _ in counted.findings),
+        "loss": loss_of(run),
         "trend": trend_of(runs, shown),
     }  # fmt: skip
     log_dirs = {path for (path,) in run.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
@@ -96,8 +107,24 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         kinds={"actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
                "partitions": "partition", "cluster_starts": "cluster-start", "broker_starts": "broker-start",
                "premises": "premise", "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
-               "remote": "remote-replica", "trend": "trend"},
+               "owners": "owner", "remote": "remote-replica", "trend": "trend"},
     )  # fmt: skip
+
+
+def _of_cluster(at_risk: Counter[tuple[str | None, str | None]], name: object) -> int:
+    return sum(number for (cluster, _), number in at_risk.items() if cluster == name)
+
+
+def _owner_rows(owners: Owners, at_risk: Counter[tuple[str | None, str | None]]) -> tuple[Row, ...]:
+    """Return the owners of topics, sorted by partitions at risk."""
+    topics = Counter((cluster, owner) for (cluster, _), owner in owners.items())
+    rows = [
+        {"cluster": cluster, "owner": owner, "topics": number, "partitions_at_risk": at_risk[cluster, owner]}
+        for (cluster, owner), number in topics.items()
+    ]
+    return tuple(
+        sorted(rows, key=lambda row: (-int(str(row["partitions_at_risk"])), name_order(row["cluster"]), row["owner"]))
+    )
 
 
 def _counts(counted: Counted) -> tuple[Row, ...]:

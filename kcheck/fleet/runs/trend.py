@@ -33,5 +33,21 @@ def _counts(run: FleetRun, shown: Chosen) -> Row:
                  for batch in run.batches("predictions", ("lost",)))  # fmt: skip
     return {
         "run": run.name, "path": run.path, "ended": run.ended, "depth": run.depth, "finished": run.finished,
-        **findings, "losing_partitions": losing, "partitions": run.rows("partitions"),
+        **findings, "losing_partitions": losing, "partitions": run.rows("partitions"), **loss_of(run),
     }  # fmt: skip
+
+
+def loss_of(run: FleetRun) -> Row:
+    """Return the committed records at risk in a run; None where its tables are older."""
+    lost = alone = 0
+    columns = ("replicas_of_topic", "lost_below_high_watermark", "at_risk_below_high_watermark")
+    for replicas, below, alone_below in run.values("replica_sets", columns):
+        lost += below or 0
+        alone += (alone_below or 0) * (replicas > 1)
+    has_table = "replica_sets" in run.parts
+    now = [count for (count,) in run.values("clusters", ("start_all_committed",))]
+    return {
+        "committed_lost": lost if has_table else None,
+        "committed_on_one_disk": alone if has_table else None,
+        "start_all_committed": None if not now or None in now else sum(now),
+    }

@@ -19,7 +19,8 @@
 17. `covered`: Did the scan reach enough of the fleet?
 18. `lost`: What does the run lack?
 19. `decisions`: What does starting everything now lose in each cluster?
-20. `remote_storage`: What is in remote storage, and which replicas must not lead?
+20. `owners`: Which team owns a topic?
+21. `remote_storage`: What is in remote storage, and which replicas must not lead?
 
 Each step is a function of small values and Arrow batches, so that any process on any machine can run it.
 """

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kcheck import __version__
@@ -19,7 +19,8 @@ from kcheck.fleet.scan.covered import coverage_of, require
 from kcheck.fleet.scan.decisions import Decide, add_decisions
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
-from kcheck.fleet.scan.lost import lost_counts, lost_findings, previous, written_run
+from kcheck.fleet.scan.lost import lost_counts, lost_findings, not_compared, previous, written_run
+from kcheck.fleet.scan.owners import OwnerRule, add_owners
 from kcheck.fleet.scan.releases import counted, kafka_of, with_releases
 from kcheck.fleet.scan.remembered import Memory, Notes, are_known, aside
 from kcheck.fleet.scan.remote_storage import add_remote_storage
@@ -57,7 +58,8 @@ class ScanRun(NamedTuple):
     findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
     is true fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage`
     percent of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in
-    what starting everything loses in each cluster. `store` is the store of remote segments.
+    what starting everything loses in each cluster. `store` is the store of remote segments. `owners` are the rows of
+    `--owners`.
     """
 
     name: str
@@ -75,6 +77,7 @@ class ScanRun(NamedTuple):
     since: str | None = None
     decide: Decide | None = None
     store: str | None = None
+    owners: tuple[OwnerRule, ...] = ()
 
 
 def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
@@ -162,6 +165,8 @@ def conclude(
     require(coverage, run.min_coverage)
     if run.decide is not None:
         add_decisions(output, release, depth, run.decide, totals.count)
+    if run.owners:
+        add_owners(output, run.owners)
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
     empty, missing = lost_counts(written_run(output), _write_lost(run, roots, output, totals))
     expected, reached = coverage.expected + missing, coverage.reached - empty
@@ -190,11 +195,12 @@ def conclude(
 
 def _write_lost(run: ScanRun, roots: Sequence[str], output: RunOutput, totals: FindingCounts) -> int:
     """Write what this run lacks of the earlier one, and return how many log dirs that are."""
-    before = previous(run.out, roots, run.since)
+    before, unreadable = previous(run.out, roots, run.since)
     count = 0
-    for place, finding in () if before is None else lost_findings(
+    lost = () if before is None else lost_findings(
         output, before, run.how.release, partitions=run.how.wanted == PartitionFilter()
-    ):  # fmt: skip
+    )  # fmt: skip
+    for place, finding in chain((((None, None), not_compared(*one)) for one in unreadable), lost):
         if totals.count(finding.id, finding.severity):
             count += finding.where.log_dir is not None
             output.write("findings", findings_batch(place, (finding,)))

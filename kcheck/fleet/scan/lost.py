@@ -3,19 +3,19 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from typing import NamedTuple
 
 from kcheck.core.cluster.quorum import Quorum
-from kcheck.errors import KcheckError, UsageError
+from kcheck.errors import KcheckError
 from kcheck.fleet.lost import is_empty_row, lost_since
-from kcheck.fleet.run import BrokerKey, FleetRun, RunFile, open_run, open_runs
+from kcheck.fleet.run import BrokerKey, FleetRun, RunFile, open_run, run_directories, run_in
 from kcheck.fleet.run_output import RunOutput
 from kcheck.model.cluster import is_reserved
 from kcheck.model.finding import Finding, Location
 from kcheck.model.lost import Lost, LostKind
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
-from kcheck.model.unreadable import Unreadable, UnreadableCause
+from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.model.views import LogDir
 from kcheck.rules import kc001_unreadable
 from kcheck.survey.rule_runner import check_run
@@ -48,14 +48,35 @@ def broker_findings(quorum: Quorum, seen: set[int], release: Release) -> Iterato
             yield from check_run(Lost(LostKind.BROKER, number, source=quorum.newest.path, counted=count), release)
 
 
-def previous(out: str, roots: Sequence[str], since: str | None) -> FleetRun | None:
+class Earlier(NamedTuple):
+    """The run to compare with, and the runs that cannot be read."""
+
+    run: FleetRun | None
+    """None for a first scan."""
+    unreadable: tuple[tuple[str, str], ...] = ()
+    """The directories of these runs with their errors. One may be the run to compare with."""
+
+
+def previous(out: str, roots: Sequence[str], since: str | None) -> Earlier:
     """Return the run to compare with: that of `since`, else the newest below `out` that scanned the same ROOTs."""
     if since is not None:
-        return open_run(since)
-    with suppress(UsageError):
-        runs = sorted(open_runs([out]), key=lambda run: (run.ended or 0, run.path), reverse=True)
-        return next((run for run in runs[:_LOOKED_AT] if _roots(run) == [*roots]), None)
-    return None
+        return Earlier(open_run(since))
+    runs: list[FleetRun] = []
+    unreadable: list[tuple[str, str]] = []
+    for path in run_directories(out):
+        try:
+            run = run_in(path)
+            if run is not None:
+                runs.append(run)
+        except (KcheckError, UnreadableError) as error:
+            unreadable.append((path, str(error)))
+    for run in sorted(runs, key=lambda run: (run.ended or 0, run.path), reverse=True)[:_LOOKED_AT]:
+        try:
+            if _roots(run) == [*roots]:
+                return Earlier(run, tuple(unreadable))
+        except KcheckError as error:
+            unreadable.append((run.path, str(error)))
+    return Earlier(None, tuple(unreadable))
 
 
 def _roots(run: FleetRun) -> object:
@@ -71,8 +92,13 @@ def lost_findings(
             for finding in check_run(lost, release):
                 yield place, finding
     except KcheckError as error:
-        why = Unreadable(UnreadableCause.REFUSED, f"the earlier run is not compared: {error}")
-        yield (None, None), kc001_unreadable.finding(Location(file=before.path), why)
+        yield (None, None), not_compared(before.path, str(error))
+
+
+def not_compared(path: str, error: str) -> Finding:
+    """Return the finding about an earlier run that cannot be read."""
+    why = Unreadable(UnreadableCause.REFUSED, f"the earlier run is not compared: {error}")
+    return kc001_unreadable.finding(Location(file=path), why)
 
 
 def written_run(output: RunOutput) -> FleetRun:

@@ -75,7 +75,7 @@ def page(report: Report) -> Iterator[Html]:
     yield _section("counts", tiles(body, report.summary()), _severities())
     yield _section("clusters", clusters(body["clusters"]))
     yield _section("brokers", brokers(body["brokers"], path))
-    yield _partitions(body["partitions_at_risk"], body["partitions"], path)
+    yield _partitions(body["partitions_at_risk"], body["partitions"], path, body["owners"])
     yield _section("losses", losses(body, path))
     if body["rows"].get("tiered_partitions"):
         yield _section("remote", remote_storage(body["remote"], body["remote_count"], path))
@@ -130,9 +130,10 @@ def _action(row: Row) -> Html:
     )
 
 
-def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
+def _partitions(count: int, rows: Sequence[Row], path: str, owners: Sequence[Row]) -> Html:
     columns = [
         plain("Cluster", "cluster"), plain("Topic", "topic"), counts("Partition", "partition"),
+        *([plain("Owner", "owner")] if owners else []),
         ranked("Worst", "verdict"), counts("Fatal", "fatal"), counts("Error", "error"),
         HtmlColumn("Damaged", lambda row: f"{number(row['damaged'])} of {number(row['replicas'])}",
                lambda row: row["damaged"], is_number=True),
@@ -153,6 +154,13 @@ def _partitions(count: int, rows: Sequence[Row], path: str) -> Html:
         " best leader has. In brackets: how many of these are below a high watermark.</p>\n"
     )
     shown = table("partitions", caption(len(rows), count, "partition"), columns, rows) if rows else "<p>None.</p>\n"
+    of_owners = [
+        plain("Cluster", "cluster"), plain("Owner", "owner"), counts("Topics", "topics"),
+        counts("Partitions at risk", "partitions_at_risk"),
+    ]  # fmt: skip
+    some = owners[:ROW_COUNT]
+    if owners:
+        shown += table("owners", caption(len(some), len(owners), "owner"), of_owners, some)
     return _section("partitions", said, shown, query("All partitions, in DuckDB", lines))
 
 

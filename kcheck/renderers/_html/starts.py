@@ -28,7 +28,7 @@ def losses(body: Any, path: str) -> Html:
     rows, losing = body["losses"], body["partitions_losing"]
     columns = [
         plain("Cluster", "cluster"), plain("Broker", "broker"), plain("Topic", "topic"),
-        counts("Partition", "partition"),
+        counts("Partition", "partition"), *([plain("Owner", "owner")] if body["owners"] else []),
         HtmlColumn("Offsets", _offsets, lambda row: row["from"], is_number=True),
         counts("Records", "records"), counts("Committed", "below_high_watermark"), sized("Size", "bytes"),
         plain("Why", "reason"), command(),

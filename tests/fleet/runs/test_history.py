@@ -1,5 +1,7 @@
 """When findings appeared, over several runs: each thing once, with the first and the last run that has it."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +9,10 @@ import pytest
 from pyarrow import parquet
 
 from kcheck.errors import UsageError
-from kcheck.fleet.run import open_runs
+from kcheck.fleet.run import open_run, open_runs
 from kcheck.fleet.runs import history as fleet_history
 from kcheck.fleet.runs.history import history
+from kcheck.fleet.runs.trend import loss_of
 from kcheck.model.finding import Severity
 from kcheck.tables.finding_history import TABLE
 from tests.cli.command import kcheck
@@ -103,3 +106,27 @@ def test_it_is_a_command(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least two runs"):
         history(open_runs([str(out / "run=r0")]), every, every)
     assert 2 == kcheck("fleet", "trend", out / "run=r0").code
+
+
+def test_a_trend_begins_with_the_committed_records_at_risk(tmp_path: Path) -> None:
+    """A count is unknown without its table or without metadata; a topic with one replica is not at risk by that."""
+    sets = [
+        {"cluster": "c", "topic": "t", "partition": 0, "replicas_of_topic": 2, "lost_below_high_watermark": 3,
+         "at_risk_below_high_watermark": 5},
+        {"cluster": "c", "topic": "u", "partition": 0, "replicas_of_topic": 1, "at_risk_below_high_watermark": 70},
+    ]  # fmt: skip
+    forged(tmp_path, "a", replica_sets=sets, started=1)
+    forged(tmp_path, "b", replica_sets=sets[:1], clusters=[{"cluster": "c", "start_all_committed": 8}], started=2)
+    runs = json.loads(kcheck("fleet", "trend", tmp_path, "--format", "json").out)["runs"]
+    names = ("run", "committed_lost", "committed_on_one_disk", "start_all_committed")
+    assert [tuple(row[name] for name in names) for row in runs] == [("a", 3, 5, None), ("b", 3, 5, 8)]
+    shown = kcheck("fleet", "trend", tmp_path).out
+    assert re.search(r"every leader loses +on one disk +start all loses\n", shown)
+    assert re.search(r"\nb .* 3 +5 +8\n", shown)
+    kcheck("fleet", "report", tmp_path, "--html", tmp_path / "x.html", "--quiet")
+    page = (tmp_path / "x.html").read_text()
+    assert 'aria-label="Last 2 runs: ?, 8"' in page
+    assert 'aria-label="Last 2 runs: 5, 5"' in page
+    old = open_run(str(tmp_path / "run=a"))
+    old = old._replace(parts={name: parts for name, parts in old.parts.items() if name != "replica_sets"})
+    assert loss_of(old)["committed_lost"] is None

@@ -79,3 +79,31 @@ def test_a_diff_says_what_the_later_run_lacks(fleet: Path) -> None:
         done.code,
         f"lost: cluster plain broker broker-2: {fleet}/plain/broker-2/data1: the log" in said,
     )
+
+
+@pytest.mark.parametrize(("manifest", "words"), [("{", "is corrupt"), ('{"schema": "kcheck.run/2"}', "kcheck.run/2")])
+def test_a_run_that_cannot_be_read_does_not_hide_a_loss(fleet: Path, manifest: str, words: str) -> None:
+    """A corrupt run, or one of a newer kcheck, beside the earlier run: both are findings, and the scan ends."""
+    lost(fleet, "a")
+    other = fleet.parent / "out" / "run=b"
+    other.mkdir()
+    (other / "_manifest.json").write_text(manifest)
+    shutil.rmtree(fleet / "plain" / "broker-2")
+    report, rows = scanned(fleet.parent, fleet / _LAYOUT, name="c")
+    assert report.body["finished"] is False
+    messages = {row["id"]: row["message"] for row in rows["findings"] if row["id"] in ("KC001", "KC505")}
+    assert "the earlier run is not compared" in messages["KC001"]
+    assert words in messages["KC001"]
+    assert messages["KC505"].startswith("the log dir is not in this scan; run a")
+
+
+def test_an_empty_log_dir_does_not_make_its_broker_two(tmp_path: Path) -> None:
+    """The broker is known by another log dir, so an empty one adds none to the expected brokers."""
+    shutil.copytree(BROKERS / "4.3.1" / "stopped", tmp_path / "fleet" / "c")
+    empty = tmp_path / "fleet" / "c" / "broker-1" / "data1"
+    scanned(tmp_path, tmp_path / "fleet" / _LAYOUT, name="a")
+    shutil.rmtree(empty)
+    empty.mkdir()
+    scanned(tmp_path, tmp_path / "fleet" / _LAYOUT, name="b")
+    (row,) = json.loads(kcheck("fleet", "report", tmp_path / "out", "--format", "json").out)["clusters"]
+    assert (row["brokers_expected"], row["brokers_reached"], row["risk"]) == (3, 3, "fatal")
