@@ -17,7 +17,10 @@ def test_what_no_log_lacks() -> None:
 
 def test_a_quorum_without_majority() -> None:
     """Two of three controllers do not start: nor does the third, unless their own start is not known to end."""
-    three = {**KRAFT, "process.roles": "broker,controller", "controller.quorum.voters": "1@a:1,2@b:1,3@c:1"}
+    three = {
+        **KRAFT, "process.roles": "broker,controller", "controller.quorum.voters": "1@a:1,2@b:1,3@c:1",
+        "listeners": "PLAINTEXT://:1,C://:2", "controller.listener.names": "C",
+    }  # fmt: skip
     nodes = {
         number: facts(
             log_dir(identity={**IDENTITY, "node.id": str(number)}), broker_id=number,
