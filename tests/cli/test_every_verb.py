@@ -94,6 +94,10 @@ TABLE = {
     "new-disk": Asked("1 1 1 1 1 1 1 1", "broker-2/data1 has no readable meta.properties", 2, base="disk-gone",
                       change=Path("broker-2/data1").mkdir),
     "voters-config": Asked("1 1 1 1 1 1 1 1", "controller.quorum.voters is 1,2,3, quorum-state has 1", metadata=""),
+    "voters-started-first": Asked(
+        "1 1 1 1 1 1 1 1",
+        metadata="--metadata controller/data --metadata new-controller/data --metadata third-controller/data",
+    ),
     "voter-formatted-again": Asked("1 0 0 0 0 0 1 0", broker=3, metadata=""),
     "controllers-reformatted": Asked("1 1 1 1 1 1 1 1", metadata="--metadata new-controller"),
     "voters-without-metadata": Asked("1 1 1 1 1 1 1 1", metadata=""),
@@ -166,7 +170,7 @@ def commands(asked: Asked) -> dict[str, str]:
 
 
 def _rest() -> str:
-    return " ".join(name for name in ("controller", "new-controller") if Path(name).is_dir())
+    return " ".join(name for name in ("controller", "new-controller", "third-controller") if Path(name).is_dir())
 
 
 @pytest.mark.sample(13)
