@@ -83,3 +83,6 @@ class BatchFaults(NamedTuple):
     """The offsets `[start, end)` that no lookup in an offset index finds."""
     first: tuple[Offset, Offset, int] | None = None
     """The first and the last offset of its first batch of magic 2, and its CRC; None without one."""
+    head: tuple[Offset, Offset] | None = None
+    """The offsets `[start, end)` from the log start to its first batch, if the first segment has the name of an earlier
+    one; a log cleaner leaves that."""

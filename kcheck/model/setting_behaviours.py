@@ -12,6 +12,3 @@ class SettingBehaviours:
     has_no_zookeeper_authorizer: Behaviour = Behaviour(
         "The class kafka.security.authorizer.AclAuthorizer does not exist.", since="4.0"
     )
-    refuses_empty_list_entries: Behaviour = Behaviour(
-        "A broker refuses an empty entry in log.dirs or listeners.", since="4.2"
-    )

@@ -51,21 +51,33 @@ class ReplicaFiles(NamedTuple):
         return (self.view.topic, self.view.partition)
 
 
+class DoubleReplica(NamedTuple):
+    """A partition with two directories of one broker, which does not start with them."""
+
+    name: str
+    """The partition; empty for bare files."""
+    broker_id: int
+    """The broker."""
+    paths: tuple[str, str]
+    """Where they are."""
+
+
 class LoadedReplicas(NamedTuple):
     """The replicas in the paths, sorted by partition and broker."""
 
     replicas: tuple[ReplicaFiles, ...]
     findings: list[Finding]
+    doubles: tuple[DoubleReplica, ...] = ()
 
 
 def replicas_of(
     targets: tuple[Target, ...], *, wanted: PartitionFilter, log_dirs: LogDirs, running: bool = False,
-    image: ClusterImage | None = None,
+    image: ClusterImage | None = None, keeps_doubles: bool = False,
 ) -> LoadedReplicas:  # fmt: skip
     """Return every current replica, with the findings in its files; `image` is the given metadata.
 
-    UsageError: two replicas of one partition with one broker id, where the message names both files, or, of brokers
-    that are `running`, a broker id that contradicts meta.properties.
+    UsageError: two replicas of one partition with one broker id, unless it `keeps_doubles`, or, of brokers that are
+    `running`, a broker id that contradicts meta.properties.
     """
     replicas: list[ReplicaFiles] = []
     findings: list[Finding] = []
@@ -93,11 +105,13 @@ def replicas_of(
             for small in log_dir.view.files.values():
                 findings.extend(check_file(small, release))
         findings.extend(log_dir.findings)
-    _no_equals(replicas)
+    doubles = tuple(_doubles(replicas))
+    for name, broker_id, (path, other) in () if keeps_doubles else doubles:
+        raise UsageError(f"two replicas{f' of {name}' if name else ''} with broker id {broker_id}: {path} and {other}")
     ordered = sorted(replicas, key=lambda r: (*r.key, -1 if r.view.where.broker_id is None else r.view.where.broker_id))
     # Show findings that can make the plan wrong; the rest belongs to `inspect`.
     noticed = [finding for finding in findings if finding.severity is not Severity.INFO]
-    return LoadedReplicas(replicas=tuple(ordered), findings=noticed)
+    return LoadedReplicas(replicas=tuple(ordered), findings=noticed, doubles=doubles)
 
 
 def _settled(findings: Iterable[Finding], view: PartitionView, release: Release) -> Iterator[Finding]:
@@ -188,12 +202,13 @@ def require_one_cluster(loaded: LoadedReplicas) -> None:
         raise UsageError(f"two clusters: {first}/meta.properties says {one}, {second}/meta.properties says {other}")
 
 
-def _no_equals(replicas: list[ReplicaFiles]) -> None:
+def _doubles(replicas: list[ReplicaFiles]) -> Iterator[DoubleReplica]:
+    """Yield the partitions of which a broker has two directories."""
     seen: dict[tuple[object, ...], str] = {}
     for replica in replicas:
         broker_id = replica.view.where.broker_id
         key = (*replica.key, broker_id)
         if broker_id is not None and key in seen:
-            name = "" if replica.bare else f" of {partition_name(replica.view.topic, replica.view.partition)}"
-            raise UsageError(f"two replicas{name} with broker id {broker_id}: {seen[key]} and {replica.path}")
+            name = "" if replica.bare else partition_name(replica.view.topic, replica.view.partition)
+            yield DoubleReplica(name, broker_id, (seen[key], replica.path))
         seen[key] = replica.path

@@ -11,6 +11,7 @@ from kcheck.model.cluster import NO_LEADER, BrokerRegistration, PartitionRegistr
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
 from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.replicas.loading import DoubleReplica
 from kcheck.replicas.served_now import ServedNow, remote_steps
 
 _UNKNOWN_PARTITION = "? (the partition is not in the given metadata)"
@@ -79,6 +80,13 @@ def broker_steps(plan: SavedPlan, brokers: Mapping[int, BrokerRegistration]) -> 
         ok = None if before is None or now is None else now != before
         seen = {None: "? (no two broker epochs to compare)", True: "it registered again", False: "not since the plan"}
         yield PlanStep(StepKind.BROKER, f"broker {number} starts", seen[ok], ok, broker_id=number)
+
+
+def double_steps(doubles: Iterable[DoubleReplica]) -> Iterator[PlanStep]:
+    """Yield a step for each broker that does not start because a partition has two directories."""
+    for double in doubles:
+        seen = f"{double.name} exists twice: {' and '.join(double.paths)}"
+        yield PlanStep(StepKind.BROKER, f"broker {double.broker_id} starts", seen, ok=False, broker_id=double.broker_id)
 
 
 def premise_steps(premises: Iterable[JudgedPremise]) -> Iterator[PlanStep]:

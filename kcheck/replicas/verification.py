@@ -29,6 +29,7 @@ from kcheck.replicas.plan_steps import (
     PartitionNow,
     SavedEvidence,
     broker_steps,
+    double_steps,
     partition_steps,
     premise_steps,
     verdict,
@@ -119,7 +120,7 @@ def verify(
         raise UsageError(f"{folder}: no partition of the plan is among those that --topic and --partition select")
     log_dirs = LogDirs(release)
     image = image_at_hand(targets, metadata, log_dirs)
-    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, image=image)
+    loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, image=image, keeps_doubles=True)
     strays, cleaned = _besides(targets, wanted, log_dirs)
     read = _Read(
         plan=plan,
@@ -133,7 +134,11 @@ def verify(
     brokers = {} if read.image is None else read.image.brokers
     options = with_copies(targets, StartOptions(None, Settings(), release, metadata=metadata), log_dirs)
     premises = chain.from_iterable(start_premises(targets, options, log_dirs, one_cluster=True).values())
-    steps = [*(broker_steps(plan, brokers) if partitions else ()), *premise_steps(premises)]
+    steps = [
+        *(broker_steps(plan, brokers) if partitions else ()),
+        *double_steps(loaded.doubles),
+        *premise_steps(premises),
+    ]
     for planned in partitions:
         steps.extend(partition_steps(planned, _now(planned, read), plan, brokers))
     return Verification(

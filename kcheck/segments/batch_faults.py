@@ -40,7 +40,7 @@ def batch_faults(
 ) -> BatchFaults:
     """Return the faults of a log that begins at `start` and ends at `end`, up to a segment whose size does not fit.
 
-    A gap before the first batch is none: a log cleaner removes the oldest records, and leaves the segment its name.
+    A gap before the first batch is apart: a log cleaner removes the oldest records, and leaves the segment its name.
     UnreadableError if a segment cannot be read.
     """
     unreadable, between, within, foreign = list[UnreadableRecords](), list[Between](), list[Between](), list[Between]()
@@ -69,7 +69,7 @@ def batch_faults(
                 if why is not None:
                     unreadable.append(UnreadableRecords(expected, batch.base_offset, why))
                     why = None
-                elif segments[0].base < expected < batch.base_offset and batch.record_count is not None:
+                elif expected < batch.base_offset and batch.record_count is not None:
                     within.append((expected, batch.base_offset))
                 first_batch = first_batch or _identity(batch)
                 newest = max(newest, batch.max_timestamp or 0)
@@ -82,6 +82,7 @@ def batch_faults(
                     dates.append(DatedRecords(segment.base, expected, dated[0], newest))
     if why is not None and is_complete:
         unreadable.append(UnreadableRecords(expected, end, why))
+    head = within.pop(0) if within and within[0][0] == segments[0].base else None
     seen = (one._replace(end=min(one.end, end)) for one in unreadable)
     gaps = sorted((*between, *within)) if is_dense and len(within) <= _GAPS_MAX else []
     missing = ((first, min(until, end)) for first, until in gaps if until > start and first < end)
@@ -93,6 +94,7 @@ def batch_faults(
         tuple(one._replace(start=max(one.start, start)) for one in dates if one.end > start),
         tuple((max(first, start), until) for first, until in skipped if until > start),
         first_batch,
+        None if head is None or not is_dense or head[1] <= start else (max(head[0], start), head[1]),
     )
 
 

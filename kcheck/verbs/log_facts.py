@@ -96,6 +96,9 @@ def log_facts(
     if row.batches is not None and looks_between(directory.topic, offsets, image):
         known = {(one.start, one.end) for one in missing}
         missing += (MissingRecords(*gap) for gap in row.batches.gaps if gap not in known)
+        # Without metadata the topic may be a compacted one.
+        if row.batches.head is not None and image is not None and directory.topic in image.topics:
+            missing.append(MissingRecords(*row.batches.head))
     return LogFacts(
         partition=TopicPartition(directory.topic, directory.partition),
         log_dir=log_dir,

@@ -227,13 +227,15 @@ class _CopyReader:
             for columns in reader:
                 intact = intact and (columns.valid is None or bool(columns.valid.all()))
                 for index in (0, *(1 + (columns.epoch[1:] != columns.epoch[:-1]).nonzero()[0])):
-                    self._note_epoch(int(columns.epoch[index]), int(columns.base_offset[index]))
+                    self._note_epoch(
+                        int(columns.epoch[index]), int(columns.base_offset[index]), int(columns.crc[index])
+                    )
             return intact and reader.position == source.size
 
-    def _note_epoch(self, epoch: int, offset: int) -> None:
+    def _note_epoch(self, epoch: int, offset: int, crc: int) -> None:
         """Note the epoch of a batch: also below the snapshot, where a copy of another node may end."""
         if not self._epochs or self._epochs[-1].epoch != epoch:
-            self._epochs.append(RaftEpoch(epoch, offset))
+            self._epochs.append(RaftEpoch(epoch, offset, crc))
 
     def _segment(self, name: str, before: tuple[int, int, int], snapshot: int) -> tuple[int, int, bool]:
         """Replay a segment from the snapshot's offset on; return its end, its last epoch, and whether it is intact.
@@ -252,7 +254,7 @@ class _CopyReader:
                 if batch.last_offset >= snapshot or batch.attributes & CONTROL:
                     self._take(source, batch, None, from_offset=snapshot)
                 end, epoch = min(batch.last_offset, last) + 1, batch.epoch or 0
-                self._note_epoch(epoch, batch.base_offset)
+                self._note_epoch(epoch, batch.base_offset, batch.crc)
                 self._timestamp = batch.max_timestamp
             return end, epoch, walk.position == source.size
 

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
+from kcheck.model.rights import Volume
+from kcheck.views import host_facts
 from tests.cli.command import kcheck
 from tests.oracle.scenes import FIXTURES
 
@@ -35,6 +37,8 @@ class Asked(NamedTuple):
     """The incident whose disks these are, if not that of the name."""
     change: Callable[[], object] = tuple
     """What was done to them."""
+    volume: Volume | None = None
+    """The file system of the log dirs, if it is not as it should be."""
 
 
 def edited(path: str, old: str, new: str) -> None:
@@ -62,11 +66,24 @@ def replaced() -> None:
         Path(f"broker-1/{name}/meta.properties").write_text(new, "utf-8")
 
 
+def cut() -> None:
+    """Take the last batch from both logs of clicks-0: the high watermark is above them."""
+    for log_dir in ("broker-2/data", "broker-3/data1"):
+        path = Path(log_dir, "clicks-0/00000000000000000000.log")
+        path.write_bytes(path.read_bytes()[:7467])
+        Path(log_dir, ".kafka_cleanshutdown").unlink()
+
+
 def torn() -> None:
     """Cut the last batch of a controller's metadata log."""
     path = Path("controller/data/__cluster_metadata-0/00000000000000000000.log")
     path.write_bytes(path.read_bytes()[:-7])
 
+
+DISK = Volume(
+    "/disk", is_read_only=False, is_seen_in_container=False, free=1 << 40, free_for_root=1 << 40, block_size=4096
+)
+"""A file system with room; a test cannot mount one."""
 
 TABLE = {
     "cluster-id": Asked("1 1 1 1 1 1 1 1", "the disk of broker 1 is of cluster", metadata="--metadata controller/data"),
@@ -77,6 +94,10 @@ TABLE = {
     "new-disk": Asked("1 1 1 1 1 1 1 1", "broker-2/data1 has no readable meta.properties", 2, base="disk-gone",
                       change=Path("broker-2/data1").mkdir),
     "voters-config": Asked("1 1 1 1 1 1 1 1", "controller.quorum.voters is 1,2,3, quorum-state has 1", metadata=""),
+    "voters-started-first": Asked(
+        "1 1 1 1 1 1 1 1",
+        metadata="--metadata controller/data --metadata new-controller/data --metadata third-controller/data",
+    ),
     "voter-formatted-again": Asked("1 0 0 0 0 0 1 0", broker=3, metadata=""),
     "controllers-reformatted": Asked("1 1 1 1 1 1 1 1", metadata="--metadata new-controller"),
     "voters-without-metadata": Asked("1 1 1 1 1 1 1 1", metadata=""),
@@ -96,7 +117,7 @@ TABLE = {
     "old-copy-of-a-disk": Asked("1 1 1 1 1 1 1 1", "the disks are a copy from before: broker epoch 190", 2),
     "future-only": Asked("1 1 1 1 1 1 1 1", "aa-0", metadata=""),
     "future-beside-current": Asked("1 1 1 1 1 1 1 1", metadata=""),
-    "directories-moved": Asked("1 1 1 1 1 1 2 1"),
+    "directories-moved": Asked("1 1 1 1 1 1 1 1"),
     "topic-deleted": Asked("1 1 1 0 1 1 1 0", "-delete directories hold"),
     "topic-deleted-put-back": Asked("1 1 1 1 1 1 1 1"),
     "unclean-election-happened": Asked("1 1 1 1 1 1 1 1", "old-0"),
@@ -116,6 +137,15 @@ TABLE = {
     ),
     "cloned-disk": Asked("1 1 1 1 1 1 1 1", "is registered by broker 1: the disk is a copy of that broker", 2,
                          base="hanging-transaction", change=cloned),
+    "high-watermark-above-every-log": Asked(
+        "1 1 1 1 1 1 1 1", "clicks-0", 3, base="hanging-transaction", change=cut,
+    ),
+    "read-only-mount": Asked(
+        "1 1 1 1 0 0 1 0", "/disk", base="hanging-transaction", volume=DISK._replace(is_read_only=True),
+    ),
+    "disk-full": Asked(
+        "1 1 1 1 0 0 1 0", "free", base="hanging-transaction", volume=DISK._replace(free=0, free_for_root=0),
+    ),
     "torn-metadata": Asked("0 0 0 0 1 1 1 1", base="hanging-transaction", change=torn),
 }  # fmt: skip
 """By incident."""
@@ -140,12 +170,12 @@ def commands(asked: Asked) -> dict[str, str]:
 
 
 def _rest() -> str:
-    return " ".join(name for name in ("controller", "new-controller") if Path(name).is_dir())
+    return " ".join(name for name in ("controller", "new-controller", "third-controller") if Path(name).is_dir())
 
 
 @pytest.mark.sample(13)
 @pytest.mark.parametrize("name", TABLE)
-def test_every_verb(name: str, tmp_path: Path) -> None:
+def test_every_verb(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same broker, the same files, the same sentence."""
     asked = TABLE[name]
     with tarfile.open(FIXTURES / "asked" / f"{asked.base or name}.tar.xz") as tar:
@@ -153,6 +183,8 @@ def test_every_verb(name: str, tmp_path: Path) -> None:
     codes, silent = [], []
     with contextlib.chdir(tmp_path):
         asked.change()
+        if asked.volume is not None:
+            monkeypatch.setattr(host_facts, "volume_of", lambda _: asked.volume)
         for verb, expected in zip(VERBS, asked.codes.split(), strict=True):
             if expected == "-":
                 codes.append(expected)

@@ -23,7 +23,8 @@ _HEAD = '''"""What each release accepts of a setting, by Kafka's own classes.
 
 Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; then for each rule the type; what
 is accepted: `-` for every value of the type, `2..9` for numbers, `a|b` for words, `%` before words in any case, `!` for
-all but the empty text; the first release of this rule; the first one without it, or `-`.
+all but the empty text or list, and before words, `,` for lists without an empty entry; the first release of this rule;
+the first one without it, or `-`.
 """
 
 TABLE = """'''
@@ -59,9 +60,13 @@ def rules_of(version: str) -> Iterator[str]:
 
 
 def _accepted(of_type: str, validator: str) -> str:
+    validator, *flags = re.split(r" (no-list|no-entry)", validator)
+    whole = "!" if "no-list" in flags else ""
     words = re.fullmatch(r"(?:CaseInsensitive)?Valid(?:String|List) (?:\(case insensitive\) )?\[(.*)\]", validator)
     if words and words[1]:
-        return ("%" if "insensitive" in validator else "") + "|".join(words[1].split(", "))
+        return whole + ("%" if "insensitive" in validator else "") + "|".join(words[1].split(", "))
+    if flags:
+        return whole + ("," if "no-entry" in flags else "")
     if validator.startswith("NonEmptyString"):
         return "!"
     numbers = _RANGE.search(validator)

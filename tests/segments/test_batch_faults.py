@@ -72,6 +72,11 @@ def test_offsets_that_no_batch_has() -> None:
     assert faults(without, log(SECOND), log(THIRD), start=40).gaps == ()
     assert faults(log(FIRST[:-2]), log(SECOND), log(THIRD)).gaps == ((80, 100),)
     assert faults(log(FIRST[::2]), log(SECOND), log(THIRD)).gaps == ()
+    headless = log(FIRST[2:])
+    assert faults(headless, log(SECOND), log(THIRD)).head == (0, 20)
+    assert faults(headless, log(SECOND), log(THIRD), start=10).head == (10, 20)
+    assert faults(headless, log(SECOND), log(THIRD), start=20).head is None
+    assert faults(log([*FIRST[2:3], batch(30, 5, last_offset=39)]), end=40).head is None
     short = [log(run(base, base + 59)) for base in range(0, 500, 100)]
     assert len(faults(*short, log(run(500, 599)), end=600).gaps) == 5
     cleaned = batch(20, 5, last_offset=29)

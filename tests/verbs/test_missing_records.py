@@ -54,6 +54,22 @@ def test_a_middle_segment(disk: Path, endings: tuple[str, ...]) -> None:
     assert told(disk) == {"P305": "segments-0 has no segment with offsets 40-59: where it leads, consumers skip them"}
 
 
+def test_the_first_batch(disk: Path) -> None:
+    """Only where the topic is known not to be compacted; the log start that a broker wrote explains it."""
+    log = disk / "plain-0" / f"{0:020}.log"
+    data = log.read_bytes()
+    log.write_bytes(data[12 + int.from_bytes(data[8:12]) :])
+    first = int.from_bytes(log.read_bytes()[:8])
+    kill(disk)
+    said = f"plain-0 has no segment with offsets 0-{first - 1}: where it leads, consumers skip them"
+    assert told(disk) == {"P305": said}
+    (disk / "log-start-offset-checkpoint").write_text(f"0\n1\nplain 0 {first}\n")
+    assert "P305" not in told(disk)
+    (disk / "log-start-offset-checkpoint").unlink()
+    shutil.rmtree(disk / "__cluster_metadata-0")
+    assert told(disk) == {}
+
+
 def test_the_last_segment(disk: Path) -> None:
     """The high watermark stays."""
     remove(disk, 120)

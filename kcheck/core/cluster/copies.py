@@ -11,6 +11,8 @@ class RaftEpoch(NamedTuple):
 
     epoch: int
     start: int
+    crc: int | None = None
+    """The CRC of its first batch; None if that is not known."""
 
 
 class MetadataCopy(NamedTuple):

@@ -6,7 +6,7 @@ Kafka keeps the high watermark of this log in memory alone. Raft: KafkaRaftClien
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch, newest_copy
 
 _NO_COPY = (-1, -1)
 _SEVERAL = 2
@@ -163,6 +163,18 @@ def kept_to(copy: MetadataCopy, leader: MetadataCopy) -> int:
         return min(copy.end, max(copy.snapshot, leader.snapshot))
     epoch, end = max(common)
     return min(end, ends_of[epoch])
+
+
+def parting(copy: MetadataCopy, other: MetadataCopy) -> RaftEpoch | None:
+    """Return the first epoch of a copy whose first batch is another one in the other copy, at the same offset.
+
+    A broker does not notice: KafkaRaftClient compares epochs and offsets alone.
+    """
+    batches = {(epoch.epoch, epoch.start): epoch.crc for epoch in other.epochs}
+    return next(
+        (epoch for epoch in copy.epochs if None not in (epoch.crc, crc := batches.get(epoch[:2])) and crc != epoch.crc),
+        None,
+    )
 
 
 def _epoch_ends(copy: MetadataCopy) -> list[tuple[int, int]]:

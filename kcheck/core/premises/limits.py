@@ -4,14 +4,14 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import NamedTuple
 
+from kcheck.core.premises.listeners import refused_listeners
+from kcheck.core.premises.setting_relations import PROVIDER, RefusedSetting, refused_beside_others
 from kcheck.core.releases.setting_rules import TABLE
 from kcheck.model.behaviour import is_between
 from kcheck.model.java import java_int, java_long
 from kcheck.model.release import Release
 
-LISTS = ("log.dirs", "log.dir", "listeners", "advertised.listeners", "controller.listener.names")
-"""Settings that may not contain an empty entry in 4.2 and later, such as that after a trailing comma (ValidList)."""
-_OF_TOPICS = {
+OF_TOPICS = {
     "log.cleanup.policy": "cleanup.policy", "compression.type": "compression.type",
     "log.cleaner.delete.retention.ms": "delete.retention.ms", "log.segment.delete.delay.ms": "file.delete.delay.ms",
     "log.flush.interval.messages": "flush.messages", "log.flush.interval.ms": "flush.ms",
@@ -22,11 +22,6 @@ _OF_TOPICS = {
     "log.roll.jitter.ms": "segment.jitter.ms", "log.roll.ms": "segment.ms",
 }  # fmt: skip
 """The settings that are the defaults of topics: the start checks them as configurations of a topic, too."""
-_RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
-"""What counts first."""
-_LAG, _WAIT = ("replica.lag.time.max.ms", "30000"), ("replica.fetch.wait.max.ms", "500")
-"""How long a follower may lag, and how long it waits for records, with their defaults."""
-_LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 GONE_AUTHORIZERS: Mapping[str, Callable[[Release], bool]] = {
     "kafka.security.auth.SimpleAclAuthorizer": lambda release: release.has_no_simple_acl_authorizer,
     "kafka.security.authorizer.AclAuthorizer": lambda release: release.has_no_zookeeper_authorizer,
@@ -34,8 +29,10 @@ GONE_AUTHORIZERS: Mapping[str, Callable[[Release], bool]] = {
 """The values of authorizer.class.name that Kafka has removed, and which releases lack them."""
 BROKER, TOPIC = "broker", "topic"
 """Whose settings a rule is about."""
-_PROVIDER = "${"
 _SHORT_MAX = 32767
+_CLASS = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)*")
+_OF_CLASS = re.compile(r"\.class(\.name)?$|\.reporters$|\.assignors$")
+_OF_KAFKA = ("org.apache.kafka.", "kafka.")
 _DOUBLE = re.compile(
     r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?|0[xX][0-9a-fA-F.]+[pP][+-]?[0-9]+[fFdD]?)"
 )
@@ -52,26 +49,11 @@ class SettingRule(NamedTuple):
     """The accepted part of that type, as in `setting_rules`; `-` for all."""
 
 
-class RefusedSetting(NamedTuple):
-    """A setting that a release refuses."""
-
-    name: str
-    """The setting."""
-    value: str
-    """Its value."""
-    why: str
-    """The accepted values, in words."""
-
-
 def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield the settings of a server.properties that end the process of this release."""
     refused = tuple(refused_values(settings, setting_rules(BROKER, release)))
     yield from refused
     yield from _refused_beyond_rules(settings, release, {one.name for one in refused})
-    for name in LISTS if release.refuses_empty_list_entries else ():
-        entries = settings.get(name, "").split(",")
-        if len(entries) > 1 and not all(map(str.strip, entries)):
-            yield RefusedSetting(name, settings[name].strip(), "refuses an empty entry")
     authorizer = settings.get("authorizer.class.name", "").strip()
     is_gone = GONE_AUTHORIZERS.get(authorizer)
     if is_gone is not None and is_gone(release):
@@ -83,22 +65,14 @@ def _refused_beyond_rules(
 ) -> Iterator[RefusedSetting]:
     """Yield what the start refuses of settings that are right by themselves, but for those that are `refused` already.
 
-    As a default of topics (LogConfig), as a time of 0 (KafkaConfig.validateValues), as an endpoint
+    As a default of topics (LogConfig), beside others (KafkaConfig.validateValues), as an endpoint
     (EndPoint.createEndPoint): 0.10.2 to 4.3.1.
     """
     of_topics = setting_rules(TOPIC, release)
-    rules = {name: of_topics[topic]._replace(name=name) for name, topic in _OF_TOPICS.items() if topic in of_topics}
+    rules = {name: of_topics[topic]._replace(name=name) for name, topic in OF_TOPICS.items() if topic in of_topics}
     yield from (one for one in refused_values(settings, rules) if one.name not in refused)
-    retention = next((name for name in _RETENTION if settings.get(name, "").strip()), "")
-    for name in (retention,) if settings.get(retention, "").strip() == "0" else ():
-        yield RefusedSetting(name, "0", "refuses 0")
-    lag, wait = (java_long(settings.get(name, default).strip()) for name, default in (_LAG, _WAIT))
-    if lag is not None and wait is not None and lag < wait:
-        yield RefusedSetting(_LAG[0], str(lag), f"refuses less than {_WAIT[0]}, {wait}")
-    for name in ("listeners", "advertised.listeners"):
-        for entry in filter(None, map(str.strip, settings.get(name, "").split(","))):
-            if _PROVIDER not in entry and not _LISTENER.fullmatch(entry):
-                yield RefusedSetting(name, entry, "accepts NAME://HOST:PORT")
+    yield from refused_beside_others(settings, release)
+    yield from refused_listeners(settings, release)
 
 
 def refused_values(settings: Mapping[str, str], rules: Mapping[str, SettingRule]) -> Iterator[RefusedSetting]:
@@ -108,9 +82,17 @@ def refused_values(settings: Mapping[str, str], rules: Mapping[str, SettingRule]
     """
     for name, text in settings.items():
         rule, value = rules.get(name), text.strip()
-        why = None if rule is None or _PROVIDER in value else refusal(rule, value)
+        why = None if rule is None or PROVIDER in value else refusal(rule, value)
         if why is not None:
             yield RefusedSetting(name, value, why)
+
+
+def foreign_classes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the settings that name a class of another project, with it: no file shows whether a broker can load it."""
+    for name, text in settings.items():
+        for value in map(str.strip, text.split(",")) if _OF_CLASS.search(name) else ():
+            if value and _CLASS.fullmatch(value) and "." in value and not value.startswith(_OF_KAFKA):
+                yield name, value
 
 
 def setting_rules(kind: str, release: Release) -> Mapping[str, SettingRule]:
@@ -156,12 +138,15 @@ def _out_of_range(accepted: str, number: float) -> str | None:
 
 def _no_word(rule: SettingRule, value: str) -> str | None:
     """Return why a text or a list of texts is refused; None if it is not."""
-    if rule.accepted == "!":
-        return None if value else "refuses an empty value"
-    if rule.accepted == "-":
-        return None
-    words = rule.accepted.removeprefix("%").split("|")
+    accepted = rule.accepted.removeprefix("!")
+    if accepted != rule.accepted and not value:
+        return "refuses an empty value"
     given = [part.strip() for part in value.split(",") if value] if rule.type == "list" else [value]
-    if rule.accepted.startswith("%"):
+    if rule.type == "class" and not _CLASS.fullmatch(value):
+        return "accepts the name of a class"
+    if accepted in ("", "-", ","):
+        return "refuses an empty entry" if accepted == "," and "" in given else None
+    words = accepted.removeprefix("%").split("|")
+    if accepted.startswith("%"):
         given = [part.upper() for part in given]
     return None if set(given) <= set(words) else f"accepts {', '.join(words[:-1])} or {words[-1]}"

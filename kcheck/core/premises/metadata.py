@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.cluster.quorum import kept_to
+from kcheck.core.cluster.quorum import kept_to, parting
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseKind
@@ -115,6 +115,46 @@ def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
 
     For a voter the copies of all observers count: with one that has more, its own disk is an older one.
     """
+    parted = [*_parted(premise, facts)]
+    yield from parted
+    if not parted:
+        yield from _same_ends(premise, facts)
+
+
+def _parted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for copies with other batches than the broker's own: one is of another cluster, or of a second history.
+
+    A broker follows the voters; of a controller all other copies count.
+    """
+    own = next((copy for copy in facts.copies if copy.node_id == facts.broker_id), None)
+    others = [copy for copy in facts.copies if copy.node_id not in (None, facts.broker_id)]
+    apart = [] if own is None else [copy for copy in others if parting(own, copy) is not None]
+    if own is None or not apart:
+        return
+    voters = facts.configured_voters or own.voters
+    if facts.broker_id in voters:
+        is_refuted, agrees = len(apart) == len(others), 2 * len(apart) < len(others)
+    else:
+        against = sum(copy.node_id in voters for copy in apart)
+        is_refuted = 2 * against >= len(voters) > 0
+        agrees = 2 * (sum(copy.node_id in voters for copy in others) - against) > len(voters)
+    if agrees:
+        return
+    other, at = apart[0], parting(own, apart[0])
+    assert at is not None
+    evidence = tuple(PremiseEvidence(copy.path, f"epoch {copy.epoch}, end {copy.end}") for copy in (own, other))
+    sentence = (
+        f"nodes {facts.broker_id} and {other.node_id} have two histories of the metadata. They have different batches"
+        f" at offset {at.start} of epoch {at.epoch}: one may be the log of another cluster"
+    )
+    if is_refuted:
+        yield refuted(premise, facts, sentence, *evidence)
+    else:
+        yield not_seen(premise, facts, sentence, "--metadata with the log dirs of the other controllers", *evidence)
+
+
+def _same_ends(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the ends of the copies."""
     observers = [copy for copy in facts.copies if copy.node_id is not None and copy.node_id not in copy.voters]
     of_voters = [copy for copy in facts.copies if copy.node_id is not None and copy.node_id in copy.voters]
     voters = frozenset(number for copy in of_voters for number in copy.voters)
@@ -186,7 +226,7 @@ TABLE = (
     Premise(
         SAME_HISTORY, PremiseKind.METADATA, "The controllers have the history that the broker has.",
         "The copies of all voters contain the broker's own copy.",
-        "The broker's copy has entries that the newest copy of a voter lacks.",
+        "The broker's copy has entries that the newest copy of a voter lacks, or other batches at the same offsets.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
         "Keep the broker down. Find the controllers with its history (kcheck cluster).",
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history, is_of_quorum=True,

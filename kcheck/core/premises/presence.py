@@ -292,7 +292,9 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
         if known_by is None and not (facts.image is not None and is_compacted(facts.image, log.partition.topic)):
             name = partition_name(*log.partition)
             sentence = f"{name} has no segment with offsets {start}-{end - 1}"
-            ends = f"a segment ends at {start}, the next one begins at {end}"
+            ends = f"the batches before {start} and from {end} on are there"
+            if start == log.start:
+                ends = f"the log begins at {start}, its first batch at {end}"
             evidence = PremiseEvidence(f"{log.log_dir}/{name}", ends)
             yield where_it_leads(premise, facts, log, sentence, evidence, "where it leads, consumers skip them")
 
@@ -414,9 +416,11 @@ TABLE = (
         ends_start=False, rules=("KC203",), cost=PremiseCost.HOLE,
     ),
     Premise(
-        MIDDLES_THERE, PremiseKind.PRESENCE, "No segment is missing between two others.",
-        "Each segment of a log that is not compacted ends where the next one begins.",
-        "A segment that ends below the next one. Not seen in a replica that is not elected.",
+        MIDDLES_THERE, PremiseKind.PRESENCE, "No offset is missing at the log start, or between two segments.",
+        "Each segment of a log that is not compacted ends where the next one begins, and the first batch is at the "
+        "log start.",
+        "A segment that ends below the next one, or a first batch above the log start. Not seen in a replica that is "
+        "not elected.",
         "Consumers that read from it skip the offsets; followers that fetch from it get the same gap.",
         "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
         "LogLoader.loadSegmentFiles, UnifiedLog.read 3.0 to 4.3.1", middles_there, ends_start=False,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
-from kcheck.core.premises.judged import proven, refuted
-from kcheck.core.premises.limits import TOPIC, refused_settings, refused_values, setting_rules
+from kcheck.core.premises.judged import not_seen, proven, refuted
+from kcheck.core.premises.limits import TOPIC, foreign_classes, refused_settings, refused_values, setting_rules
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
@@ -51,7 +51,11 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
     for refusal in refusals:
         sentence = f"{refusal.name}={refusal.value}: Kafka {facts.release.name} {refusal.why}"
         yield refuted(premise, facts, sentence, PremiseEvidence(path, f"{refusal.name}={refusal.value}"))
-    if not refusals:
+    foreign = tuple(PremiseEvidence(path, f"{name}={value}") for name, value in foreign_classes(facts.config))
+    if foreign:
+        sentence = "whether the broker can load the classes that are not Kafka's own is not known"
+        yield not_seen(premise, facts, sentence, None, *foreign)
+    elif not refusals:
         yield proven(premise, facts, PremiseEvidence(path, "the release accepts each setting"))
 
 
@@ -99,11 +103,12 @@ TABLE = (
     ),
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
-        "Each setting in server.properties has a value that the release accepts, in type, range and class.",
-        "A value of another type or beyond the range, or a class that the release no longer has.",
+        "Each setting in server.properties has a value that the release accepts, by itself and beside the others.",
+        "A value of another type or beyond the range, or one that another setting contradicts. Also a class that the "
+        "release no longer has. Not seen: classes that are not Kafka's own.",
         "The process ends: ConfigException, invalid value.",
         "Correct the setting that the reason names.",
-        "KafkaConfig, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,
+        "KafkaConfig.validateValues, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,
     ),
     Premise(
         "P503", PremiseKind.SETTINGS, "The release accepts the configurations of the topics.",

@@ -1,15 +1,16 @@
-"""The accepted values of settings in each release, by Kafka's own classes.
+"""What each release accepts of a setting, by Kafka's own classes.
 
 Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; then for each rule the type; what
 is accepted: `-` for every value of the type, `2..9` for numbers, `a|b` for words, `%` before words in any case, `!` for
-all but the empty text; the first release of this rule; the first one without it, or `-`.
+all but the empty text or list, and before words, `,` for lists without an empty entry; the first release of this rule;
+the first one without it, or `-`.
 """
 
 TABLE = """
 broker add.partitions.to.txn.retry.backoff.max.ms int 0.. 4.0 -
 broker add.partitions.to.txn.retry.backoff.ms int 1.. 4.0 -
 broker advertised.host.name string - 0.10.2 3.0
-broker advertised.listeners list - 4.2 - string - 0.10.2 4.2
+broker advertised.listeners list !, 4.2 - string - 0.10.2 4.2
 broker advertised.port int - 0.10.2 3.0
 broker alter.config.policy.class.name class - 0.11.0 -
 broker alter.config.policy.kraft.compatibility.enable boolean - 3.9 4.0
@@ -30,7 +31,7 @@ broker compression.gzip.level int 1..9|-1 3.8 -
 broker compression.lz4.level int 1..17 3.8 -
 broker compression.type string - 0.10.2 3.3 string uncompressed|zstd|lz4|snappy|gzip|producer 3.3 -
 broker compression.zstd.level int -131072..22 3.8 -
-broker config.providers list - 4.2 -
+broker config.providers list , 4.2 -
 broker connection.failed.authentication.delay.ms int 0.. 2.1 -
 broker connections.max.idle.ms long - 0.10.2 -
 broker connections.max.reauth.ms long - 2.2 -
@@ -38,12 +39,12 @@ broker control.plane.listener.name string - 2.2 4.0
 broker controlled.shutdown.enable boolean - 0.10.2 -
 broker controlled.shutdown.max.retries int - 0.10.2 4.0
 broker controlled.shutdown.retry.backoff.ms long - 0.10.2 4.0
-broker controller.listener.names list - 4.2 - string - 2.8 4.2
+broker controller.listener.names list !, 4.2 - string - 2.8 4.2
 broker controller.performance.always.log.threshold.ms long 0.. 4.0 -
 broker controller.performance.sample.period.ms long 100.. 4.0 -
 broker controller.quorum.append.linger.ms int - 2.8 4.1 int 0.. 4.1 -
 broker controller.quorum.auto.join.enable boolean - 4.2 -
-broker controller.quorum.bootstrap.servers list - 3.8 -
+broker controller.quorum.bootstrap.servers list , 3.8 -
 broker controller.quorum.election.backoff.max.ms int - 2.8 4.1 int 0.. 4.1 -
 broker controller.quorum.election.timeout.ms int - 2.8 4.1 int 0.. 4.1 -
 broker controller.quorum.fetch.max.bytes int 1.. 4.3 -
@@ -51,11 +52,11 @@ broker controller.quorum.fetch.snapshot.max.bytes int 1.. 4.3 -
 broker controller.quorum.fetch.timeout.ms int - 2.8 4.1 int 0.. 4.1 -
 broker controller.quorum.request.timeout.ms int - 2.8 4.1 int 0.. 4.1 -
 broker controller.quorum.retry.backoff.ms int - 2.8 4.1 int 0.. 4.1 -
-broker controller.quorum.voters list - 2.8 -
+broker controller.quorum.voters list , 2.8 -
 broker controller.quota.window.num int 1.. 2.7 -
 broker controller.quota.window.size.seconds int 1.. 2.7 -
 broker controller.socket.timeout.ms int - 0.10.2 -
-broker cordoned.log.dirs list - 4.3 -
+broker cordoned.log.dirs list , 4.3 -
 broker create.topic.policy.class.name class - 0.10.2 -
 broker default.replication.factor int - 0.10.2 -
 broker delegation.token.expiry.check.interval.ms long 1.. 1.1 -
@@ -65,13 +66,13 @@ broker delegation.token.max.lifetime.ms long 1.. 1.1 -
 broker delegation.token.secret.key password - 2.8 -
 broker delete.records.purgatory.purge.interval.requests int - 0.11.0 -
 broker delete.topic.enable boolean - 0.10.2 -
-broker early.start.listeners list - 4.2 - string - 3.3 4.2
+broker early.start.listeners list , 4.2 - string - 3.3 4.2
 broker eligible.leader.replicas.enable boolean - 3.7 4.0
 broker fetch.max.bytes int 1024.. 2.5 -
 broker fetch.purgatory.purge.interval.requests int - 0.10.2 -
 broker follower.fetch.last.tiered.offset.enable boolean - 4.3 -
 broker group.consumer.assignment.interval.ms int 0.. 4.3 -
-broker group.consumer.assignors list - 3.5 -
+broker group.consumer.assignors list !, 4.2 - list - 3.5 4.2
 broker group.consumer.heartbeat.interval.ms int 1.. 3.5 -
 broker group.consumer.max.assignment.interval.ms int 0.. 4.3 -
 broker group.consumer.max.heartbeat.interval.ms int 1.. 3.5 -
@@ -87,8 +88,9 @@ broker group.coordinator.append.linger.ms int -1.. 4.2 - int 0.. 3.8 4.2
 broker group.coordinator.background.threads int 1.. 4.3 -
 broker group.coordinator.cached.buffer.max.bytes int 524288.. 4.3 -
 broker group.coordinator.new.enable boolean - 3.5 4.1
-broker group.coordinator.rebalance.protocols list consumer|classic 3.7 3.8 list consumer|classic|share 4.0 4.1
-broker group.coordinator.rebalance.protocols list consumer|classic|share|streams 4.1 -
+broker group.coordinator.rebalance.protocols list !consumer|classic|share|streams 4.2 - list consumer|classic 3.7 3.8
+broker group.coordinator.rebalance.protocols list consumer|classic|share 4.0 4.1
+broker group.coordinator.rebalance.protocols list consumer|classic|share|streams 4.1 4.2
 broker group.coordinator.rebalance.protocols list consumer|classic|share|unknown 3.9 4.0
 broker group.coordinator.rebalance.protocols list consumer|classic|unknown 3.8 3.9
 broker group.coordinator.threads int 1.. 3.5 -
@@ -97,7 +99,7 @@ broker group.max.session.timeout.ms int - 0.10.2 -
 broker group.max.size int 1.. 2.2 -
 broker group.min.session.timeout.ms int - 0.10.2 -
 broker group.share.assignment.interval.ms int 0.. 4.3 -
-broker group.share.assignors list - 4.1 -
+broker group.share.assignors list !, 4.2 - list - 4.1 4.2
 broker group.share.delivery.count.limit int 2..10 3.9 -
 broker group.share.enable boolean - 3.9 4.3
 broker group.share.heartbeat.interval.ms int 1.. 3.9 -
@@ -143,11 +145,11 @@ broker internal.metadata.log.segment.bytes int - 4.1 -
 broker internal.metadata.max.batch.size.in.bytes int - 4.1 -
 broker internal.metadata.max.fetch.size.in.bytes int - 4.1 4.3
 broker kafka.metrics.polling.interval.secs int 1.. 2.1 -
-broker kafka.metrics.reporters list - 2.1 -
+broker kafka.metrics.reporters list , 4.2 - list - 2.1 4.2
 broker leader.imbalance.check.interval.seconds long - 0.10.2 3.2 long 1.. 3.2 -
 broker leader.imbalance.per.broker.percentage int - 0.10.2 4.0
 broker listener.security.protocol.map string - 0.10.2 -
-broker listeners list - 4.2 - string - 0.10.2 4.2
+broker listeners list !, 4.2 - string - 0.10.2 4.2
 broker log.cleaner.backoff.ms long 0.. 0.10.2 -
 broker log.cleaner.dedupe.buffer.size long - 0.10.2 -
 broker log.cleaner.delete.retention.ms long - 0.10.2 3.3 long 0.. 3.3 -
@@ -160,9 +162,9 @@ broker log.cleaner.min.cleanable.ratio double - 0.10.2 3.3 double 0..1 3.3 -
 broker log.cleaner.min.compaction.lag.ms long - 0.10.2 3.3 long 0.. 3.3 -
 broker log.cleaner.threads int 0.. 0.10.2 -
 broker log.cleanup.policy list compact|delete 0.10.2 -
-broker log.dir list - 4.2 - string - 0.10.2 4.2
+broker log.dir list !, 4.2 - string - 0.10.2 4.2
 broker log.dir.failure.timeout.ms long 1.. 3.8 -
-broker log.dirs list - 4.2 - string - 0.10.2 4.2
+broker log.dirs list !, 4.2 - string - 0.10.2 4.2
 broker log.flush.interval.messages long 1.. 0.10.2 -
 broker log.flush.interval.ms long - 0.10.2 -
 broker log.flush.offset.checkpoint.interval.ms int 0.. 0.10.2 -
@@ -207,7 +209,7 @@ broker metadata.log.segment.ms long - 3.0 -
 broker metadata.max.idle.interval.ms int 0.. 3.3 -
 broker metadata.max.retention.bytes long - 3.0 -
 broker metadata.max.retention.ms long - 3.0 -
-broker metric.reporters list - 0.10.2 -
+broker metric.reporters list , 4.2 - list - 0.10.2 4.2
 broker metrics.num.samples int 1.. 0.10.2 -
 broker metrics.recording.level string - 0.10.2 -
 broker metrics.sample.window.ms long 1.. 0.10.2 -
@@ -237,7 +239,7 @@ broker password.encoder.old.secret password - 1.1 4.0
 broker password.encoder.secret password - 1.1 4.0
 broker port int - 0.10.2 3.0
 broker principal.builder.class class - 0.10.2 -
-broker process.roles list broker|controller 2.8 -
+broker process.roles list !broker|controller 4.2 - list broker|controller 2.8 4.2
 broker producer.id.expiration.check.interval.ms int 1.. 3.4 -
 broker producer.id.expiration.ms int 1.. 3.4 -
 broker producer.purgatory.purge.interval.requests int - 0.10.2 -
@@ -291,11 +293,11 @@ broker replication.quota.window.size.seconds int 1.. 0.10.2 -
 broker request.timeout.ms int - 0.10.2 -
 broker reserved.broker.max.id int 0.. 0.10.2 4.0
 broker sasl.client.callback.handler.class class - 2.0 -
-broker sasl.enabled.mechanisms list - 0.10.2 -
+broker sasl.enabled.mechanisms list , 4.2 - list - 0.10.2 4.2
 broker sasl.jaas.config password - 1.1 -
 broker sasl.kerberos.kinit.cmd string - 0.10.2 -
 broker sasl.kerberos.min.time.before.relogin long - 0.10.2 -
-broker sasl.kerberos.principal.to.local.rules list - 0.10.2 -
+broker sasl.kerberos.principal.to.local.rules list , 4.2 - list - 0.10.2 4.2
 broker sasl.kerberos.service.name string - 0.10.2 -
 broker sasl.kerberos.ticket.renew.jitter double - 0.10.2 -
 broker sasl.kerberos.ticket.renew.window.factor double - 0.10.2 -
@@ -325,7 +327,7 @@ broker sasl.oauthbearer.assertion.template.file string - 4.1 -
 broker sasl.oauthbearer.client.credentials.client.id string - 4.1 -
 broker sasl.oauthbearer.client.credentials.client.secret password - 4.1 -
 broker sasl.oauthbearer.clock.skew.seconds int - 3.1 -
-broker sasl.oauthbearer.expected.audience list - 3.1 -
+broker sasl.oauthbearer.expected.audience list , 4.2 - list - 3.1 4.2
 broker sasl.oauthbearer.expected.issuer string - 3.1 -
 broker sasl.oauthbearer.jwks.endpoint.refresh.ms long - 3.1 -
 broker sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms long - 3.1 -
@@ -365,9 +367,9 @@ broker socket.request.max.bytes int 1.. 0.10.2 -
 broker socket.send.buffer.bytes int - 0.10.2 -
 broker ssl.allow.dn.changes boolean - 3.7 -
 broker ssl.allow.san.changes boolean - 3.7 -
-broker ssl.cipher.suites list - 0.10.2 -
+broker ssl.cipher.suites list , 4.2 - list - 0.10.2 4.2
 broker ssl.client.auth string required|requested|none 0.10.2 -
-broker ssl.enabled.protocols list - 0.10.2 -
+broker ssl.enabled.protocols list , 4.2 - list - 0.10.2 4.2
 broker ssl.endpoint.identification.algorithm string - 0.10.2 -
 broker ssl.engine.factory.class class - 2.6 -
 broker ssl.key.password password - 0.10.2 -

@@ -207,6 +207,7 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
 def _batch_faults(
     unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object,
     dated: list[list[Any]], skipped: list[_OffsetSpan], first: list[Any] | None,
+    head: _OffsetSpan | None,
 ) -> BatchFaults:  # fmt: skip
     records, dates = tuple(UnreadableRecords(*one) for one in unreadable), tuple(DatedRecords(*one) for one in dated)
     of_gaps, of_others, unfound = (
@@ -220,6 +221,7 @@ def _batch_faults(
         dates,
         unfound,
         None if first is None else (first[0], first[1], first[2]),
+        None if head is None else (Offset(head[0]), Offset(head[1])),
     )
 
 

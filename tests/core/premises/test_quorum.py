@@ -1,10 +1,11 @@
 """Which logs lack nothing, and which controllers can elect."""
 
-from kcheck.core.cluster.copies import LostCopy
-from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.table import judged_together
+from kcheck.core.cluster.copies import LostCopy, RaftEpoch
+from kcheck.core.premises.facts import BrokerFacts, MissingRecords
+from kcheck.core.premises.table import judged, judged_together
 from kcheck.core.releases.releases import release
 from kcheck.model.cluster import Voter
+from kcheck.model.entries import Offset
 from kcheck.model.premises import PremiseEvidence
 from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, copy, facts, image, log_dir, refuted
 
@@ -14,11 +15,17 @@ def test_what_no_log_lacks() -> None:
     compacted = image(1, 2)._replace(configs={("topic", "orders"): {"cleanup.policy": "compact"}})
     assert "P305" not in refuted(facts(logs=(GAP,), image=compacted))
     assert "P306" not in refuted(facts(logs=(GAP,), image=None))
+    headless = GAP._replace(missing=(MissingRecords(Offset(0), Offset(9)),))
+    (row,) = (row for row in judged(facts(logs=(headless,), image=image(1, 2))) if row.id == "P305")
+    assert row.evidence[0].says == "the log begins at 0, its first batch at 9"
 
 
 def test_a_quorum_without_majority() -> None:
     """Two of three controllers do not start: nor does the third, unless their own start is not known to end."""
-    three = {**KRAFT, "process.roles": "broker,controller", "controller.quorum.voters": "1@a:1,2@b:1,3@c:1"}
+    three = {
+        **KRAFT, "process.roles": "broker,controller", "controller.quorum.voters": "1@a:1,2@b:1,3@c:1",
+        "listeners": "PLAINTEXT://:1,C://:2", "controller.listener.names": "C",
+    }  # fmt: skip
     nodes = {
         number: facts(
             log_dir(identity={**IDENTITY, "node.id": str(number)}), broker_id=number,
@@ -74,3 +81,30 @@ def test_a_controller_with_a_damaged_snapshot() -> None:
     assert ended(given._replace(release=release("3.7"))) == []
     assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100, damage="offset 3: unknown"),))) == []
     assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100),))) == []
+
+
+def test_copies_with_other_batches() -> None:
+    """A broker follows most of the voters; a controller is wrong where all others have another history."""
+    voters = frozenset({100, 101, 102})
+    mine, other = (RaftEpoch(1, 0, 5),), (RaftEpoch(1, 0, 6),)
+
+    def status(node: int, *epochs: tuple[RaftEpoch, ...], of: frozenset[int] = voters) -> list[str]:
+        copies = [copy(node, epochs=mine, voters=of)]
+        copies += [copy(number, epochs=each, voters=of) for number, each in zip((100, 101, 102), epochs, strict=False)]
+        own = facts(broker_id=node, config=None, copies=tuple(copies))
+        return [str(row.status) for row in judged(own) if row.id == "P201" and "two histories" in row.sentence]
+
+    (row,) = (row for row in judged(facts(copies=(copy(epochs=mine), copy(1, epochs=other)))) if row.id == "P201")
+    assert row.sentence == (
+        "nodes 1 and 100 have two histories of the metadata. They have different batches at offset 0 of epoch 1:"
+        " one may be the log of another cluster"
+    )
+    assert status(1, other, other) == status(103, other, other, other) == ["refuted"]
+    assert status(1, other) == status(1, other, mine) == ["not-seen"]
+    assert status(1, other, mine, mine) == status(1, mine, mine, mine) == []
+    assert status(1, (RaftEpoch(1, 0),)) == status(1, (RaftEpoch(1, 9, 6),)) == []
+    assert status(1, other, of=frozenset()) == ["not-seen"]
+    alone = frozenset({7})
+    assert status(7, other, other, of=alone) == ["refuted"]
+    assert status(7, other, mine, of=alone) == ["not-seen"]
+    assert status(7, other, mine, mine, of=alone) == []

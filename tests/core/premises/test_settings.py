@@ -13,6 +13,7 @@ from kcheck.core.premises.limits import (
     refused_values,
     setting_rules,
 )
+from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.model.cluster import LIMITED_CONFIGS, ClusterImage, TopicImage
 from kcheck.model.premises import PremiseStatus
@@ -29,7 +30,7 @@ from tests.core.premises.test_premises import KRAFT, facts, log_dir, refuted, ro
         ("leader.imbalance.check.interval.seconds", "0", "3.1", "3.2"),
         ("log.cleaner.max.compaction.lag.ms", "0", "3.2", "3.3"),
         ("log.dirs", "/a,", "4.1", "4.2"),
-        ("listeners", "PLAINTEXT://:9092,,X://:1", "4.1", "4.2"),
+        ("listeners", "PLAINTEXT://:9092,,SSL://:1", "4.1", "4.2"),
         ("authorizer.class.name", "kafka.security.authorizer.AclAuthorizer", "3.9", "4.0"),
         ("authorizer.class.name", "kafka.security.auth.SimpleAclAuthorizer", "2.8", "3.0"),
     ],
@@ -50,21 +51,127 @@ def test_newer_releases_refuse_more(setting: str, value: str, last: str | None, 
         ("replica.lag.time.max.ms", "-1", "refuses less than replica.fetch.wait.max.ms, 500"),
         ("listeners", "PLAINTEXT//x", "accepts NAME://HOST:PORT"),
         ("advertised.listeners", "PLAINTEXT://", "accepts NAME://HOST:PORT"),
+        ("replica.fetch.wait.max.ms", "30001", "refuses more than replica.socket.timeout.ms, 30000"),
+        (
+            "connections.max.idle.ms",
+            "100",
+            "refuses less than connection.failed.authentication.delay.ms or as much, 100",
+        ),
+        (
+            "connection.failed.authentication.delay.ms",
+            "600000",
+            "refuses more than connections.max.idle.ms or as much, 600000",
+        ),
+        ("log.cleaner.threads", "0", "refuses 0"),
+        ("log.cleaner.dedupe.buffer.size", "1048576", "needs more than 1048576 for each thread of log.cleaner.threads"),
+        ("queued.max.request.bytes", "1", "refuses less than socket.request.max.bytes, 104857600"),
+        ("offsets.topic.compression.codec", "5", "accepts 0 to 4"),
+        ("max.connections.per.ip", "0", "refuses 0 without max.connections.per.ip.overrides"),
+        ("max.connections.per.ip.overrides", "a", "accepts HOST:NUMBER"),
+        ("group.coordinator.rebalance.protocols", "consumer", "needs classic in it"),
+        ("principal.builder.class", "x,y", "accepts the name of a class"),
+        ("remote.log.storage.system.enable", "true", "refuses it without remote.log.storage.manager.class.name"),
+        (
+            "listener.security.protocol.map",
+            "A:PLAIN",
+            "accepts NAME:PROTOCOL, with PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL",
+        ),
+        ("controller.quorum.bootstrap.servers", "1@a:1", "accepts HOST:PORT"),
+        ("advertised.listeners", "PLAINTEXT://0.0.0.0:1", "does not advertise 0.0.0.0"),
+        ("inter.broker.listener.name", "X", "needs it in listener.security.protocol.map"),
+        ("security.inter.broker.protocol", "SSL", "needs it among the advertised listeners"),
+        ("early.start.listeners", "C", "needs them in listeners or controller.listener.names"),
+        ("listeners", "PLAINTEXT://:1,PLAINTEXT://:2", "refuses a name twice"),
+        ("listeners", "PLAINTEXT://:1,SSL://:1", "refuses a port twice"),
     ],
 )
 def test_what_the_start_checks_beyond_the_setting_itself(setting: str, value: str, why: str) -> None:
     """Brokers of 4.3.1 ended with each of these values."""
-    (refused,) = refused_settings({setting: value}, release("4.3"))
-    assert (refused.name, refused.value, refused.why) == (setting, value, why)
+    refused = next(refused_settings({setting: value}, release("4.3")))
+    assert (refused.name, refused.why) == (setting, why)
+    assert refused.value in value
+
+
+COMBINED = {
+    "process.roles": "broker,controller", "node.id": "1", "listeners": "PLAINTEXT://h:1,C://h:2",
+    "controller.listener.names": "C", "controller.quorum.voters": "1@h:2", "log.dirs": "/a",
+}  # fmt: skip
+BROKER_ALONE = COMBINED | {
+    "process.roles": "broker", "listeners": "PLAINTEXT://h:1", "controller.quorum.voters": "2@h:2",
+}  # fmt: skip
+CONTROLLER_ALONE = COMBINED | {"process.roles": "controller", "listeners": "C://h:2"}
+WITH_ZOOKEEPER = {"broker.id": "1", "zookeeper.connect": "h:1", "listeners": "PLAINTEXT://h:1"}
+
+
+@pytest.mark.parametrize(
+    ("kafka", "base", "change", "refused"),
+    [
+        ("4.3", COMBINED, {}, ""),
+        ("4.3", CONTROLLER_ALONE, {"inter.broker.listener.name": "SSL"}, ""),
+        ("4.3", COMBINED, {"controller.listener.names": "SSL"}, "listeners controller.listener.names"),
+        ("4.3", COMBINED, {"controller.listener.names": None}, "listeners controller.listener.names"),
+        ("4.3", COMBINED, {"controller.quorum.voters": "1@h"}, "controller.quorum.voters"),
+        ("4.3", COMBINED, {"controller.quorum.voters": "2@h:2"}, "controller.quorum.voters"),
+        ("4.3", COMBINED, {"controller.quorum.voters": None}, "controller.quorum.voters"),
+        ("4.3", COMBINED, {"broker.id": "2"}, "broker.id"),
+        ("4.3", COMBINED, {"cordoned.log.dirs": "/a,/b"}, "cordoned.log.dirs"),
+        ("4.3", COMBINED, {"early.start.listeners": "C"}, ""),
+        ("4.3", COMBINED, {"inter.broker.listener.name": "PLAINTEXT", "security.inter.broker.protocol": "SSL"},
+         "inter.broker.listener.name"),
+        ("4.3", COMBINED, {"advertised.listeners": "PLAINTEXT://h:1,SSL://h:3"}, "advertised.listeners"),
+        ("4.3", COMBINED, {"listener.security.protocol.map": "PLAINTEXT:SSL"}, "listeners"),
+        ("4.3", COMBINED, {"listeners": "PLAINTEXT://[::1]:1,C://1.2.3.4:1"}, ""),
+        ("4.3", BROKER_ALONE, {}, ""),
+        ("4.3", BROKER_ALONE, {"listeners": "PLAINTEXT://h:1,C://h:2"}, "listeners"),
+        ("4.3", BROKER_ALONE, {"controller.listener.names": "SSL,D"}, "controller.listener.names"),
+        ("4.3", BROKER_ALONE, {"controller.quorum.auto.join.enable": "true"}, "controller.quorum.auto.join.enable"),
+        ("4.3", CONTROLLER_ALONE, {}, ""),
+        ("4.3", CONTROLLER_ALONE, {"listeners": "C://h:2,D://h:3"}, "listeners listeners"),
+        ("4.3", CONTROLLER_ALONE, {"inter.broker.listener.name": "C"}, "inter.broker.listener.name"),
+        ("4.0", BROKER_ALONE, {"advertised.listeners": ""}, "advertised.listeners"),
+        ("4.0", BROKER_ALONE, {"log.dirs": ""}, "log.dirs"),
+        ("4.0", BROKER_ALONE, {"share.coordinator.snapshot.update.records.per.snapshot": "501"},
+         "share.coordinator.snapshot.update.records.per.snapshot"),
+        ("3.9", BROKER_ALONE, {"inter.broker.protocol.version": "2.8"}, "inter.broker.protocol.version"),
+        ("3.9", BROKER_ALONE, {"controller.quorum.bootstrap.servers": "1@a:1"}, ""),
+        ("3.9", BROKER_ALONE, {"remote.log.manager.copier.thread.pool.size": "0"},
+         "remote.log.manager.copier.thread.pool.size"),
+        ("3.9", WITH_ZOOKEEPER, {}, ""),
+        ("3.9", WITH_ZOOKEEPER, {"controller.listener.names": "C"}, "controller.listener.names"),
+        ("3.9", WITH_ZOOKEEPER, {"zookeeper.connect": None}, "zookeeper.connect"),
+        ("3.9", WITH_ZOOKEEPER, {"control.plane.listener.name": "PLAINTEXT"}, "control.plane.listener.name"),
+        ("3.9", WITH_ZOOKEEPER, {"offsets.commit.required.acks": "4"}, "offsets.commit.required.acks"),
+        ("3.9", WITH_ZOOKEEPER, {"broker.id": "1001"}, "broker.id"),
+        ("3.9", WITH_ZOOKEEPER, {"broker.id": "1001", "broker.id.generation.enable": "false"}, ""),
+        ("3.9", WITH_ZOOKEEPER, {"broker.id": "-1", "broker.id.generation.enable": "false"}, "broker.id"),
+        ("3.9", WITH_ZOOKEEPER, {"inter.broker.protocol.version": "4.0-IV1"}, ""),
+        ("3.9", WITH_ZOOKEEPER, {"inter.broker.protocol.version": "${env:V}"}, ""),
+        ("2.8", WITH_ZOOKEEPER, {"inter.broker.protocol.version": "3.0"}, "inter.broker.protocol.version"),
+        ("2.8", WITH_ZOOKEEPER, {"inter.broker.protocol.version": "x"}, "inter.broker.protocol.version"),
+        ("2.8", WITH_ZOOKEEPER, {"inter.broker.protocol.version": "0.10.2"}, "inter.broker.protocol.version"),
+        ("2.8", WITH_ZOOKEEPER, {"advertised.host.name": "a b"}, "advertised.host.name"),
+        ("2.8", WITH_ZOOKEEPER, {"host.name": "a b"}, ""),
+        ("2.0", WITH_ZOOKEEPER, {"offsets.topic.compression.codec": "4"}, "offsets.topic.compression.codec"),
+    ],
+)  # fmt: skip
+def test_settings_that_contradict_others(
+    kafka: str, base: dict[str, str], change: dict[str, str | None], refused: str
+) -> None:
+    """What KafkaConfig of the release refuses of the settings of a whole node."""
+    settings = {name: value for name, value in {**base, **change}.items() if value is not None}
+    assert " ".join(row.name for row in refused_settings(settings, release(kafka))) == refused
 
 
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
-        ("log.segment.bytes", "1048576"), ("log.segment.bytes", "${file:x:y}"), ("log.dirs", ""),
+        ("log.segment.bytes", "1048576"), ("log.segment.bytes", "${file:x:y}"), ("cleanup.policy", ""),
         ("log.dirs", "/a , /b"), ("authorizer.class.name", "org.example.Authorizer"), ("log.retention.hours", "-1"),
         ("log.roll.ms", "1"), ("listeners", "PLAINTEXT://:9092,${env:X}, C://[::1]:1"),
         ("replica.fetch.wait.max.ms", "30000"), ("replica.lag.time.max.ms", "500"),
+        ("connections.max.idle.ms", "-1"), ("log.cleaner.dedupe.buffer.size", "1048577"), ("listeners", "SSL://:1,PLAINTEXT://:2"),
+        ("group.consumer.session.timeout.ms", "${env:X}"), ("max.connections.per.ip.overrides", "a:1, b:2,"),
+        ("log.cleaner.threads", "127"), ("queued.max.request.bytes", "0"), ("broker.id", "5000"),
     ],
 )  # fmt: skip
 def test_accepted_settings(setting: str, value: str) -> None:
@@ -100,7 +207,10 @@ def test_the_metadata_keep_what_has_a_limit() -> None:
         ("string %A|B|C", {"a": None, "d": "accepts A, B or C"}),
         ("string !", {"x": None, "": "refuses an empty value"}),
         ("list a|b", {"a, b": None, "": None, "a,c": "accepts a or b"}),
-        ("class -", {"org.example.X": None}),
+        ("list !a|b", {"a": None, "": "refuses an empty value"}),
+        ("list ,", {"a": None, "": None, "a,": "refuses an empty entry"}),
+        ("list !,", {"": "refuses an empty value"}),
+        ("class -", {"org.example.X$Y": None, "": "accepts the name of a class"}),
     ],
 )  # fmt: skip
 def test_what_a_type_accepts(setting: str, refused: dict[str, str | None]) -> None:
@@ -122,6 +232,15 @@ def test_a_setting_ends_the_process() -> None:
     assert refuted(given) == {"P502": "log.segment.bytes=16000: Kafka 4.3 refuses less than 1048576"}
     assert {"P502", "P503"} <= rows(facts(), PremiseStatus.PROVEN).keys()
     assert "P502" not in rows(facts(config=None), PremiseStatus.PROVEN)
+
+
+def test_classes_of_others_are_not_seen() -> None:
+    """No file shows whether the broker can load them; a refused setting is refuted all the same."""
+    classes = {"authorizer.class.name": "org.example.A", "metric.reporters": "x.Y, org.apache.kafka.common.metrics.Jmx"}
+    (row,) = (row for row in judged(facts(config=KRAFT | classes)) if row.id == "P502")
+    assert (row.status, row.provide) == (PremiseStatus.NOT_SEEN, None)
+    assert [each.says for each in row.evidence] == ["authorizer.class.name=org.example.A", "metric.reporters=x.Y"]
+    assert refuted(facts(config=KRAFT | classes | {"num.io.threads": "0"})) != {}
 
 
 def image(**sizes: str) -> ClusterImage:

@@ -1,14 +1,17 @@
 // Lists the settings of the release on the class path. Argument: a folder, which is not used. A case is "broker" or
-// "topic". An answer has them with tabs between them, each with NAME TYPE VALIDATOR.
+// "topic". An answer has them with tabs between them, each with NAME TYPE VALIDATOR; of a list also "no-list" if it
+// may not be empty, and "no-entry" if none of its entries may.
 // By reflection: classes, packages and visibility change from release to release.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigException;
 
 public class Settings {
     private static final String[] BROKER = {
@@ -32,10 +35,23 @@ public class Settings {
                 answer.append(answer.length() == 0 ? "" : "\t");
                 answer.append(row.getKey()).append(" ").append(row.getValue().type).append(" ");
                 answer.append(accepted.replaceAll("\\s+", " "));
+                if (validator != null && row.getValue().type == ConfigDef.Type.LIST) {
+                    answer.append(refuses(row.getKey(), validator, List.of()) ? " no-list" : "");
+                    answer.append(refuses(row.getKey(), validator, List.of("")) ? " no-entry" : "");
+                }
             }
             answers.println(answer);
         }
         answers.flush();
+    }
+
+    private static boolean refuses(String name, ConfigDef.Validator validator, List<String> value) {
+        try {
+            validator.ensureValid(name, value);
+            return false;
+        } catch (ConfigException error) {
+            return true;
+        }
     }
 
     private static ConfigDef settings(String[] names, String known) throws Exception {

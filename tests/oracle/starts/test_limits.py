@@ -7,7 +7,7 @@ import pytest
 from kcheck.core.premises.limits import (
     BROKER,
     GONE_AUTHORIZERS,
-    LISTS,
+    OF_TOPICS,
     TOPIC,
     SettingRule,
     refusal,
@@ -20,9 +20,33 @@ from tests.oracle.settings import rules_of
 
 pytestmark = pytest.mark.oracle
 
-RELEASES = ("2.8.2", "3.1.2", "3.2.3", "3.3.2", "3.9.2", "4.0.2", "4.1.2", "4.2.1", "4.3.1")
-NOT_ALONE = frozenset({"process.roles", "node.id", "broker.id"})
-"""Settings of which Kafka names another one when it refuses a value."""
+RELEASES = ("2.4.1", "2.8.2", "3.1.2", "3.2.3", "3.3.2", "3.6.2", "3.9.2", "4.0.2", "4.1.2", "4.2.1", "4.3.1")
+KRAFT = {
+    "process.roles": "broker", "node.id": "1", "listeners": "PLAINTEXT://localhost:9092",
+    "controller.listener.names": "CONTROLLER", "controller.quorum.voters": "2@localhost:9093",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+}  # fmt: skip
+"""What Limits.java gives a broker."""
+CONTROLLER = KRAFT | {"listeners": "CONTROLLER://localhost:9093", "controller.quorum.voters": "1@localhost:9093"}
+MODES = {
+    "zookeeper": {"broker.id": "1", "zookeeper.connect": "x:1", "listeners": "PLAINTEXT://localhost:9092"},
+    "broker": KRAFT,
+    "controller": CONTROLLER | {"process.roles": "controller"},
+    "combined": CONTROLLER | {
+        "process.roles": "broker,controller", "listeners": "PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093",
+    },
+}  # fmt: skip
+"""The settings that a node has in each mode."""
+CLASSES = ("authorizer.class.name", "group.consumer.assignors", "group.share.assignors")
+"""Names of classes that are no class by their type."""
+OF_OTHERS = ("process.roles", "node.id", "controller.quorum.voters=1@", "zookeeper.metadata.migration.enable")
+"""What other premises are about: the mode, and the place of a node among the voters."""
+NUMBERS = ("0", "1", "2", "3", "48", "1000", "100000", "1048576", "-1", "-2")
+WORDS = (
+    "", ",", "x,", "x", "x:y", "x:y,x:z", "x:5", "0", "none", "2.8", "9.9", "PLAINTEXT", "CONTROLLER", "SSL", "GSSAPI",
+    "A://:1", "PLAINTEXT://:0", "PLAINTEXT://0.0.0.0:9092", "PLAINTEXT://a:1,PLAINTEXT://b:2", "PLAINTEXT:SSL",
+    "CONTROLLER://localhost:9093", "PLAINTEXT://a:1,SSL://b:1", "PLAINTEXT://a:1,SSL://b:2", "2@x", "2@x:1", "delete",
+)  # fmt: skip
 SAMPLE = RELEASES if IS_WHOLE else ("3.9.2", "4.3.1")
 
 
@@ -38,16 +62,41 @@ def test_the_rules_are_those_of_the_release(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", SAMPLE)
-@pytest.mark.parametrize("kind", [BROKER, TOPIC])
-def test_values_at_each_limit(kind: str, version: str, ask: Ask) -> None:
-    """A value at the limit of each rule, one beyond it, and one of another type; Kafka names the setting it refuses."""
+@pytest.mark.parametrize("mode", MODES if IS_WHOLE else ["broker"])
+def test_every_setting_of_a_node(mode: str, version: str, ask: Ask) -> None:
+    """Values at each limit and beyond it, of another type and of other settings, and none; one at a time."""
+    if (version < "3.3") if mode != "zookeeper" else (version >= "4"):
+        return  # the release has no such mode
+    of, base = release(version), MODES[mode]
     cases = [
-        (rule, value)
-        for rule in setting_rules(kind, release(version)).values()
+        {**base, rule.name: value}
+        for rule in setting_rules(BROKER, of).values()
         for value in values_of(rule)
-        if rule.name not in NOT_ALONE
+        if not f"{rule.name}={value}".startswith(OF_OTHERS)
     ]
-    answers = ask(version, "Limits.java", (f"{kind}\t{rule.name}={value}" for rule, value in cases))
+    cases += [{name: value for name, value in base.items() if name != left} for left in base if left not in OF_OTHERS]
+    answers = ask(version, "Limits.java", [f"broker{_given(case)}" for case in cases])
+    as_topics = ask(version, "Limits.java", [f"topic{_as_topic(case, base)}" for case in cases])
+    refused = [{"ok"} != {*both} for both in zip(answers, as_topics, strict=True)]
+    assert_equal(cases, [any(refused_settings(case, of)) for case in cases], refused)
+
+
+def _given(case: dict[str, str]) -> str:
+    """Return the settings of a case as Limits.java reads them."""
+    return "".join(f"\t{name}={case[name]}" if name in case else f"\t-{name}" for name in {**KRAFT, **case})
+
+
+def _as_topic(case: dict[str, str], base: dict[str, str]) -> str:
+    """Return what the start checks as configuration of a topic, too."""
+    own = ((name, value) for name, value in case.items() if name in OF_TOPICS and name not in base)
+    return "".join(f"\t{OF_TOPICS[name]}={value}" for name, value in own)
+
+
+@pytest.mark.parametrize("version", SAMPLE)
+def test_values_at_each_limit(version: str, ask: Ask) -> None:
+    """A value at the limit of each rule, one beyond it, and one of another type; Kafka names the setting it refuses."""
+    cases = [(rule, value) for rule in setting_rules(TOPIC, release(version)).values() for value in values_of(rule)]
+    answers = ask(version, "Limits.java", (f"{TOPIC}\t{rule.name}={value}" for rule, value in cases))
     refused = [f"for configuration {rule.name}:" in answer for (rule, _), answer in zip(cases, answers, strict=True)]
     assert_equal(cases, [refusal(rule, value) is not None for rule, value in cases], refused)
 
@@ -58,19 +107,14 @@ def values_of(rule: SettingRule) -> Iterator[str]:
     if ".." in span:
         low, _, high = span.partition("..")
         yield from (low, str(int(low) - 1), *((high, str(int(float(high)) + 1)) if high else ()))
-    elif rule.accepted not in ("-", "!"):
-        yield from (rule.accepted.removeprefix("%").split("|")[0], "no such word")
+    elif rule.accepted not in ("-", "!", ",", "!,"):
+        yield from (rule.accepted.lstrip("%!").split("|")[0], "no such word")
     if rule.type in ("boolean", "int", "short", "long", "double"):
-        yield from ("x", "")
-
-
-@pytest.mark.parametrize("version", SAMPLE)
-def test_lists_with_an_empty_entry(version: str, ask: Ask) -> None:
-    """Since 4.2 they end the process."""
-    cases = [(name, "PLAINTEXT://localhost:9092,") for name in LISTS if "listener" not in name or name == "listeners"]
-    answers = ask(version, "Limits.java", (f"broker\t{name}={value}" for name, value in cases))
-    ours = [not list(refused_settings({name: value}, release(version))) for name, value in cases]
-    assert_equal(cases, ours, [*accepted(answers)])
+        yield from ("x", "", *(NUMBERS if rule.type != "boolean" else ("true", "FALSE")))
+    elif rule.type == "class":
+        yield from ("x,y", "a b", "")
+    elif rule.name not in CLASSES:
+        yield from WORDS
 
 
 @pytest.mark.parametrize("version", SAMPLE)

@@ -143,6 +143,17 @@ def drop_batch(site: Site) -> str | None:
     return f"batch {at} of {len(places) - 1} of {place(log)} is taken out"
 
 
+def drop_head_batch(site: Site) -> str | None:
+    """Take the first batch out of a log."""
+    found = [logs(path)[0] for path in site.partitions() if logs(path) and len(batches(logs(path)[0].read_bytes())) > 2]
+    if not found:
+        return None
+    log = site.random.choice(found)
+    data = log.read_bytes()
+    log.write_bytes(data[batches(data)[1] :])
+    return f"the first batch of {place(log)} is taken out"
+
+
 def zero_middle(site: Site) -> str | None:
     """Fill a block in the midst of a segment with zeros."""
     directory = site.partition()

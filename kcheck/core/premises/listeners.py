@@ -1,0 +1,215 @@
+"""The listeners and voters that each release refuses, as one rule beside the others."""
+
+import re
+from collections.abc import Container, Iterator, Mapping
+from typing import NamedTuple
+
+from kcheck.core.premises.setting_relations import PROVIDER, RefusedSetting
+from kcheck.model.behaviour import is_between
+from kcheck.model.java import java_int
+from kcheck.model.release import Release
+
+_LISTENERS, _ADVERTISED, _MAP = "listeners", "advertised.listeners", "listener.security.protocol.map"
+_OF_CONTROLLERS, _BETWEEN_BROKERS = "controller.listener.names", "inter.broker.listener.name"
+_PROTOCOL, _EARLY = "security.inter.broker.protocol", "early.start.listeners"
+_VOTERS, _BOOTSTRAP = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
+_PLANE, _HOSTS = "control.plane.listener.name", ("advertised.host.name", "host.name")
+_AUTO_JOIN, _CORDONED = "controller.quorum.auto.join.enable", "cordoned.log.dirs"
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_DEFAULT = "PLAINTEXT://:9092"
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kafka refuses to advertise
+_LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
+_HOST_AND_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?[0-9a-zA-Z\-%._:]*\]?:[0-9]+")
+_HOST = re.compile(r"[0-9a-zA-Z\-%._:]*")
+_VOTER = re.compile(r"-?[0-9]+@(?:[^@]*)")
+
+
+class _Endpoint(NamedTuple):
+    """A listener."""
+
+    name: str
+    """Its name, in capitals."""
+    host: str
+    """Its host; empty for every address."""
+    port: str
+    """Its port."""
+
+
+def refused_listeners(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
+    """Yield the listeners and voters that a start refuses (KafkaConfig.validateValues 0.10.2 to 4.3.1)."""
+    names = (_LISTENERS, _ADVERTISED, _MAP, _OF_CONTROLLERS, _BETWEEN_BROKERS, _PROTOCOL, _EARLY, _VOTERS, _BOOTSTRAP)
+    if any(PROVIDER in settings.get(name, "") for name in names):
+        return
+    yield from _refused_voters(settings, release)
+    wrong = [*_wrong_form(settings, release)]
+    yield from wrong
+    if not wrong:
+        yield from _contradictions(settings, release)
+
+
+def _wrong_form(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
+    """Yield endpoints, hosts and protocols that are none."""
+    for name in _HOSTS if is_between(release, None, "3.0") else ():
+        if not _HOST.fullmatch(settings.get(name, "").strip()) and (name == _HOSTS[0] or _LISTENERS not in settings):
+            yield RefusedSetting(name, settings[name].strip(), "accepts a host")
+    for name in (_LISTENERS, _ADVERTISED):
+        for entry in _entries(settings, name):
+            if not _LISTENER.fullmatch(entry):
+                yield RefusedSetting(name, entry, "accepts NAME://HOST:PORT")
+    for entry in _entries(settings, _MAP):
+        name, colon, protocol = entry.rpartition(":")
+        if not colon or protocol.strip() not in _PROTOCOLS:
+            yield RefusedSetting(_MAP, entry, f"accepts NAME:PROTOCOL, with {', '.join(_PROTOCOLS)}")
+
+
+def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
+    """Yield the listeners that contradict each other, or the role of the node."""
+    roles, of_controllers = _entries(settings, "process.roles"), _entries(settings, _OF_CONTROLLERS)
+    own = _endpoints(settings, _LISTENERS) or _parsed([_DEFAULT])
+    mapped = _protocols(settings, own, of_controllers if roles else [])
+    yield from _refused_names(settings, own, mapped)
+    if roles and not of_controllers and _is_whole(settings):
+        yield RefusedSetting(_OF_CONTROLLERS, "", "needs the name of a listener")
+    names, controllers = {row.name for row in own}, {name.upper() for name in of_controllers}
+    if roles == ["controller"]:
+        other = sorted(names - controllers)
+        if other and of_controllers:
+            yield RefusedSetting(_LISTENERS, ",".join(other), f"accepts those in {_OF_CONTROLLERS} alone")
+    elif "controller" in roles:
+        if of_controllers and names.isdisjoint(controllers):
+            yield RefusedSetting(_OF_CONTROLLERS, ",".join(of_controllers), f"needs one of {_LISTENERS}")
+    elif roles:
+        both = sorted(names & controllers)
+        if both:
+            yield RefusedSetting(
+                _LISTENERS, ",".join(both), f"refuses those in {_OF_CONTROLLERS}: the node is a broker"
+            )
+        unmapped = sorted(controllers - mapped.keys())
+        if unmapped:
+            yield RefusedSetting(_OF_CONTROLLERS, ",".join(unmapped), f"needs them in {_MAP}")
+    yield from _refused_advertised(settings, own, controllers if roles else set(), release)
+    yield from _refused_between_brokers(settings, own, mapped, controllers, release)
+    migrates = settings.get("zookeeper.metadata.migration.enable", "").strip().lower() == "true"
+    if not roles and of_controllers and not migrates and is_between(release, "3.1", None):
+        yield RefusedSetting(_OF_CONTROLLERS, ",".join(of_controllers), "refuses it without process.roles")
+    known = names | (controllers if "controller" in roles else set())
+    for name in _entries(settings, _EARLY):
+        if name not in known:
+            yield RefusedSetting(_EARLY, name, f"needs them in {_LISTENERS} or {_OF_CONTROLLERS}")
+
+
+def _refused_names(
+    settings: Mapping[str, str], own: list[_Endpoint], mapped: Mapping[str, str]
+) -> Iterator[RefusedSetting]:
+    """Yield listeners without a protocol, and those that have a name or a port of another one."""
+    for setting, rows in ((_LISTENERS, own), (_ADVERTISED, _endpoints(settings, _ADVERTISED))):
+        unmapped = next((row.name for row in rows if row.name not in mapped), None)
+        ports = [row.port for row in rows if row.port != "0"]
+        if unmapped is not None:
+            yield RefusedSetting(setting, unmapped, f"needs them in {_MAP}")
+        elif len({row.name for row in rows}) < len(rows):
+            yield RefusedSetting(setting, settings[setting].strip(), "refuses a name twice")
+        elif setting == _LISTENERS and len(set(ports)) < len(ports) and not any(":" in row.host for row in rows):
+            yield RefusedSetting(setting, settings[setting].strip(), "refuses a port twice")
+
+
+def _advertised(settings: Mapping[str, str], own: list[_Endpoint], controllers: Container[str]) -> list[_Endpoint]:
+    return [row for row in _endpoints(settings, _ADVERTISED) or own if row.name not in controllers]
+
+
+def _refused_advertised(
+    settings: Mapping[str, str], own: list[_Endpoint], controllers: set[str], release: Release
+) -> Iterator[RefusedSetting]:
+    """Yield advertised listeners that lead nowhere."""
+    is_broker = _entries(settings, "process.roles") != ["controller"]
+    for name in (_LISTENERS, _ADVERTISED):
+        if is_broker and name in settings and not _entries(settings, name) and is_between(release, None, "4.2"):
+            yield RefusedSetting(name, settings[name].strip(), "needs a listener")
+    shown = _ADVERTISED if _entries(settings, _ADVERTISED) else _LISTENERS
+    rows = _advertised(settings, own, controllers)
+    for row in rows if is_broker or shown == _ADVERTISED else ():
+        if row.host == _ANY_ADDRESS:
+            yield RefusedSetting(shown, f"{row.name}://{row.host}:{row.port}", "does not advertise 0.0.0.0")
+    unknown = sorted({row.name for row in rows} - {row.name for row in own})
+    if unknown and is_broker:
+        yield RefusedSetting(_ADVERTISED, ",".join(unknown), f"needs them in {_LISTENERS}")
+
+
+def _refused_between_brokers(
+    settings: Mapping[str, str], own: list[_Endpoint], mapped: Mapping[str, str], controllers: set[str],
+    release: Release,
+) -> Iterator[RefusedSetting]:  # fmt: skip
+    """Yield a listener between brokers, or of the control plane, that is none of the advertised ones."""
+    is_named, roles = _BETWEEN_BROKERS in settings, _entries(settings, "process.roles")
+    setting = _BETWEEN_BROKERS if is_named else _PROTOCOL
+    value = settings.get(setting, _PROTOCOLS[0]).strip()
+    advertised = {row.name for row in _advertised(settings, own, controllers if roles else set())}
+    if is_named and _PROTOCOL in settings:
+        yield RefusedSetting(_BETWEEN_BROKERS, value, f"refuses it beside {_PROTOCOL}")
+    elif is_named and value.upper() not in mapped:
+        yield RefusedSetting(setting, value, f"needs it in {_MAP}")
+    elif roles == ["controller"]:
+        if is_named and value.upper() in controllers and is_between(release, "4.0", None):
+            yield RefusedSetting(setting, value, f"refuses one in {_OF_CONTROLLERS}: the node is a controller")
+    elif value.upper() not in advertised:
+        yield RefusedSetting(setting, value, "needs it among the advertised listeners")
+    plane = settings.get(_PLANE, "").strip()
+    if _PLANE in settings and is_between(release, "2.2", "4.0") and plane.upper() not in advertised - {value.upper()}:
+        yield RefusedSetting(_PLANE, plane, "needs another one of the advertised listeners")
+
+
+def _is_whole(settings: Mapping[str, str]) -> bool:
+    """Return whether these are all settings of a node: one that listens nowhere is a part of them."""
+    return any(name in settings for name in (_LISTENERS, _OF_CONTROLLERS, _MAP, _VOTERS, _BOOTSTRAP))
+
+
+def _protocols(settings: Mapping[str, str], own: list[_Endpoint], of_controllers: list[str]) -> Mapping[str, str]:
+    """Return the protocol of each listener name; without a map those of controllers are in plain text, if all are."""
+    if _MAP in settings:
+        pairs = (entry.rpartition(":") for entry in _entries(settings, _MAP))
+        return {name.strip().upper(): protocol.strip() for name, _, protocol in pairs}
+    is_plain = {*of_controllers, *(row.name for row in own)}.isdisjoint(_PROTOCOLS[1:])
+    more = [name.upper() for name in of_controllers] if is_plain else []
+    return dict.fromkeys(more, _PROTOCOLS[0]) | {name: name for name in _PROTOCOLS}
+
+
+def _refused_voters(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
+    """Yield voters that are none, and a place among them that contradicts the roles of the node."""
+    roles = _entries(settings, "process.roles")
+    for entry in _entries(settings, _VOTERS):
+        _, _, place = entry.partition("@")
+        if not _VOTER.fullmatch(entry) or not _HOST_AND_PORT.fullmatch(place):
+            yield RefusedSetting(_VOTERS, entry, "accepts ID@HOST:PORT")
+    for entry in _entries(settings, _BOOTSTRAP):
+        place = entry if is_between(release, "4.0", None) else entry.rpartition("@")[2]
+        if not _HOST_AND_PORT.fullmatch(place):
+            yield RefusedSetting(_BOOTSTRAP, entry, "accepts HOST:PORT")
+    if not roles and is_between(release, None, "4.0") and "zookeeper.connect" not in settings and _is_whole(settings):
+        yield RefusedSetting("zookeeper.connect", "", "needs the servers of ZooKeeper")
+    if roles and not _entries(settings, _VOTERS) and not _entries(settings, _BOOTSTRAP) and _is_whole(settings):
+        yield RefusedSetting(_VOTERS, "", "needs a controller in it")
+    voters = {java_int(entry.partition("@")[0]) for entry in _entries(settings, _VOTERS)}
+    node = java_int(settings.get("node.id", settings.get("broker.id", "")).strip())
+    if "controller" in roles and voters and node is not None and node not in voters:
+        yield RefusedSetting(_VOTERS, settings[_VOTERS].strip(), f"needs node {node} in it, a controller")
+    joins = settings.get(_AUTO_JOIN, "").strip().lower() == "true"
+    if joins and roles and "controller" not in roles and is_between(release, "4.2", None):
+        yield RefusedSetting(_AUTO_JOIN, "true", "accepts it of a controller alone")
+    places = {*_entries(settings, "log.dirs"), *_entries(settings, "log.dir")}
+    cordoned = [name for name in _entries(settings, _CORDONED) if name not in places | {"*"}]
+    if cordoned and "broker" in roles and is_between(release, "4.3", None):
+        yield RefusedSetting(_CORDONED, ",".join(cordoned), "needs them in log.dirs")
+
+
+def _entries(settings: Mapping[str, str], name: str) -> list[str]:
+    """Return the entries of a list."""
+    return [*filter(None, map(str.strip, settings.get(name, "").split(",")))]
+
+
+def _endpoints(settings: Mapping[str, str], name: str) -> list[_Endpoint]:
+    return _parsed(_entries(settings, name))
+
+
+def _parsed(entries: list[str]) -> list[_Endpoint]:
+    rows = [match for entry in entries if (match := _LISTENER.fullmatch(entry)) is not None]
+    return [_Endpoint(row[1].upper(), row[2], row[3]) for row in rows]
