@@ -73,8 +73,7 @@ def broker_facts(
         facts = tuple(with_volumes(facts, written))
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
-    disk_ids = (row.node_id for row in facts if row.node_id is not None)
-    own = next(disk_ids, None) if broker_id is None else broker_id
+    own = next((row.node_id for row in facts if row.node_id is not None), None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
     controllers = _of_controllers(of_cluster, own)
     foreign = _foreign(copies, ids, clusters)

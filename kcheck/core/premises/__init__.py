@@ -11,6 +11,7 @@
 - `rights`: may the broker's user use all files?
 - `resources`: are the mounts, the bytes and the maps there that a start needs?
 - `limits`: which values of settings does each release refuse?
+- `contradictions`: which settings does Kafka refuse because of another setting?
 - `settings`: does the release accept the settings and the configurations of topics?
 - `elections`: was, or is, a replica elected that is not in sync?
 - `age`: is a disk an old copy?

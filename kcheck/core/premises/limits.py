@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import NamedTuple
 
+from kcheck.core.premises.contradictions import LISTENER, RefusedSetting, contradictions
 from kcheck.core.releases.setting_rules import TABLE
 from kcheck.model.behaviour import is_between
 from kcheck.model.java import java_int, java_long
@@ -26,7 +27,6 @@ _RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours"
 """What counts first."""
 _LAG, _WAIT = ("replica.lag.time.max.ms", "30000"), ("replica.fetch.wait.max.ms", "500")
 """How long a follower may lag, and how long it waits for records, with their defaults."""
-_LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 GONE_AUTHORIZERS: Mapping[str, Callable[[Release], bool]] = {
     "kafka.security.auth.SimpleAclAuthorizer": lambda release: release.has_no_simple_acl_authorizer,
     "kafka.security.authorizer.AclAuthorizer": lambda release: release.has_no_zookeeper_authorizer,
@@ -52,22 +52,18 @@ class SettingRule(NamedTuple):
     """The accepted part of that type, as in `setting_rules`; `-` for all."""
 
 
-class RefusedSetting(NamedTuple):
-    """A setting that a release refuses."""
-
-    name: str
-    """The setting."""
-    value: str
-    """Its value."""
-    why: str
-    """The accepted values, in words."""
-
-
 def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield the settings of a server.properties that end the process of this release."""
-    refused = tuple(refused_values(settings, setting_rules(BROKER, release)))
+    rules = setting_rules(BROKER, release)
+    refused = tuple(refused_values(settings, rules))
     yield from refused
-    yield from _refused_beyond_rules(settings, release, {one.name for one in refused})
+    beyond = tuple(_refused_beyond_rules(settings, release, {one.name for one in refused}))
+    yield from beyond
+    names = {one.name for one in (*refused, *beyond)}
+    for one in contradictions(settings, rules, release):
+        if one.name not in names:
+            names.add(one.name)
+            yield one
     for name in LISTS if release.refuses_empty_list_entries else ():
         entries = settings.get(name, "").split(",")
         if len(entries) > 1 and not all(map(str.strip, entries)):
@@ -97,7 +93,7 @@ def _refused_beyond_rules(
         yield RefusedSetting(_LAG[0], str(lag), f"refuses less than {_WAIT[0]}, {wait}")
     for name in ("listeners", "advertised.listeners"):
         for entry in filter(None, map(str.strip, settings.get(name, "").split(","))):
-            if _PROVIDER not in entry and not _LISTENER.fullmatch(entry):
+            if _PROVIDER not in entry and not LISTENER.fullmatch(entry):
                 yield RefusedSetting(name, entry, "accepts NAME://HOST:PORT")
 
 
@@ -144,7 +140,7 @@ def refusal(rule: SettingRule, value: str) -> str | None:
 
 
 def _out_of_range(accepted: str, number: float) -> str | None:
-    """Return why a number is refused; None if it is not: `accepted` is `2..9`, `2..` or `2..9|-1`."""
+    """Return why a number is refused; None if it is not. `accepted` is `2..9`, `2..` or `2..9|-1`."""
     span, _, other = accepted.partition("|")
     if accepted == "-" or (other and number == int(other)):
         return None

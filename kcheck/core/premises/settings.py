@@ -100,8 +100,9 @@ TABLE = (
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
         "Each setting in server.properties has a value that the release accepts, in type, range and class.",
-        "A value of another type or beyond the range, or a class that the release no longer has.",
-        "The process ends: ConfigException, invalid value.",
+        "A value of another type or beyond the range. A class that the release no longer has. Settings that contradict "
+        "each other.",
+        "The process ends: ConfigException, invalid value, or requirement failed.",
         "Correct the setting that the reason names.",
         "KafkaConfig, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,
     ),

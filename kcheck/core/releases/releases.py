@@ -149,6 +149,8 @@ _IBP_2_0 = ((2, 0), 0)
 _IBP_2_7 = ((2, 7), 1)
 _IBP_3_0 = ((3, 0), 1)
 _IBP_3_3 = ((3, 3), 3)
+_KNOWS_NEXT: Mapping[Version, Version] = {(3, 7): (3, 8), (3, 8): (3, 9)}
+"""The lines whose releases know the versions of the next one (MetadataVersion)."""
 _FORMAT_V2: Ibp = ((0, 11, 0), 0)
 
 
@@ -251,6 +253,16 @@ def _ibp(text: str, option: str) -> Ibp:
     if last is None or iv is None or iv > last:
         raise UsageError(f"{option} {text}: not a version; for example {TABLE[-1].line}, or 2.7-IV1")
     return line, iv
+
+
+def protocol(text: str, of: Release) -> Ibp | None:
+    """Return an inter.broker.protocol.version or log.message.format.version; None for one of a newer release."""
+    try:
+        known = _ibp(text, "")
+    except UsageError:
+        return None
+    own = of.version[: _line_size(of.version)]
+    return known if known[0] <= _KNOWS_NEXT.get(own, own) else None
 
 
 def _profile(known: Release, protocol: Ibp) -> Profile:

@@ -29,7 +29,7 @@ from tests.core.premises.test_premises import KRAFT, facts, log_dir, refuted, ro
         ("leader.imbalance.check.interval.seconds", "0", "3.1", "3.2"),
         ("log.cleaner.max.compaction.lag.ms", "0", "3.2", "3.3"),
         ("log.dirs", "/a,", "4.1", "4.2"),
-        ("listeners", "PLAINTEXT://:9092,,X://:1", "4.1", "4.2"),
+        ("listeners", "PLAINTEXT://:9092,,SSL://:1", "4.1", "4.2"),
         ("authorizer.class.name", "kafka.security.authorizer.AclAuthorizer", "3.9", "4.0"),
         ("authorizer.class.name", "kafka.security.auth.SimpleAclAuthorizer", "2.8", "3.0"),
     ],
@@ -61,9 +61,9 @@ def test_what_the_start_checks_beyond_the_setting_itself(setting: str, value: st
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
-        ("log.segment.bytes", "1048576"), ("log.segment.bytes", "${file:x:y}"), ("log.dirs", ""),
+        ("log.segment.bytes", "1048576"), ("log.segment.bytes", "${file:x:y}"),
         ("log.dirs", "/a , /b"), ("authorizer.class.name", "org.example.Authorizer"), ("log.retention.hours", "-1"),
-        ("log.roll.ms", "1"), ("listeners", "PLAINTEXT://:9092,${env:X}, C://[::1]:1"),
+        ("log.roll.ms", "1"), ("listeners", "PLAINTEXT://:9092,${env:X}, SSL://[::1]:1"),
         ("replica.fetch.wait.max.ms", "30000"), ("replica.lag.time.max.ms", "500"),
     ],
 )  # fmt: skip
