@@ -145,6 +145,9 @@ def _directories(known: _BrokerSettings) -> Iterator[RefusedSetting]:
     for each in ("log.dirs", "log.dir") if known.release.refuses_empty_list_entries else (name,):
         if known.has(each) and not known.entries(each):
             yield known.refused(each, "refuses an empty list")
+    places = known.entries("log.dirs")
+    if known.has("log.dirs") and len({*places}) < len(places) and not known.release.refuses_empty_list_entries:
+        yield known.refused("log.dirs", "refuses a log dir twice")
     cordoned = "cordoned.log.dirs"
     if known.has(cordoned, name) and not {*known.entries(cordoned)} <= {"*", *known.entries(name)}:
         yield known.refused(cordoned, f"accepts * or entries of {name}")

@@ -51,7 +51,10 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
     for refusal in refusals:
         sentence = f"{refusal.name}={refusal.value}: Kafka {facts.release.name} {refusal.why}"
         yield refuted(premise, facts, sentence, PremiseEvidence(path, f"{refusal.name}={refusal.value}"))
-    if not refusals:
+    for place in facts.doubled:
+        sentence = f"log.dirs: {place} is the log dir of an earlier entry; Kafka {facts.release.name} refuses that"
+        yield refuted(premise, facts, sentence, PremiseEvidence(path, f"log.dirs has {place}"))
+    if not refusals and not facts.doubled:
         yield proven(premise, facts, PremiseEvidence(path, "the release accepts each setting"))
 
 
@@ -104,7 +107,8 @@ TABLE = (
         "each other.",
         "The process ends: ConfigException, invalid value, or requirement failed.",
         "Correct the setting that the reason names.",
-        "KafkaConfig, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,
+        "KafkaConfig, AbstractKafkaConfig, ConfigDef.parseType, LogManager.createAndValidateLogDirs 0.10.2 to 4.3.1",
+        accepted_settings,
     ),
     Premise(
         "P503", PremiseKind.SETTINGS, "The release accepts the configurations of the topics.",

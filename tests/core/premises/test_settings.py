@@ -124,6 +124,17 @@ def test_a_setting_ends_the_process() -> None:
     assert "P502" not in rows(facts(config=None), PremiseStatus.PROVEN)
 
 
+def test_a_log_dir_by_two_paths() -> None:
+    """A 4.0.2 ended: Duplicate log directory found. By one path 4.2 and later take it once."""
+    assert refuted(facts(doubled=("d1/",))) == {
+        "P502": "log.dirs: d1/ is the log dir of an earlier entry; Kafka 4.3 refuses that"
+    }
+    twice = {"log.dirs": "d1,d1"}
+    assert [[row.why for row in refused_settings(twice, release(line))] for line in ("4.1", "4.2")] == [
+        ["refuses a log dir twice"], []
+    ]  # fmt: skip
+
+
 def image(**sizes: str) -> ClusterImage:
     """Return a cluster with topics of these segment.bytes, and one that is deleted."""
     configs = {("topic", name): {"segment.bytes": size} for name, size in sizes.items()}
