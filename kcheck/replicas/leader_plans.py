@@ -1,6 +1,7 @@
 """What each follower does under a leader: its requests, where it truncates, what it loses and fetches again."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kcheck.core.replication.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Replica, Status
@@ -239,7 +240,8 @@ def _lineage(state: ReplicaState) -> Lineage:
     if state.lineage is not None and is_local:
         return state.lineage
     if state.logs and is_local:
-        return lineage(state.logs)
+        with suppress(UnreadableError):  # a segment is a link, or closed: the epochs tell where the logs diverge
+            return lineage(state.logs)
     return lineage_of_cache(state.cache, log_start_offset=state.log_start_offset, log_end_offset=state.log_end_offset)
 
 

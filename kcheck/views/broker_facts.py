@@ -71,8 +71,7 @@ def broker_facts(
     facts = facts if written is None else tuple(with_volumes(facts, written))
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
-    disk_ids = (row.node_id for row in facts if row.node_id is not None)
-    own = next(disk_ids, None) if broker_id is None else broker_id
+    own = next((row.node_id for row in facts if row.node_id is not None), None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
     controllers = _of_controllers(of_cluster, own)
     foreign = _foreign(copies, ids, clusters)
@@ -83,6 +82,7 @@ def broker_facts(
         log_dirs=facts,
         config=settings,
         config_path=path,
+        doubled=tuple(_doubled(settings or {}, every)),
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=settings is not None or all(target.folder is not None for target in given.values()),
         clusters=clusters,
@@ -166,6 +166,16 @@ def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tu
     if newest is not None:
         return newest.image, newest.path
     return (None, None) if zookeeper is None else (zookeeper.metadata.image, zookeeper.path)
+
+
+def _doubled(settings: Mapping[str, str], every: Iterable[str]) -> Iterator[str]:
+    """Yield the entries of log.dirs that lead to the log dir of an earlier entry; metadata.log.dir may do so."""
+    seen = set()
+    for place in every:
+        real = real_path(place)
+        if real in seen and place != settings.get("metadata.log.dir", "").strip():
+            yield place
+        seen.add(real)
 
 
 def _has_topics(zookeeper: ZookeeperCopy | None) -> TypeGuard[ZookeeperCopy]:

@@ -120,6 +120,7 @@ class _CopyReader:
         self._control = ""
         self._epochs: list[RaftEpoch] = []
         self._timestamp: int | None = None
+        self._written: dict[int, int] = {}
 
     def copy(self, node_id: int | None) -> MetadataCopy:
         """Read everything."""
@@ -143,6 +144,8 @@ class _CopyReader:
             leader=self._leader,
             elected=elected,
             timestamp=self._timestamp,
+            written=self._written,
+            fenced_at=self._replay.fenced_at,
             cut=self._cut,
             is_cut_at_end=self._is_cut_at_end,
             in_transaction=self._replay.in_transaction,
@@ -256,6 +259,7 @@ class _CopyReader:
                 end, epoch = min(batch.last_offset, last) + 1, batch.epoch or 0
                 self._note_epoch(epoch, batch.base_offset, batch.crc)
                 self._timestamp = batch.max_timestamp
+                self._written[epoch] = batch.max_timestamp or 0
             return end, epoch, walk.position == source.size
 
     def _ends_at(self, name: str, base: int, end: int) -> bool:

@@ -93,7 +93,7 @@ def read_zookeeper(
     """Return the metadata in a path; whatever is unreadable is among its problems.
 
     A server can keep its logs apart in a `data_log_dir`. `chroot` is the path that zookeeper.connect names after the
-    servers. None means `wanted` if it is there, else the only one, or the first. `at` is the last transaction of a
+    servers. None means `wanted` if present, else the only one, or the first. `at` is the last transaction of a
     server that counts; None for all. UsageError if its files do not hold every transaction up to it.
     """
     problems: list[MetadataProblem] = []

@@ -1,5 +1,6 @@
 """A copy of the metadata of a cluster: what the KRaft log of one node holds."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kcheck.model.cluster import ClusterImage, MetadataProblem, QuorumState, Voter
@@ -40,6 +41,10 @@ class MetadataCopy(NamedTuple):
     """The last election that the node knows, by its quorum-state."""
     timestamp: int | None = None
     """The time of its last record, in ms since 1970."""
+    written: Mapping[int, int] = {}
+    """The time of the last record of each epoch in its log, after the snapshot; in ms since 1970."""
+    fenced_at: Mapping[int, int] = {}
+    """The time of the record in its log that fenced each broker since its registration, in ms since 1970."""
     cut: MetadataProblem | None = None
     """The place where its log is corrupt: it ends there, and the node truncates it there when it starts."""
     is_cut_at_end: bool = False

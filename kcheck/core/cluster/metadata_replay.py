@@ -101,6 +101,9 @@ class MetadataReplay:
         self._tokens: dict[str, None] = {}
         self._next_producer_id: int | None = None
         self._migration: str | None = None
+        self._now = -1
+        self.fenced_at: dict[int, int] = {}
+        """The time of the record that fenced each broker since its registration, in ms since 1970."""
         self._held: list[tuple[str, Fields, int, int]] | None = None
         self._lists: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
@@ -162,6 +165,7 @@ class MetadataReplay:
 
     def _apply(self, name: str, data: Fields, offset: int, timestamp: int) -> None:
         record = self.RECORDS.get(name)
+        self._now = timestamp
         if record is not None and record.replay is not None:
             record.replay(self, data, offset)
         if self._observe is not None:
@@ -261,6 +265,7 @@ class MetadataReplay:
 
     def _register_broker(self, data: Fields, offset: int) -> None:
         del offset
+        self.fenced_at.pop(data["brokerId"], None)
         self._brokers[data["brokerId"]] = BrokerRegistration(
             broker_id=data["brokerId"],
             epoch=data["brokerEpoch"],
@@ -290,14 +295,19 @@ class MetadataReplay:
     def _fence(self, data: Fields, offset: int, *, fenced: bool) -> None:
         broker = self._broker(data["id"], data["epoch"], offset)
         if broker is not None:
-            self._brokers[broker.broker_id] = broker._replace(fenced=fenced)
+            self._brokers[broker.broker_id] = self._fenced(broker, fenced=fenced)
+
+    def _fenced(self, broker: BrokerRegistration, *, fenced: bool) -> BrokerRegistration:
+        if fenced and not broker.fenced:
+            self.fenced_at[broker.broker_id] = self._now
+        return broker._replace(fenced=fenced)
 
     def _broker_change(self, data: Fields, offset: int) -> None:
         broker = self._broker(data["brokerId"], data["brokerEpoch"], offset)
         if broker is None:
             return
         if data.get("fenced", 0):
-            broker = broker._replace(fenced=data["fenced"] > 0)
+            broker = self._fenced(broker, fenced=data["fenced"] > 0)
         if data.get("inControlledShutdown", 0) > 0:
             broker = broker._replace(in_controlled_shutdown=True)
         if data.get("logDirs"):

@@ -7,11 +7,14 @@ from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.model.entries import Epoch, EpochEntries, Offset
+from kcheck.model.java import java_int
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, partition_name
 
 DISK_NOT_OLDER = "P701"
+_PROVIDE = f"the newest copy of the disk; or --allow {DISK_NOT_OLDER} if this is it"
+_SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 
 
 def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -23,7 +26,7 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     epochs = {log_dir.path: log_dir.shutdown_epoch for log_dir in facts.log_dirs if log_dir.shutdown_epoch is not None}
     unseen = [(log, log.unseen_epoch) for log in facts.logs if log.unseen_epoch is not None]
     if newest is None or broker is None or broker.epoch is None or not epochs:
-        yield from _behind(premise, facts, unseen)
+        yield from (*_behind(premise, facts, unseen), *_absent(premise, facts))[:1]
         return
     registered = PremiseEvidence(newest.path, f"broker {facts.broker_id} registered with epoch {broker.epoch}")
     old = {path: epoch for path, epoch in epochs.items() if epoch < broker.epoch}
@@ -52,8 +55,33 @@ def _behind(premise: Premise, facts: BrokerFacts, unseen: Sequence[tuple[LogFact
             f"{facts.name} led {name} in leader epoch {epoch}, which its log does not show{others}: the disk may be an"
             " older copy"
         )
-        provide = f"the newest copy of the disk; or --allow {premise.id} if this is it"
-        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(f"{log.log_dir}/{name}", "no such epoch"))
+        yield not_seen(premise, facts, sentence, _PROVIDE, PremiseEvidence(f"{log.log_dir}/{name}", "no such epoch"))
+
+
+def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the end of the broker's own metadata log with the last time when the controllers saw the broker.
+
+    A broker fetches the metadata all the time. After broker.session.timeout.ms without heartbeat a controller fences
+    the broker (BrokerHeartbeatManager). A newly elected controller waits again, so the epoch must be the same.
+    """
+    own = next((copy for copy in facts.copies if copy.node_id == facts.broker_id), None)
+    newest, broker = facts.newest, facts.registration
+    if own is None or own.timestamp is None or newest is None or broker is None or newest.end <= own.end:
+        return
+    fenced_at = newest.fenced_at.get(broker.broker_id) if broker.fenced else newest.timestamp
+    if fenced_at is None:
+        return
+    if broker.epoch is not None and own.end <= broker.epoch:
+        last = f"before {facts.name} registered last, with epoch {broker.epoch}"
+    else:
+        alive = min(newest.written.get(own.epoch, own.timestamp), fenced_at)
+        session = java_int(facts.election_settings.get(_SESSION, "").strip()) or _SESSION_DEFAULT
+        if alive - own.timestamp <= 2 * session:
+            return
+        seconds = (alive - own.timestamp) // 1000
+        last = f"{seconds} s before the controllers saw {facts.name} alive for the last time"
+    sentence = f"the metadata log of {facts.name} ends at offset {own.end}, {last}: the disk may be an older copy"
+    yield not_seen(premise, facts, sentence, _PROVIDE, PremiseEvidence(own.path, f"ends at offset {own.end}"))
 
 
 def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
@@ -103,11 +131,11 @@ TABLE = (
         DISK_NOT_OLDER, PremiseKind.AGE, "The log dirs are not older than the cluster.",
         "The broker epoch in .kafka_cleanshutdown is from the last registration.",
         "A lower broker epoch in .kafka_cleanshutdown. Not seen: an only replica without the epoch in which its broker"
-        " led it last.",
+        " led it last. Also a metadata log that lacks the last run of the broker, or its end.",
         "The broker starts and may lead without the records that were written since.",
         "Bring the newest disk, or start the broker after the others (kcheck recover).",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
-        "LeaderEpochFileCache.assign 0.11 to 4.3.1",
+        "LeaderEpochFileCache.assign 0.11 to 4.3.1; BrokerHeartbeatManager 3.3 to 4.3.1",
         is_current, ends_start=False, may_lack=True,
     ),
     Premise(

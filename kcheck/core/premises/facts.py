@@ -170,6 +170,8 @@ class BrokerFacts(NamedTuple):
     """Its server.properties; None if it is not known."""
     config_path: str | None = None
     """The path of that file."""
+    doubled: tuple[str, ...] = ()
+    """The entries of log.dirs that are other paths of a log dir that an earlier entry names."""
     metadata_log_dir: str | None = None
     """The log dir in which the settings keep the metadata log; None if it is not known."""
     is_complete: bool = True

@@ -51,7 +51,8 @@ class SettingRule(NamedTuple):
 
 def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield the settings of a server.properties that end the process of this release."""
-    refused = tuple(refused_values(settings, setting_rules(BROKER, release)))
+    rules = setting_rules(BROKER, release)
+    refused = tuple(refused_values(settings, rules))
     yield from refused
     yield from _refused_beyond_rules(settings, release, {one.name for one in refused})
     authorizer = settings.get("authorizer.class.name", "").strip()
@@ -126,7 +127,7 @@ def refusal(rule: SettingRule, value: str) -> str | None:
 
 
 def _out_of_range(accepted: str, number: float) -> str | None:
-    """Return why a number is refused; None if it is not: `accepted` is `2..9`, `2..` or `2..9|-1`."""
+    """Return why a number is refused; None if it is not. `accepted` is `2..9`, `2..` or `2..9|-1`."""
     span, _, other = accepted.partition("|")
     if accepted == "-" or (other and number == int(other)):
         return None

@@ -127,7 +127,8 @@ def _refused_advertised(
             yield RefusedSetting(name, settings[name].strip(), "needs a listener")
     shown = _ADVERTISED if _entries(settings, _ADVERTISED) else _LISTENERS
     rows = _advertised(settings, own, controllers)
-    for row in rows if is_broker or shown == _ADVERTISED else ():
+    is_named = shown == _LISTENERS and is_between(release, None, "3.0") and settings.get(_HOSTS[0], "").strip()
+    for row in rows if (is_broker or shown == _ADVERTISED) and not is_named else ():
         if row.host == _ANY_ADDRESS:
             yield RefusedSetting(shown, f"{row.name}://{row.host}:{row.port}", "does not advertise 0.0.0.0")
     unknown = sorted({row.name for row in rows} - {row.name for row in own})
@@ -186,7 +187,8 @@ def _refused_voters(settings: Mapping[str, str], release: Release) -> Iterator[R
             yield RefusedSetting(_BOOTSTRAP, entry, "accepts HOST:PORT")
     if not roles and is_between(release, None, "4.0") and "zookeeper.connect" not in settings and _is_whole(settings):
         yield RefusedSetting("zookeeper.connect", "", "needs the servers of ZooKeeper")
-    if roles and not _entries(settings, _VOTERS) and not _entries(settings, _BOOTSTRAP) and _is_whole(settings):
+    servers = _entries(settings, _BOOTSTRAP) if is_between(release, "3.8", None) else []
+    if roles and not _entries(settings, _VOTERS) and not servers and _is_whole(settings):
         yield RefusedSetting(_VOTERS, "", "needs a controller in it")
     voters = {java_int(entry.partition("@")[0]) for entry in _entries(settings, _VOTERS)}
     node = java_int(settings.get("node.id", settings.get("broker.id", "")).strip())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from kcheck.core.releases.releases import Ibp, protocol
 from kcheck.model.behaviour import is_between
 from kcheck.model.java import java_long
 from kcheck.model.release import Release
@@ -62,12 +63,9 @@ _POOLS = ("remote.log.manager.copier.thread.pool.size", "remote.log.manager.expi
 _SNAPSHOT = "share.coordinator.snapshot.update.records.per.snapshot"
 _SNAPSHOT_MAX = 500
 _VERSIONS = ("inter.broker.protocol.version", "log.message.format.version")
-_VERSION = re.compile(r"(0\.(?:8|9|10|11)\.[0-9]|[1-4]\.[0-9])(?:-IV[0-9]|\.[^-]*)?")
-_KNOWN_EARLY = "4.0"
-"""Of this version 3.9 knows the first steps already."""
-_FORMAT, _FORMATS = "0.11.0", ((0, 10), (0, 11))
+_FORMAT, _FORMATS = "0.11.0", ((0, 10, 0), (0, 11, 0))
 """The version of the newest format of records, and the versions that have a new one."""
-_FIRST_OF_KRAFT = (3, 0)
+_FIRST_OF_KRAFT: Ibp = ((3, 0), 1)
 PROVIDER = "${"
 """What begins a value that a configuration provider gives."""
 
@@ -108,13 +106,22 @@ def refused_beside_others(settings: Mapping[str, str], release: Release) -> Iter
     protocols = settings.get(_PROTOCOLS_OF_GROUPS, "classic").split(",")
     if is_between(release, "3.7", None) and "classic" not in map(str.strip, protocols):
         yield RefusedSetting(_PROTOCOLS_OF_GROUPS, settings[_PROTOCOLS_OF_GROUPS].strip(), "needs classic in it")
-    places = settings.get("log.dirs", settings.get("log.dir", "/")).split(",")
-    if not any(map(str.strip, places)):
-        yield RefusedSetting("log.dirs", "", "needs a log dir")
+    yield from _refused_lists(settings, release)
     if is_between(release, None, "4.0"):
         yield from _refused_versions(settings, release)
     yield from _refused_ids(settings, release)
     yield from _refused_remote_storage(settings, release)
+
+
+def _refused_lists(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
+    """Yield log.dirs without an entry, and lists with an entry twice (LogManager, ConfigDef.ValidList)."""
+    places = [*map(str.strip, settings.get("log.dirs", settings.get("log.dir", "/")).split(","))]
+    if not any(places):
+        yield RefusedSetting("log.dirs", "", "needs a log dir")
+    for name in ("log.dirs", "process.roles") if is_between(release, None, "4.2") else ():
+        entries = [*filter(None, map(str.strip, settings.get(name, "").split(",")))]
+        if len({*entries}) < len(entries):
+            yield RefusedSetting(name, settings[name].strip(), "refuses an entry twice")
 
 
 def _out_of_bounds(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
@@ -166,20 +173,19 @@ def _refused_remote_storage(settings: Mapping[str, str], release: Release) -> It
 
 def _refused_versions(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield versions that the release does not know, and a protocol that is older than the format of the records."""
-    formats = []
+    versions = []
     for name in _VERSIONS:
-        value = settings.get(name, "").strip() if name in settings else _FORMAT
-        parsed = _VERSION.fullmatch(value)
+        value = settings.get(name, _FORMAT).strip()
+        version = protocol(value, release)
         if PROVIDER in value:
             return
-        version = (0,) if parsed is None else tuple(map(int, parsed[1].split(".")))
-        if parsed is None or (version > release.version[: len(version)] and not value.startswith(_KNOWN_EARLY)):
+        if version is None:
             yield RefusedSetting(name, value, "accepts its own version and earlier ones, such as 0.11.0")
             return
         if name == _VERSIONS[0] and name in settings and version < _FIRST_OF_KRAFT and _has_roles(settings):
-            yield RefusedSetting(name, value, "refuses one below 3.0 with process.roles")
-        formats.append(sum(version >= first for first in _FORMATS))
-    if formats[0] < formats[1]:
+            yield RefusedSetting(name, value, "refuses one below 3.0-IV1 with process.roles")
+        versions.append(sum(version[0] >= first for first in _FORMATS))
+    if versions[0] < versions[1]:
         yield RefusedSetting(_VERSIONS[0], settings[_VERSIONS[0]].strip(), f"refuses one older than {_VERSIONS[1]}")
 
 

@@ -51,12 +51,22 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
     for refusal in refusals:
         sentence = f"{refusal.name}={refusal.value}: Kafka {facts.release.name} {refusal.why}"
         yield refuted(premise, facts, sentence, PremiseEvidence(path, f"{refusal.name}={refusal.value}"))
+    for place in facts.doubled:
+        sentence = f"log.dirs: {place} is the log dir of an earlier entry; Kafka {facts.release.name} refuses that"
+        yield refuted(premise, facts, sentence, PremiseEvidence(path, f"log.dirs has {place}"))
+    if not refusals and not facts.doubled:
+        yield proven(premise, facts, PremiseEvidence(path, "the release accepts each setting"))
+
+
+def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for settings that name classes of others: no file of a log dir shows whether the broker can load them."""
+    if facts.config is None:
+        return
+    path = facts.config_path or ""
     foreign = tuple(PremiseEvidence(path, f"{name}={value}") for name, value in foreign_classes(facts.config))
     if foreign:
         sentence = "whether the broker can load the classes that are not Kafka's own is not known"
-        yield not_seen(premise, facts, sentence, None, *foreign)
-    elif not refusals:
-        yield proven(premise, facts, PremiseEvidence(path, "the release accepts each setting"))
+        yield not_seen(premise, facts, sentence, "--allow P504, once their jars are in the class path", *foreign)
 
 
 def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -105,10 +115,12 @@ TABLE = (
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
         "Each setting in server.properties has a value that the release accepts, by itself and beside the others.",
         "A value of another type or beyond the range, or one that another setting contradicts. Also a class that the "
-        "release no longer has. Not seen: classes that are not Kafka's own.",
-        "The process ends: ConfigException, invalid value.",
+        "release no longer has, and a log dir that log.dirs names twice.",
+        "The process ends: ConfigException, invalid value, or requirement failed.",
         "Correct the setting that the reason names.",
-        "KafkaConfig.validateValues, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,
+        "KafkaConfig.validateValues, AbstractKafkaConfig, ConfigDef.parseType, LogManager.createAndValidateLogDirs "
+        "0.10.2 to 4.3.1",
+        accepted_settings,
     ),
     Premise(
         "P503", PremiseKind.SETTINGS, "The release accepts the configurations of the topics.",
@@ -117,5 +129,13 @@ TABLE = (
         "The process ends: error starting LogManager, invalid value.",
         "Change it by kafka-configs.sh while the old release still runs.",
         "LogConfig, LogManager.fetchTopicConfigOverrides 0.10.2 to 4.3.1", accepted_topics,
+    ),
+    Premise(
+        "P504", PremiseKind.SETTINGS, "The broker can load the classes that the settings name.",
+        "server.properties is given, and names classes of Kafka alone.",
+        "Nothing: no file of a log dir shows which jars the broker has.",
+        "The process ends: ClassNotFoundException.",
+        "Look for their jars in libs/ of the broker, then start.",
+        "AbstractConfig.getConfiguredInstances, ConfigDef.parseType 0.10.2 to 4.3.1", loaded_classes,
     ),
 )  # fmt: skip

@@ -149,6 +149,8 @@ _IBP_2_0 = ((2, 0), 0)
 _IBP_2_7 = ((2, 7), 1)
 _IBP_3_0 = ((3, 0), 1)
 _IBP_3_3 = ((3, 3), 3)
+_KNOWN_EARLY: Mapping[Version, Ibp] = {(3, 7): ((3, 8), 0), (3, 8): ((3, 9), 0), (3, 9): ((4, 0), 1)}
+"""The newest step of the next version that a line knows, by its full name alone (MetadataVersion)."""
 _FORMAT_V2: Ibp = ((0, 11, 0), 0)
 
 
@@ -251,6 +253,17 @@ def _ibp(text: str, option: str) -> Ibp:
     if last is None or iv is None or iv > last:
         raise UsageError(f"{option} {text}: not a version; for example {TABLE[-1].line}, or 2.7-IV1")
     return line, iv
+
+
+def protocol(text: str, of: Release) -> Ibp | None:
+    """Return an inter.broker.protocol.version or log.message.format.version; None for one of a newer release."""
+    try:
+        known = _ibp(text, "")
+    except UsageError:
+        return None
+    own = of.version[: _line_size(of.version)]
+    line, step = _KNOWN_EARLY.get(own, (own, 0)) if "-" in text else (own, 0)
+    return known if known[0] <= own or (known[0] == line and known[1] <= step) else None
 
 
 def _profile(known: Release, protocol: Ibp) -> Profile:

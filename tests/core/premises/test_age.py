@@ -1,5 +1,7 @@
 """What shows that the metadata are older than the log dirs."""
 
+from typing import Any
+
 import pytest
 
 from kcheck.core.premises.age import epoch_shown
@@ -11,7 +13,7 @@ from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
-from tests.core.premises.test_premises import facts, log_dir, refuted, rows
+from tests.core.premises.test_premises import copy, facts, image, log_dir, not_seen, refuted, rows
 
 
 def test_metadata_that_are_older_than_the_disk() -> None:
@@ -56,6 +58,36 @@ def test_the_newest_epoch_that_a_log_shows(
     """A log from 0 to 30. A broker of 3.9.2 with the epochs 0 @ 0 and 5 @ 1 over batches of epoch 3 lost nothing."""
     own = tuple(EpochEntry(Epoch(one), Offset(start)) for one, start in entries)
     assert epoch == epoch_shown(own, None if of_batch is None else Epoch(of_batch), Offset(0), Offset(30))
+
+
+ENDS = "the metadata log of broker 1 ends at offset 40,"
+BEFORE = f"{ENDS} 100 s before the controllers saw broker 1 alive for the last time"
+
+
+@pytest.mark.parametrize(
+    ("own", "broker", "newest", "sentence"),
+    [
+        ({}, {}, {}, BEFORE),
+        ({}, {"fenced": True}, {"fenced_at": {1: 101_500}}, BEFORE),
+        ({}, {"fenced": True}, {"fenced_at": {1: 19_000}}, None),
+        ({}, {"fenced": True}, {}, None),
+        ({}, {"epoch": 40}, {}, f"{ENDS} before broker 1 registered last, with epoch 40"),
+        ({}, {"epoch": 40, "fenced": True}, {}, None),
+        ({"timestamp": 90_000}, {}, {}, None), ({"timestamp": None}, {}, {}, None), ({"end": 60}, {}, {}, None),
+        ({}, {}, {"written": {1: 2_000, 2: 101_500}}, None), ({}, {}, {"written": {}}, None),
+    ],
+)  # fmt: skip
+def test_a_broker_that_lived_longer_than_its_metadata_log(
+    own: dict[str, Any], broker: dict[str, Any], newest: dict[str, Any], sentence: str | None
+) -> None:
+    """A copy of a running 3.9.2, put back on the disk, lost what only it had; a new controller waits for it again."""
+    known = image()
+    known = known._replace(brokers={1: known.brokers[1]._replace(**{"fenced": False, **broker})})
+    of_controller = copy(of=known, **{"timestamp": 101_500, "written": {1: 101_500}, **newest})
+    of_broker = copy(1, **{"end": 40, "timestamp": 1_000, **own})
+    given = facts(log_dir(), copies=(of_controller, of_broker), image=known)
+    said = not_seen(given).get("P701")
+    assert said == (None if sentence is None else f"{sentence}: the disk may be an older copy")
 
 
 def test_an_only_replica_without_the_epoch_in_which_its_broker_led_last() -> None:

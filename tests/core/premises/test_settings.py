@@ -167,7 +167,7 @@ def test_settings_that_contradict_others(
     [
         ("log.segment.bytes", "1048576"), ("log.segment.bytes", "${file:x:y}"), ("cleanup.policy", ""),
         ("log.dirs", "/a , /b"), ("authorizer.class.name", "org.example.Authorizer"), ("log.retention.hours", "-1"),
-        ("log.roll.ms", "1"), ("listeners", "PLAINTEXT://:9092,${env:X}, C://[::1]:1"),
+        ("log.roll.ms", "1"), ("listeners", "PLAINTEXT://:9092,${env:X}, SSL://[::1]:1"),
         ("replica.fetch.wait.max.ms", "30000"), ("replica.lag.time.max.ms", "500"),
         ("connections.max.idle.ms", "-1"), ("log.cleaner.dedupe.buffer.size", "1048577"), ("listeners", "SSL://:1,PLAINTEXT://:2"),
         ("group.consumer.session.timeout.ms", "${env:X}"), ("max.connections.per.ip.overrides", "a:1, b:2,"),
@@ -237,10 +237,21 @@ def test_a_setting_ends_the_process() -> None:
 def test_classes_of_others_are_not_seen() -> None:
     """No file shows whether the broker can load them; a refused setting is refuted all the same."""
     classes = {"authorizer.class.name": "org.example.A", "metric.reporters": "x.Y, org.apache.kafka.common.metrics.Jmx"}
-    (row,) = (row for row in judged(facts(config=KRAFT | classes)) if row.id == "P502")
-    assert (row.status, row.provide) == (PremiseStatus.NOT_SEEN, None)
+    (row,) = (row for row in judged(facts(config=KRAFT | classes)) if row.id == "P504")
+    assert row.status is PremiseStatus.NOT_SEEN
     assert [each.says for each in row.evidence] == ["authorizer.class.name=org.example.A", "metric.reporters=x.Y"]
     assert refuted(facts(config=KRAFT | classes | {"num.io.threads": "0"})) != {}
+
+
+def test_a_log_dir_by_two_paths() -> None:
+    """A 4.0.2 ended: Duplicate log directory found. By one path 4.2 and later take it once."""
+    assert refuted(facts(doubled=("d1/",))) == {
+        "P502": "log.dirs: d1/ is the log dir of an earlier entry; Kafka 4.3 refuses that"
+    }
+    twice = {"log.dirs": "d1,d1"}
+    assert [[row.why for row in refused_settings(twice, release(line))] for line in ("4.1", "4.2")] == [
+        ["refuses an entry twice"], []
+    ]  # fmt: skip
 
 
 def image(**sizes: str) -> ClusterImage:

@@ -15,21 +15,16 @@ from kcheck.core.premises.limits import (
     setting_rules,
 )
 from kcheck.core.releases.releases import release
+from tests.core.premises.test_setting_relations import CASES, KRAFT, ZOOKEEPER, settings
 from tests.oracle.ask import IS_WHOLE, Ask, assert_equal
 from tests.oracle.settings import rules_of
 
 pytestmark = pytest.mark.oracle
 
 RELEASES = ("2.4.1", "2.8.2", "3.1.2", "3.2.3", "3.3.2", "3.6.2", "3.9.2", "4.0.2", "4.1.2", "4.2.1", "4.3.1")
-KRAFT = {
-    "process.roles": "broker", "node.id": "1", "listeners": "PLAINTEXT://localhost:9092",
-    "controller.listener.names": "CONTROLLER", "controller.quorum.voters": "2@localhost:9093",
-    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-}  # fmt: skip
-"""What Limits.java gives a broker."""
 CONTROLLER = KRAFT | {"listeners": "CONTROLLER://localhost:9093", "controller.quorum.voters": "1@localhost:9093"}
 MODES = {
-    "zookeeper": {"broker.id": "1", "zookeeper.connect": "x:1", "listeners": "PLAINTEXT://localhost:9092"},
+    "zookeeper": ZOOKEEPER,
     "broker": KRAFT,
     "controller": CONTROLLER | {"process.roles": "controller"},
     "combined": CONTROLLER | {
@@ -130,6 +125,17 @@ def test_settings_that_are_unknown_are_warnings(version: str, ask: Ask) -> None:
     settings = ("zookeeper.connect=x:1", "log.message.format.version=2.8", "inter.broker.protocol.version=3.3")
     cases = [f"broker\t{setting}" for setting in settings if "inter" not in setting or version >= "3.3"]
     assert ask(version, "Limits.java", cases) == ["ok"] * len(cases)
+
+
+@pytest.mark.parametrize("version", SAMPLE)
+def test_settings_that_contradict_each_other(version: str, ask: Ask) -> None:
+    """Each release accepts and refuses what kcheck says, in each mode that it has."""
+    modes = [*([ZOOKEEPER] if version < "4.0" else []), *([KRAFT] if version >= "3.3" else [])]
+    cases = [settings(mode, added) for mode in modes for of, added, _ in CASES if mode in of]
+    away = "\t".join(f"-{name}" for name in KRAFT)
+    lines = ["\t".join(f"{name}={value}" for name, value in case.items()) for case in cases]
+    answers = ask(version, "Limits.java", (f"broker\t{away}\t{line}" for line in lines))
+    assert_equal(cases, [not [*refused_settings(case, release(version))] for case in cases], [*accepted(answers)])
 
 
 def accepted(answers: Iterable[str]) -> Iterable[bool]:
