@@ -261,10 +261,10 @@ def spoil_zookeeper(site: Site) -> str | None:
             written[-1].write_bytes(data[:keep])
             return f"{place(written[-1])} cut from {len(data)} to {keep} bytes"
         case 1:
-            bits = bytearray(written[-1].read_bytes())
-            at = site.random.randrange(len(bytes(bits).rstrip(b"\0")))
-            bits[at] ^= 1
-            written[-1].write_bytes(bits)
+            flipped = bytearray(written[-1].read_bytes())
+            at = site.random.randrange(len(bytes(flipped).rstrip(b"\0")))
+            flipped[at] ^= 1
+            written[-1].write_bytes(flipped)
             return f"a bit of byte {at} of {place(written[-1])} flipped"
         case 2:
             for path in snapshots:
