@@ -306,6 +306,21 @@ def test_the_premise_about_lost_metadata_leads_here(nodes: Path) -> None:
     assert any("kcheck recover quorum" in finding.advice for finding in findings)
 
 
+def test_disks_of_another_node_go_back_before_any_rescue(nodes: Path) -> None:
+    """Of three nodes that are controllers too, two have each other's disks: `recover quorum` refuses these."""
+    voters = ",".join(f"{number}@h:{number}" for number in (1, 2, 3))
+    for number, own in ((1, 1), (2, 3), (3, 2)):
+        (nodes / f"broker-{number}" / "server.properties").write_text(
+            f"process.roles=broker,controller\nnode.id={own}\ncontroller.quorum.voters={voters}\n"
+            f"log.dirs={nodes}/broker-{number}/data1\n"
+        )
+    answer = kcheck.recover(
+        *(f"{own}={nodes}/broker-{number}" for number, own in ((1, 1), (2, 3), (3, 2))), kafka="4.3"
+    )
+    assert answer.election.rescue is None
+    assert any("but the settings say 3. Solve that first" in sentence for sentence in answer.sentences)
+
+
 def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:
     """The copy that is left names the voters: recover, elect and cluster say what two empty ones mean."""
     for number in (1, 2):
