@@ -15,8 +15,9 @@ from kcheck.core.election.progress import (
     seen_of,
     state_of,
     states,
+    unled,
 )
-from kcheck.core.election.recovery_plan import SavedPlan
+from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.documents.answer import Answer, Outcomes
@@ -203,7 +204,8 @@ def next_step(
     }
     differs = tuple(differences(plan, seen, awaited))
     progress = RecoveryProgress(folder=folder, steps=steps, states=far, now=now, differs=differs)
-    progress = replace(progress, fails=(*_fails(progress, seen), *_fenced_otherwise(progress, seen)))
+    waits = tuple(unled(steps, plan, seen)) if now.election.kraft else ()
+    progress = replace(progress, fails=(*_fails(progress, seen), *_fenced_otherwise(progress, seen), *map(_led, waits)))
     if progress.state is not PlanState.DONE:
         return progress
     verification = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
@@ -250,6 +252,12 @@ def _fenced_otherwise(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator
     }
     if is_fenced and not seen.registered and _course(progress.steps) != _course(progress.now.steps):
         yield "the controllers have fenced the brokers, and the ISR differs from the assumed one"
+
+
+def _led(row: PlannedPartition) -> str:
+    """Return that the ISR of a partition is not the assumed one."""
+    name = partition_name(row.topic, row.partition)
+    return f"{name} has no leader although broker {row.leader} runs (another ISR than assumed)"
 
 
 def _course(steps: Iterable[SavedStep | RecoveryStep]) -> list[tuple[object, ...]]:

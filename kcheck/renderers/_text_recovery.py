@@ -17,6 +17,9 @@ from kcheck.words import counted, other_end_words
 
 _WORST_COUNT = 5
 
+_FENCED_ALONE = "The plan checks it: once they are fenced, --next reads the ISR, and plans again if it is another."
+_FENCED_LATER = "Once a broker runs, --next looks for the leaders of the plan, and plans again if one is missing."
+
 
 def recovery(report: Report, page: Page) -> None:
     """Write the decision."""
@@ -103,8 +106,8 @@ def _warnings(answer: ClusterRecovery) -> Iterator[str]:
         *losing_premises(election.uncounted),
     }
     yield from (words for words in warnings(election) if words not in said)
-    if election.is_fenced_alone and election.rescue is None:
-        yield "The plan checks it: once they are fenced, --next reads the ISR, and plans again if it is another."
+    if len(election.fenced) > 1 and election.rescue is None:
+        yield _FENCED_ALONE if election.is_fenced_alone else _FENCED_LATER
 
 
 def _steps(answer: ClusterRecovery, page: Page) -> None:

@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
+from kcheck.core.premises.identity import NODE_ID
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import OF_QUORUM
@@ -31,7 +32,7 @@ def rescue_first(
     """Return the rescue that comes before any start, with its command; None if none is needed.
 
     A path that is no log dir says nothing of the metadata of its node. `metadata` are the paths that the user names
-    for it. `starts`: whether any broker starts, by its premises.
+    for it. `starts`: whether any broker starts, by its premises. Disks of another node go back first.
     """
     znodes = [path for path in metadata if is_zookeeper(path)]
     named = tuple(_log_dirs(path for path in metadata if path not in znodes))
@@ -52,7 +53,7 @@ def rescue_first(
         starts=starts,
         outrun=SAME_HISTORY in refuted,
         emptied=TOPICS_THERE in refuted,
-        stopped=not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
+        stopped=NODE_ID not in refuted and not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )
     rescue = first_rescue(here)

@@ -9,6 +9,8 @@ from kcheck.core.election.steps import RecoveryAction
 from kcheck.model.cluster import NO_LEADER, BrokerRegistration, ClusterImage, PartitionRegistration
 from kcheck.model.names import TopicPartition
 
+_ELECTIONS = (RecoveryAction.ELECT, RecoveryAction.REASSIGN)
+
 
 class SavedStep(NamedTuple):
     """A step of a plan, as recovery.json has it."""
@@ -117,6 +119,21 @@ def differences(plan: SavedPlan, seen: ClusterSeen, awaited: Collection[TopicPar
             yield Differs(planned, leader)
 
 
+def unled(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> Iterator[PlannedPartition]:
+    """Yield the partitions without a leader whose planned leader runs, and that no step elects.
+
+    KRaft controllers elect a broker of the ISR as they unfence that broker
+    (ReplicationControlManager.handleBrokerUnfenced 3.3 to 4.3.1). So the ISR is another than the plan assumed.
+    """
+    elected = {name for step in steps if step.kind in _ELECTIONS for name in step.partitions}
+    for planned in plan.partitions:
+        name = TopicPartition(planned.topic, planned.partition)
+        row = seen.leaders.get(name)
+        is_open = row is not None and row.leader == NO_LEADER
+        if is_open and planned.leader in seen.running and name not in elected:
+            yield planned
+
+
 def _leader_since(row: PartitionRegistration, planned: PlannedPartition, seen: ClusterSeen) -> int | None:
     """Return the leader that was elected after the plan was made; None without one, or if that is not known.
 
@@ -166,7 +183,7 @@ def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], 
         return StepState.DONE if brokers <= seen.registered else StepState.WAIT if is_begun else StepState.OPEN
     if step.kind is RecoveryAction.STOP:
         return _done(is_done=not brokers & seen.running)
-    if step.kind in (RecoveryAction.ELECT, RecoveryAction.REASSIGN):
+    if step.kind in _ELECTIONS:
         return _done(is_done=all(_is_led(name, planned, seen) for name in step.partitions))
     if step.kind is RecoveryAction.RESTORE:
         return _done(is_done=all(_is_full(name, planned, seen) for name in step.partitions))

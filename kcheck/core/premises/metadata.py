@@ -214,9 +214,8 @@ def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     if stopped and len(voters - stopped) <= len(voters) // 2:
         every, these = (", ".join(map(str, sorted(numbers))) for numbers in (voters, stopped))
         verb = "does" if len(stopped) == 1 else "do"
-        sentence = (
-            f"of the controllers {every}, {these} {verb} not start or vote: no majority is left to elect a leader"
-        )
+        count = f"{len(stopped)} of {counted(len(voters), 'controller')} ({these})"
+        sentence = f"{count} {verb} not start or vote: no majority is left to elect a leader"
         sentence += "".join(f"; {copy.path}: {copy.damage}" for node, copy in damaged.items() if node in stopped)
         where = facts.config_path if facts.newest is None or not facts.newest.voters else facts.newest.path
         yield refuted(premise, facts, sentence, PremiseEvidence(where or "", f"voters {every}"))

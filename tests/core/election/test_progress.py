@@ -14,6 +14,7 @@ from kcheck.core.election.progress import (
     seen_of,
     state_of,
     states,
+    unled,
 )
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
 from kcheck.core.election.steps import RecoveryAction
@@ -83,6 +84,16 @@ def test_each_step_in_turn(now: ClusterSeen, far: int) -> None:
     assert OPEN in found[far : far + 1] or far == len(COURSE)
     assert state_of(found, differs=False) is (PlanState.DONE if far == len(COURSE) else PlanState.NEXT)
     assert state_of(found, differs=True) is PlanState.STOP
+
+
+def test_a_leader_that_nobody_elects() -> None:
+    """The controller elects a broker of the ISR as it comes in; before, and where a step elects, nothing is missing."""
+    steps = (step(START, 1), step(START, 2), step(ELECT, of=(T1,)))
+    nobody = {name: led(NO_LEADER, 5) for name in (T0, T1)}
+    assert [*unled(steps, PLAN, seen("", "")._replace(leaders=nobody))] == []
+    assert [*unled(steps, PLAN, seen("12", "12")._replace(leaders=nobody))] == [planned(0, 1)]
+    assert [*unled(steps, PLAN, seen("12", "12", {T0: 1, T1: 2}))] == []
+    assert [*unled(steps, PLAN, seen("12", "12"))] == []
 
 
 def test_a_broker_that_is_still_starting() -> None:

@@ -40,10 +40,10 @@ def test_a_quorum_without_majority() -> None:
 
     assert ends() == ends(1) == ends(1, 2, 3) == {}
     none_left = "no majority is left to elect a leader"
-    assert ends(1, 2) == {3: f"of the controllers 1, 2, 3, 1, 2 do not start or vote: {none_left}"}
+    assert ends(1, 2) == {3: f"2 of 3 controllers (1, 2) do not start or vote: {none_left}"}
     lonely = {1: facts(config={**three, "controller.quorum.voters": "1@a:1,2@b:1"}, copies=(), image=None), 2: nodes[2]}
     (row,) = (row for row in judged_together(lonely, {2})[1] if row.id == "P205")
-    assert row.sentence.startswith("of the controllers 1, 2, 2 does not start")
+    assert row.sentence.startswith("1 of 2 controllers (2) does not start")
 
 
 def test_a_voter_that_was_formatted_again_is_no_voter() -> None:
@@ -57,7 +57,7 @@ def test_a_voter_that_was_formatted_again_is_no_voter() -> None:
     second = log_dir(identity={**IDENTITY, "node.id": "2", "directory.id": "D2"})
     other = given._replace(broker_id=2, config={**KRAFT, "node.id": "2"}, log_dirs=(second,))
     rows = judged_together({1: given, 2: other}, ())[2]
-    assert ["P205"] == [row.id for row in rows if row.sentence.startswith("of the controllers 1, 2, 1 does not start")]
+    assert ["P205"] == [row.id for row in rows if row.sentence.startswith("1 of 2 controllers (1) does not start")]
 
 
 def test_a_disk_of_another_cluster_says_nothing_of_its_controllers() -> None:
@@ -76,7 +76,7 @@ def test_a_controller_with_a_damaged_snapshot() -> None:
     def ended(broker: BrokerFacts) -> list[str]:
         return [row.sentence for row in judged_together({1: broker}, ())[1] if row.id == "P205"]
 
-    sentence = "of the controllers 100, 100 does not start or vote: no majority is left to elect a leader"
+    sentence = "1 of 1 controller (100) does not start or vote: no majority is left to elect a leader"
     assert ended(given) == [f"{sentence}; c/meta: {damage}"]
     assert ended(given._replace(release=release("3.7"))) == []
     assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100, damage="offset 3: unknown"),))) == []
