@@ -39,8 +39,8 @@ def fleet_report(report: Report, page: Page) -> None:
     _actions(page, body["actions"])
     _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", "verdict", *_SEVERITIES))
     for row in body["clusters"]:
-        if row["kafka_differs"] is not None:
-            page.wrapped(f"{cell(row['cluster'])}: {row['kafka_differs']}", hanging="  ")
+        for words in filter(None, (row["kafka_differs"], row["decision_differs"])):
+            page.wrapped(f"{cell(row['cluster'])}: {words}", hanging="  ")
     _decisions(page, body["clusters"])
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))

@@ -65,7 +65,7 @@ def release(
 
 
 def of_worse_end(
-    chosen: Release, answer: Callable[[Release], WithOutcomes], badness: Callable[[WithOutcomes], int]
+    chosen: Release, answer: Callable[[Release], WithOutcomes], badness: Callable[[WithOutcomes], tuple[float, ...]]
 ) -> WithOutcomes:
     """Return the worse of the answers for both ends of a range of releases; for one release its answer."""
     first, said = answer(chosen), chosen.evidence

@@ -91,7 +91,7 @@ def test_a_survivor_of_static_voters(nodes: Path, tmp_path: Path) -> None:
     assert (answer.rescue.way, answer.rescue.retired, answer.plans) == (Way.STATIC, (1, 2), ())
     assert answer.sentences[0] == "2 of 3 controllers have lost the metadata (1 and 2): no leader can be elected."
     assert sorted(os.listdir(tmp_path / "out")) == ["recovery.json", "recovery.md"]
-    assert answer.next_command is None
+    assert answer.next_command == f"kcheck recover {tmp_path}/out --next 3={nodes}/broker-3"
     assert json.loads((tmp_path / "out" / "recovery.json").read_text())["schema"] == "kcheck.recovery-quorum/1"
 
 
