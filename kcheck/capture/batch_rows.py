@@ -92,7 +92,7 @@ class BatchRows:
                 return
 
     def _range(self, end: int) -> LogRows:
-        """Return the rows of a range that is no batch: other bytes, then zeros."""
+        """Return the rows of a range that is no batch, with other bytes, then zeros."""
         source, begin = self._source, self.end
         filled = _last_data(source, begin, end)
         rows, sizes = np.zeros((2, ROW_SIZE), np.uint8), []
@@ -108,7 +108,7 @@ class BatchRows:
         return LogRows(begin, RowBlock(rows[: len(sizes)], sizes, b""))
 
     def _kept_of(self, head: bytes, remaining: int) -> bytes:
-        """Return the part of the first bytes of a range that stays: a credible header, or its size and magic alone."""
+        """Return the kept part of the first bytes of a range, a credible header, or its size and magic alone."""
         low, high = self._last + 1, self._base + RELATIVE_OFFSET_MAX
         if incomplete_batch(head, remaining=remaining, low=low, high=high) is not None and not _is_text(head):
             return head
@@ -186,7 +186,7 @@ def _message(message: bytes, own: int, *, is_right: bool) -> RowNumbers:
 
 
 def _restored(columns: HeaderColumns, header: RowBytes) -> RowBytes:
-    """Return the headers with the bytes that no CRC covers: the reader has overwritten those in the window."""
+    """Return the headers with the bytes that no CRC covers, because the reader has overwritten them in the window."""
     restored = header.copy()
     fields = (columns.base_offset, ">i8", 0), (columns.size - 12, ">i4", 8), (columns.epoch, ">i4", 12)
     for column, kind, at in (*fields, (columns.magic, "i1", MAGIC_AT), (columns.crc, ">u4", MAGIC_AT + 1)):

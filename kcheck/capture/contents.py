@@ -1,4 +1,4 @@
-"""The part of a file that goes into a bundle, and why: an allow-list. No other file's content goes in."""
+"""The allow-list for the content of files in a bundle, with reasons. No other file's content goes in."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ class Taken(NamedTuple):
     how: How
     """The form of its content."""
     why: str
-    """Why, in words."""
+    """The reason, in words."""
 
 
 _BY_KIND: Mapping[FileKind, Taken] = {

@@ -1,6 +1,6 @@
-"""Committed offsets for a bundle: group, topic, partition, offset, epoch and times, and nothing else of a coordinator.
+"""Committed offsets for a bundle, with group, topic, partition, offset, epoch and times, and nothing else.
 
-Batches keep their sizes: metadata of a commit are `x`, and of all other records only the type is left.
+Batches keep their sizes. Metadata of a commit is `x`, and of all other records only the type is left.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _VARINT_BITS = 7
 
 
 def masked_commits(batch: bytes, names: NewNames) -> bytes | None:
-    """Return a batch of `__consumer_offsets` with what decides; None if it is compressed or not as coordinators write.
+    """Return a batch of `__consumer_offsets` with its evidence; None if it is compressed or not as coordinators write.
 
     `batch` is of magic 2, without control records, and its CRC is right; so is that of the answer.
     """

@@ -1,7 +1,7 @@
-"""The part of a broker's log that goes into a bundle: messages of the catalog, written again from their wordings.
+"""The part of a broker's log that goes into a bundle, messages of the catalog, written again from their wordings.
 
-Nothing of a line is copied: the texts are those of the catalog, and of the values only numbers, ids, releases, names
-of partitions and paths below a log dir are written. Every other value is `x`.
+Nothing of a line is copied. The texts come from the catalog. Of the values, only numbers, ids, releases, names of
+partitions and paths below a log dir are written. Every other value is `x`.
 """
 
 import re

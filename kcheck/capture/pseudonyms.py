@@ -1,6 +1,7 @@
-"""Pseudonyms of topics and groups: a keyed permutation of the names of one length, so that no two names become one.
+"""Pseudonyms of topics and groups by a keyed permutation of the names of one length. No two names become one.
 
-It is a Feistel cipher whose rounds are HMAC-SHA256. The key stays in a file at home, with the names it was used for.
+It is a Feistel cipher whose rounds are HMAC-SHA256. The key stays in a file of the user, with the names it was used
+for.
 """
 
 import hashlib
@@ -42,7 +43,7 @@ class Pseudonyms:
         return other
 
     def group(self, name: str) -> str:
-        """Return the pseudonym of a group, of its size in bytes: that of a topic if a topic can have its name."""
+        """Return the pseudonym of a group, of its size in bytes, as for a topic if a topic can have its name."""
         if not name.startswith("__") and is_legal_topic(name):
             return self.topic(name)
         size = len(name.encode())

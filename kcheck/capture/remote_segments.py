@@ -40,7 +40,7 @@ def masked_segments(batch: bytes, rename: Callable[[str], str]) -> bytes | None:
 
 
 def _value(value: bytes, rename: Callable[[str], str]) -> bytes | None:
-    """Return the value of a record with what decides; None if it is of another type, or has more than is known."""
+    """Return the value of a record with its evidence; None if it is of another type, or has unknown parts."""
     message = decoder("remote-log")(None, value).value
     if message is None or message.data is None or message.type not in _TYPES or message.unknown:
         return None

@@ -1,4 +1,4 @@
-"""What of a server.properties goes into a bundle: settings that decide a start, and log dirs by their names there."""
+"""The part of a server.properties that goes into a bundle, settings for the next start, and log dirs by their names."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _KEPT = {
 }  # fmt: skip
 _PLAIN = re.compile(r"[ \t]*(?:[+-]?[0-9]{1,19}|true|false|broker|controller|broker,controller|controller,broker|"
                     r"[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,2}){0,2}(?:-IV[0-9]{1,2})?)[ \t]*", re.IGNORECASE)  # fmt: skip
-"""A number, a flag, roles or a version: no other value says anything about a start."""
+"""A number, a flag, roles or a version. No other value affects the next start."""
 
 
 def kept_settings(data: bytes, names: Mapping[str, str]) -> bytes:

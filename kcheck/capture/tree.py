@@ -1,4 +1,4 @@
-"""Lists what is captured: every file and directory below the paths, with what of it goes in."""
+"""Lists every file and directory below the paths, with the part of it that goes into the bundle."""
 
 import os
 import stat
@@ -58,7 +58,7 @@ CONFIGURATION_NAME = "server.properties"
 
 
 def captured_paths(arguments: Sequence[str]) -> list[str]:
-    """Return the paths to capture: a server.properties means the log dirs that it names."""
+    """Return the paths to capture. A server.properties means the log dirs that it names."""
     return [path for _, path in _roots(arguments)]
 
 
@@ -73,10 +73,10 @@ def _roots(arguments: Sequence[str]) -> list[tuple[int | None, str]]:
 
 
 def items(arguments: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:
-    """Yield every file and directory below the paths, sorted below each; UsageError for what is not Kafka's.
+    """Yield every file and directory below the paths, sorted below each; UsageError for a path without files of Kafka.
 
     One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle, and so have
-    the log dirs of a server.properties. Two of one name have that of their brokers before it, if the arguments are
+    the log dirs of a server.properties. Two of one name have the names of their brokers before it, if the arguments are
     `BROKER=PATH`. With `offsets` the committed offsets of groups go in.
     """
     logs = {CLUSTER_METADATA: METADATA_LOG, REMOTE_LOG_METADATA: SEGMENTS_LOG}
@@ -106,7 +106,7 @@ def items(arguments: Sequence[str], *, offsets: bool = False) -> Iterator[Captur
 
 
 def _named(roots: list[tuple[int | None, str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield each path with its name in the bundle; the name of a partition directory is what it is."""
+    """Yield each path with its name in the bundle; a partition directory keeps its name."""
     names = [name for _, _, name in roots]
     for broker_id, path, name in roots:
         may_change = broker_id is not None and parse_directory(name) is None and LOCAL.is_directory(path)
@@ -156,7 +156,7 @@ def _status(path: str) -> os.stat_result | OSError:
 
 
 def _item(path: str, name: str, status: os.stat_result | OSError, log: Taken | None) -> CapturedPath:
-    """Return a path; `log` is what of a `.log` goes in where its topic decides that."""
+    """Return a path; `log` is the part of a `.log` that goes in, if that depends on its topic."""
     if isinstance(status, OSError):
         return CapturedPath(path, name, "file", error=(status.errno or 5, word_for(status)))
     mode, times = stat.S_IMODE(status.st_mode), status.st_mtime_ns

@@ -145,10 +145,10 @@ def capture(
     logs: Sequence[str] = (),
     tell: Callable[[CaptureProgress], None] = lambda _: None,
 ) -> Captured:
-    """Write a bundle of what could be read until ^C; UsageError if it exists or cannot be written.
+    """Write a bundle of the parts that could be read until ^C; UsageError if it exists or cannot be written.
 
     `decode` judges records, `digests` keeps the SHA-256 of each file, which a plan needs, `limit` is the most bytes of
-    all members before compression, `logs` are those of brokers.
+    all members before compression, `logs` are logs of brokers.
     """
     if os.path.lexists(out):
         raise UsageError(f"{out} already exists")

@@ -1,4 +1,4 @@
-"""Headers and records of many batches as columns of rows: the fast path of `kcheck dump`."""
+"""Headers and records of many batches as columns of rows, for the fast path of `kcheck dump`."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -33,7 +33,7 @@ _POOL_SIZE = 4 << 20
 _UNPACKED_SIZE_MAX = 16 << 20
 """Maximum decompressed size of a batch here; a larger one is read record by record."""
 _DECODED_SIZE = 64 << 10
-"""Maximum bytes of records decoded at a time, plus one batch: decoding may take a hundred times as much memory.
+"""Maximum bytes of records decoded at a time, plus one batch. Decoding may take a hundred times as much memory.
 
 A larger or compressed batch is read record by record.
 """

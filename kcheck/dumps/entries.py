@@ -26,7 +26,7 @@ def entries(source: Source, start: int, end: int, layout: Layout) -> Iterator[tu
 
 
 def used_size(source: Source, size: int, layout: Layout) -> int:
-    """Return the size of the complete entries up to the last non-zero one: a broker preallocates zeros after them."""
+    """Return the size of the complete entries up to the last non-zero one. A broker preallocates zeros after them."""
     end = size
     while end > 0:
         start = max(end - _PIECE_SIZE, 0)

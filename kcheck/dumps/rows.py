@@ -31,7 +31,7 @@ from kcheck.tables import (
 )
 
 INDEX_SIZE_MAX = 2**31 - 1
-"""Maximum size of an index or snapshot: a broker cannot map a larger one."""
+"""Maximum size of an index or snapshot, because a broker cannot map a larger one."""
 
 
 def _no_head(file: File) -> Row:

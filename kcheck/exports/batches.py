@@ -1,6 +1,7 @@
-"""The intact batches of a log, and what is between them: corrupt bytes, missing segments, files that cannot be read.
+"""The intact batches of a log, and the corrupt bytes, missing segments and unreadable files between them.
 
-A broker's recovery cuts a log at its first corrupt batch. Here the batches after it count too, if their CRCs match.
+A broker's recovery truncates a log at its first corrupt batch. Here the batches after it count too, if their CRCs
+match.
 """
 
 from collections.abc import Callable, Iterator
@@ -120,7 +121,7 @@ def parts(log: ExportLog, is_wanted: IsWanted = every) -> Iterator[Part]:
 
 
 def _end_of(part: "IntactBatch | Break", end: Offset | None) -> Offset:
-    """Return the offset up to which a part says what the log holds; `end` is where the next segment begins."""
+    """Return the offset up to which a part shows the content of the log; the next segment begins at `end`."""
     if isinstance(part, IntactBatch):
         return Offset(part.batch.last_offset + 1)
     return part.end or end or part.start
@@ -154,7 +155,7 @@ def _misplaced(part: IntactBatch, start: Offset, end: Offset) -> Break:
 
 
 class _SegmentParts:
-    """One segment that is read from its start; `last` is the last offset so far."""
+    """One segment that is read from its beginning; `last` is the last offset so far."""
 
     def __init__(self, segment: SegmentFile, base: Offset, end: Offset | None, last: int) -> None:
         self.last = max(last, base - 1)
@@ -198,7 +199,7 @@ class _SegmentParts:
             yield self._search(source, size, message or "")
 
     def _search(self, source: Source, size: int, message: str) -> Break:
-        """Return the damaged part up to the next intact batch, where reading goes on, or up to the end of the file."""
+        """Return the corrupt part up to the next intact batch, where reading continues, or up to the file's end."""
         from kcheck.segments.batches_after_damage import intact_batches  # imports numpy: only for damage
 
         begin, start = self._position, Offset(self.last + 1)
@@ -208,7 +209,7 @@ class _SegmentParts:
         return Break(Omission.DAMAGED, start, self._end if beyond is None else beyond.base_offset, place=place)
 
     def _broken(self, batch: Batch, message: str) -> Break:
-        """Return a corrupt batch whose size is right: another batch follows it, or the end of the file."""
+        """Return a corrupt batch whose size is right, because another batch or the end of the file follows it."""
         place = DamagedPlace(self._path, batch.position, batch.size, message)
         if not self._low <= batch.base_offset <= batch.last_offset <= self._high:
             return Break(Omission.DAMAGED, Offset(self.last + 1), None, place=place)
@@ -233,7 +234,7 @@ class _SegmentParts:
 
 
 def _is_framed(source: Source, size: int, batch: Batch) -> bool:
-    """Return whether the size of a corrupt batch is right: the file ends after it, or an intact batch follows."""
+    """Return whether the end of the file or an intact batch follows a corrupt batch of this size."""
     end = batch.position + batch.size
     return end == size or next(iter(Walk(source, size, position=end, verify=True)), None) is not None
 

@@ -12,7 +12,7 @@ class Omission(StrEnum):
     """The reason why a record is not exported."""
 
     CONTROL = "control"
-    """It is a control record, such as a transaction marker: brokers write these, not producers."""
+    """It is a control record, such as a transaction marker. Brokers write these, not producers."""
     ABORTED = "aborted"
     """Its transaction was aborted."""
     OPEN = "open"
@@ -20,7 +20,7 @@ class Omission(StrEnum):
     UNPROVEN = "unproven"
     """The end of its transaction may be in a part of the log that is corrupt or missing."""
     BELOW_START = "below-log-start"
-    """It is below the log start offset: somebody deleted it."""
+    """It is below the log start offset, so it was deleted."""
     OUTSIDE = "outside-range"
     """It is outside of the range that was asked for."""
     REPEATED = "repeated"
@@ -41,7 +41,7 @@ UNWANTED = (
     Omission.DAMAGED, Omission.UNKNOWN, Omission.UNPROVEN, Omission.REPEATED, Omission.MISSING, Omission.UNFINISHED,
     Omission.FORMAT,
 )  # fmt: skip
-"""The reasons that the user did not ask for: the output may lack what was wanted."""
+"""The reasons that the user did not ask for. The output may lack wanted records."""
 _WORDS = {
     Omission.CONTROL: "control records",
     Omission.ABORTED: "of aborted transactions",

@@ -16,7 +16,7 @@ from kcheck.exports.records import ExportedRecord
 from kcheck.words import shell_word
 
 KCAT_KEY_END, KCAT_END = b"\x1f\x1c\x1d\x1e", b"\x1e\x1d\x1c\x1f"
-"""The delimiters of kcat: long enough that data hardly ever has them, and none of them ends as the other begins."""
+"""The delimiters of kcat, long enough that data hardly ever has them. None of them ends as the other begins."""
 KEY_END, HEADERS_END, HEADER_END, HEADER_KEY_END, NULL = "\x1f", "\x1e", "\x1d", "\x1c", "\x1a"
 """The separators and the null marker of the console producer."""
 KCAT_SIZE_MAX = 900_000

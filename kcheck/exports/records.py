@@ -50,7 +50,7 @@ class ExportedRecord(NamedTuple):
 
 
 class LogExport:
-    """One log that is exported: read `records` once; the other attributes are complete after that."""
+    """One log that is exported. Read `records` once; the other attributes are complete after that."""
 
     def __init__(self, log: ExportLog, wanted: ExportChoice) -> None:
         """Take a log, of which nothing is read yet."""

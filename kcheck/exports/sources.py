@@ -1,4 +1,4 @@
-"""The logs that paths name: partition directories, log dirs, `.log` files, and what `elect --save-lost` saved."""
+"""The logs in partition directories, log dirs, `.log` files, and copies by `elect --save-lost`."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.words import partition_name
 
 INTERNAL = (*COMPACTED, CLUSTER_METADATA, "__share_group_state", "__remote_log_metadata")
-"""The topics that brokers and controllers write: of a log dir they are exported only where the filter names them."""
+"""The topics that brokers and controllers write. From a log dir they are exported only if the filter names them."""
 _BROKER = "broker"
 """`elect --save-lost` saves the records of broker 1 in `orders-0/broker-1`."""
 
@@ -77,7 +77,7 @@ class ExportLog(NamedTuple):
     is_named: bool = True
     """True if the user named it, not a log dir around it."""
     swaps: tuple[SegmentFile, ...] = ()
-    """Segments that a start puts in the place of others: a compaction was interrupted."""
+    """Segments of an interrupted compaction, which a broker puts in the place of others when it starts."""
 
 
 class Skipped(NamedTuple):
@@ -230,7 +230,7 @@ def _saved_partition(folder: str) -> PartitionDirectory | None:
 
 
 def _saved(tree: Tree, target: Target) -> tuple[ExportLog, ...]:
-    """Return what `elect --save-lost` saved in a directory of a partition, or of one replica of it; else nothing."""
+    """Return the copies by `elect --save-lost` in a directory of a partition, or of one replica of it; else nothing."""
     try:
         if target.kind is TargetKind.PARTITION:
             folders = [target.path]
@@ -244,7 +244,7 @@ def _saved(tree: Tree, target: Target) -> tuple[ExportLog, ...]:
 
 
 def _saved_log(tree: Tree, folder: str) -> ExportLog | None:
-    """Return the log of one saved replica: its directory has segments, and nothing else that a log has."""
+    """Return the log of one saved replica. Its directory has segments, and nothing else of a log."""
     directory = _saved_partition(folder)
     if directory is None:
         return None

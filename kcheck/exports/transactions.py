@@ -1,8 +1,8 @@
-"""Records of no committed transaction, by the markers in the log alone: no index or snapshot is believed.
+"""Records of no committed transaction, by the markers in the log alone, without indexes and snapshots.
 
 ProducerStateManager and ProducerAppendInfo.appendEndTxnMarker 0.11 to 4.3.1: a marker ends the transaction of its
 producer id, and the next batch of that id begins another one. Where a part of the log is corrupt or missing, a marker
-may have been in it: what lies before such a part is then neither committed nor aborted.
+may have been in it. The records before are then neither committed nor aborted.
 """
 
 from bisect import bisect_right
@@ -43,7 +43,8 @@ class Uncommitted:
 def uncommitted(parts: Iterable[Part], *, compacted: bool) -> Uncommitted:
     """Return the transactions that are not known to be committed; memory grows with their number alone.
 
-    In a compacted log a hole between segments hides no marker: the cleaner keeps it as long as its records.
+    In a compacted log a hole between segments hides no marker, because the cleaner keeps a marker as long as its
+    records.
     """
     replay = _MarkerReplay()
     for part in parts:
@@ -96,7 +97,7 @@ class _MarkerReplay:
             self._add(producer_id, start, offset, Omission.ABORTED if marker == control_record.ABORT else None)
 
     def _add(self, producer_id: int, start: Offset, end: Offset, why: Omission | None) -> None:
-        """Keep what is not committed of a transaction: all before the last break, and the rest by its end."""
+        """Keep the uncommitted records of a transaction, that is all before the last break, and the rest by its end."""
         proven = max(start, min(self._proven_from, end))
         spans = self._spans.setdefault(producer_id, [])
         if proven > start:

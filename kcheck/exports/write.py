@@ -33,7 +33,7 @@ class Written:
         self.end: Offset | None = None
         """The offset after the last of them."""
         self.before: int = 0
-        """Number of them below the committed offset: its place once these records are in an empty log."""
+        """Number of them below the committed offset, which is its place once these records are in an empty log."""
         self.longest = 0
         """The size in bytes of the longest line."""
 

@@ -20,7 +20,7 @@ class Znode(NamedTuple):
     mzxid: int = 0
     """The transaction that last set its data."""
     version: int | None = 0
-    """Number of times that its data was set; None if an export lacks it. Of a partition state it is the epoch."""
+    """Number of times that its data was set; None if an export lacks it. It is the epoch of a partition state."""
     ephemeral_owner: int = 0
     """The session that it ends with; 0 if it is persistent. Containers and nodes with a TTL have special values."""
 

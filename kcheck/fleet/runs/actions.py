@@ -120,8 +120,8 @@ def _actions(
     yield _Action(
         "on-one-disk", [row for row in partitions if row["at_risk_below_high_watermark"]],
         lambda row: (
-            f"Keep {_broker(row['best_leader'])} running: it has the only copy of"
-            f" {_records(row['at_risk_below_high_watermark'], 'committed ')} of {_partition(row)}."
+            f"Keep {_broker(row['best_leader'])} running: the only copy of"
+            f" {_records(row['at_risk_below_high_watermark'], 'committed ')} of {_partition(row)} is on its disk."
         ),
         "partition", commands.elect,
     )  # fmt: skip

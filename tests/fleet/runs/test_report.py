@@ -92,7 +92,7 @@ def test_an_action_is_about_the_worst_of_its_kind(tmp_path: Path) -> None:
     )
     elect = f"kcheck elect --from {worst} --cluster c --partition"
     by_hand = "Elect no leader of t-2 of c by hand yet: even under the best one, broker 2, others lose"
-    alone = "Keep broker 2 running: it has the only copy of 2 committed records of t-0 of c."
+    alone = "Keep broker 2 running: the only copy of 2 committed records of t-0 of c is on its disk."
     assert [
         (
             "Do not stop broker 2 of c: it will not boot again. The same goes for 2 more brokers.",
