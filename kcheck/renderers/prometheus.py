@@ -33,7 +33,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         ("partition_dirs", "Number of partition directories.", [(_place(row), row["partitions"]) for row in brokers]),
         (
             "partitions_at_risk", "Number of partitions with errors, or that can lose committed records.",
-            [*_at_risk(body)],
+            [*_at_risk([(row["cluster"], row["owner"], row["partitions_at_risk"]) for row in body["owners"]],
+                       [(row["cluster"], row["partitions_at_risk"]) for row in clusters])],
         ),
         *(
             (f"log_dirs_{name}", f"Number of log dirs that the scan has {name}.",
@@ -70,14 +71,14 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         _metric(f"kcheck_fleet_{name}", meaning, samples, stream)
 
 
-def _at_risk(body: Any) -> Iterator[Sample]:
+def _at_risk(owned: Iterable[tuple[object, object, int]], clusters: Iterable[tuple[object, int]]) -> Iterator[Sample]:
     """Yield the partitions at risk of each cluster, by owner; topics without an owner have no such label."""
     of_owners = Counter[object]()
-    for row in body["owners"]:
-        of_owners[row["cluster"]] += row["partitions_at_risk"]
-        yield {"cluster": row["cluster"], "owner": row["owner"]}, row["partitions_at_risk"]
-    for row in body["clusters"]:
-        yield {"cluster": row["cluster"]}, row["partitions_at_risk"] - of_owners[row["cluster"]]
+    for cluster, owner, count in owned:
+        of_owners[cluster] += count
+        yield {"cluster": cluster, "owner": owner}, count
+    for cluster, count in clusters:
+        yield {"cluster": cluster}, count - of_owners[cluster]
 
 
 def _starts(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, list[Sample]]]:

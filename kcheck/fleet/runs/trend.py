@@ -43,7 +43,7 @@ def loss_of(run: FleetRun) -> Row:
     columns = ("replicas_of_topic", "lost_below_high_watermark", "at_risk_below_high_watermark")
     for replicas, below, alone_below in run.values("replica_sets", columns):
         lost += below or 0
-        alone += (alone_below or 0) * (replicas > 1)
+        alone += (alone_below or 0) * ((replicas or 0) > 1)
     has_table = "replica_sets" in run.parts
     now = [count for (count,) in run.values("clusters", ("start_all_committed",))]
     return {
