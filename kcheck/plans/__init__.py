@@ -9,7 +9,7 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `edited_log_dir`, `edited_partition`: How do the files look after the steps so far?
 - `losses`: Which records does a step remove?
 - `safe_replica`: Does another broker have every committed record of a replica, so that this one can be moved aside?
-- `remote_history`: Which findings of a repair does only a comparison with other replicas show?
+- `remote_history`: Which evidence about remote storage do other replicas and the store add to a repair?
 - `before_and_after`: What does the broker do without a step, and with it, when it starts?
 - `premised_starts`: Which premises of these starts are refuted, without the plan and with it?
 - `least_steps`: Which steps does the next start need, and which findings does the broker heal itself?

@@ -13,7 +13,7 @@ from kcheck.plans.rescue_progress import RescueProgress
 from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, interrupted, partition_cells, warnings
 from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted
+from kcheck.words import counted, other_end_words
 
 _WORST_COUNT = 5
 
@@ -143,7 +143,10 @@ def recover_run(report: Report, page: Page) -> None:
     page.line(f"recovery of {counted(len(answer.clusters), 'cluster')}, by {cell(answer.run.path)}", "bold")
     for decision in answer.clusters:
         page.line()
-        page.line(f"cluster {cell(decision.cluster)}, Kafka {decision.kafka}", "bold")
+        page.line(f"cluster {cell(decision.cluster)}, Kafka {decision.release.name}", "bold")
+        differs = other_end_words(decision.release.evidence)
+        if differs:
+            page.wrapped(differs, indent="  ", hanging="    ", style="yellow")
         for sentence in decision.sentences:
             page.wrapped(sentence, indent="  ")
         for number, step in enumerate(decision.steps, start=1):
