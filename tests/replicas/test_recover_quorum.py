@@ -213,7 +213,7 @@ def test_nobody_is_sent_to_start_damaged_controllers(nodes: Path) -> None:
     for verb in ("recover", "elect", "cluster"):
         done = command(verb, *paths)
         assert done.code == 1
-        assert "3 of 3 controllers have corrupt metadata logs" in done.out
+        assert "3 of 3 controllers have corrupt metadata logs" in " ".join(done.out.split())
         assert f"kcheck recover quorum {paths[0]}" in " ".join(done.out.split())
 
 
@@ -327,7 +327,7 @@ def test_elect_and_recover_lead_here_where_a_majority_is_given_up(nodes: Path) -
     sentence = "2 of 3 controllers are given up: no leader can be elected. Do not start any of them: "
     command_line = f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2"
     elected = kcheck.elect(f"3={nodes}/broker-3", dead=DEAD)
-    assert elected.verdict.startswith(sentence + command_line)
+    assert elected.verdict.endswith(sentence + command_line)
     assert sentence + command_line in kcheck.recover(f"3={nodes}/broker-3", dead=DEAD).sentences
     assert kcheck.elect(f"2={nodes}/broker-2", f"3={nodes}/broker-3", dead=[1]).rescue is None
 
@@ -354,8 +354,8 @@ def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:
     answer = kcheck.recover(*arguments)
     assert answer.sentences[0] == sentence
     assert [text.commands for text in answer.texts] == [(f"kcheck recover quorum {' '.join(arguments)}",)]
-    assert f"{answer.next_command}." == sentence[sentence.index("kcheck") :]
-    assert kcheck.elect(*arguments).verdict == f"{sentence} Then ask again."
+    assert answer.next_command == sentence[sentence.index("kcheck") :]
+    assert kcheck.elect(*arguments).verdict == f"First bring the metadata back, then ask again. {sentence}"
     shown = command("cluster", *arguments, columns=500)
     assert (shown.code, sentence in shown.out, "\nhealthy" in shown.out) == (1, True, False)
     assert command("recover", *arguments).code == command("elect", *arguments).code == 1
