@@ -47,7 +47,8 @@ def test_brokers_drop_their_older_copies(version: str, dynamic: bool, base: Base
     with copied(cluster, tmp_path / "run", version, dynamic=dynamic, lost=CONTROLLERS) as nodes:
         with_controller(nodes)
         answer = planned(nodes, tmp_path / "out", force=True)
-        assert [plan.node_id for plan in answer.plans] == [NEW]
+        changed = [NEW] if version >= "3.9" else [NEW, *BROKERS]  # 3.3.2 ends at the voters in quorum-state
+        assert [plan.node_id for plan in answer.plans] == changed
         started(nodes, answer, cluster)
 
 
