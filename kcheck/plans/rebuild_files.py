@@ -1,11 +1,12 @@
 """A rebuild of metadata as the operations of plans: the snapshot of the new controller, and ids that disks lack."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.rescue.held import HeldDisks, HeldLogDir
 from kcheck.core.rescue.made_ids import made_id
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import Rebuild, records_of
+from kcheck.core.rescue.ways import DropVote
 from kcheck.disk.identity import known_identities
 from kcheck.disk.paths import join
 from kcheck.disk.places import digest_of_file
@@ -15,7 +16,7 @@ from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.cluster import Voter
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA, FileKind
-from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, Why, Write, digest
+from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, SetAside, Why, Write, digest
 from kcheck.model.release import Release
 from kcheck.plans.rescue_files import NodePlan
 from kcheck.records.raft_batch import snapshot
@@ -52,11 +53,12 @@ def place_of_snapshot(nodes: Iterable[RescueNode]) -> tuple[int, int]:
 
 def rebuild_plans(
     tree: Tree, plan: Rebuild, disks: HeldDisks, controller: RescueNode, place: tuple[int, int] | None,
-    voters: tuple[Voter, ...], release: Release,
+    voters: tuple[Voter, ...], release: Release, votes: Sequence[DropVote] = (),
 ) -> tuple[NodePlan, ...]:  # fmt: skip
     """Return a plan for the controller, and one for each broker whose disks lack ids; UsageError if it is too large.
 
-    `place` is where the snapshot ends; None for bootstrap.checkpoint, the first records of the controller.
+    `place` is where the snapshot ends; None for bootstrap.checkpoint, the first records of the controller. `votes` are
+    the quorum-state files with which brokers would not start.
     """
     log_dir = tree.real(controller.log_dir)
     operation = _metadata(tree, plan, disks, log_dir, place, voters)
@@ -65,6 +67,7 @@ def rebuild_plans(
     for broker in disks.brokers:
         own = [row for row in disks.log_dirs if row.broker_id == broker]
         operations = tuple(op for row in own for op in _ids(tree, row, plan, disks))
+        operations += tuple(_dropped(tree, vote) for vote in votes if vote.node.node_id == broker)
         if operations:
             paths = tuple(tree.real(row.path) for row in own)
             identities = known_identities([(tree, path) for path in paths])
@@ -113,6 +116,11 @@ def _ids(tree: Tree, row: HeldLogDir, plan: Rebuild, disks: HeldDisks) -> Iterat
                 data = partition_metadata.serialize(PartitionMetadata(0, ids[topic]))
                 path = join(log_dir, name, PARTITION_METADATA)
                 yield _write(tree, path, data, f"without the topic id of {topic} the broker sets the replica aside")
+
+
+def _dropped(tree: Tree, vote: DropVote) -> SetAside:
+    path = join(tree.real(vote.node.log_dir), METADATA_DIRECTORY, FileKind.QUORUM_STATE)
+    return SetAside(path, digest_of_file(tree, path), None, Why(None, vote.why), directory=False)
 
 
 def _write(tree: Tree, path: str, data: bytes, reason: str) -> Write:

@@ -17,7 +17,7 @@ from kcheck.core.rescue.rebuild_refusals import (
     refusals_of_rebuild,
 )
 from kcheck.core.rescue.refusals import RescueRefusal, refusals_of_disks
-from kcheck.core.rescue.ways import NO_DIRECTORY
+from kcheck.core.rescue.ways import NO_DIRECTORY, checks_voters, dropped_votes
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
@@ -196,7 +196,8 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
     place = None if question.bootstrap else place_of_snapshot(others)
     plans: tuple[NodePlan, ...] = ()
     if not refusals and controller is not None:
-        plans = rebuild_plans(LOCAL, plan, disks, controller, place, voters, release)
+        votes = tuple(dropped_votes(others, (), names_voters=not voters and checks_voters(release)))
+        plans = rebuild_plans(LOCAL, plan, disks, controller, place, voters, release, votes)
     return MetadataRecovery(
         release=release, question=question, arguments=tuple(arguments), disks=disks, rebuild=plan, refusals=refusals,
         warnings=warnings, controller=controller,

@@ -234,6 +234,17 @@ def test_the_metadata_as_the_first_records_of_the_controller(nodes: Path, tmp_pa
     assert "--dead 1 --bootstrap --output-dir DIR" in shown.out
 
 
+def test_brokers_of_old_releases_lose_the_votes_for_the_former_controllers(tmp_path: Path) -> None:
+    """3.3.2 ends where quorum-state names others than the configuration; later releases do not compare them."""
+    nodes = laid_out(tmp_path)
+    for place in [Path(f"broker-{number}") / "data1" / METADATA for number in (1, 2, 3)]:
+        shutil.copytree(QUORUM / place, nodes / place)
+    changed = asked(nodes, 1, 2, 3, 201, voter="201", force=True, kafka="3.3").plans[1:]
+    paths = [operation.path for plan in changed for operation in plan.plan.operations]
+    assert paths == [str(nodes / f"broker-{number}" / "data1" / METADATA / "quorum-state") for number in (1, 2, 3)]
+    assert [plan.node_id for plan in asked(nodes, 1, 2, 3, 201, voter="201", force=True).plans] == [201]
+
+
 def test_topics_with_remote_records_keep_them(tmp_path: Path) -> None:
     """Real brokers with segments in a store, and no metadata left; a museum does not change the store."""
     with tarfile.open(FIXTURES / "tiered" / "empty-replica-elected-uncleanly.tar.xz") as tar:

@@ -5,7 +5,7 @@ before it elect one of themselves, and its log is cut to theirs. Its epoch is ab
 otherwise nodes with a higher one wait for ever, or two nodes have different records at one offset.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -180,7 +180,9 @@ def rescue(loss: QuorumLoss, target: RescueNode, way: Way, wanted: NewVoter | No
     dropped = tuple(_dropped(loss, target, end))
     edits += dropped
     gone = {edit.node.node_id for edit in dropped}
-    edits += _dropped_votes(loss, {*gone, target.node_id}, names_voters=not loss.is_dynamic and checks_voters(release))
+    edits += dropped_votes(
+        loss.nodes, {*gone, target.node_id}, names_voters=not loss.is_dynamic and checks_voters(release)
+    )
     retired = tuple(number for number in loss.lost if number != target.node_id)
     return Rescue(way, target, tuple(edits), address, retired=retired)
 
@@ -193,9 +195,9 @@ def checks_voters(release: Release) -> bool:
     return not release.knows_voter_records
 
 
-def _dropped_votes(loss: QuorumLoss, others: Container[int], *, names_voters: bool) -> Iterator[DropVote]:
+def dropped_votes(nodes: Iterable[RescueNode], others: Container[int], *, names_voters: bool) -> Iterator[DropVote]:
     """Yield the quorum-state files with which nodes would not start; `others` are nodes with another edit."""
-    for node in loss.nodes:
+    for node in nodes:
         if node.dead or node.node_id in others:
             continue
         if node.bad_vote:
@@ -226,7 +228,7 @@ def _with_stand_ins(loss: QuorumLoss, target: RescueNode, address: str | None) -
     edits: tuple[RescueEdit, ...] = ()
     if seen + 1 < loss.epoch or target.bad_vote:
         edits = (WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, None, NO_DIRECTORY)),)
-    edits += tuple(_dropped_votes(loss, {target.node_id}, names_voters=False))
+    edits += tuple(dropped_votes(loss.nodes, {target.node_id}, names_voters=False))
     return Rescue(Way.IDENTITY, target, edits, address, stand_ins, loss.lost)
 
 

@@ -221,14 +221,3 @@ def test_too_many_records_for_the_first_batch(version: str, base: Base, tmp_path
         (nodes[NEW].log_dirs[0] / "bootstrap.checkpoint").write_bytes(snapshot(values, 0, 0))
         nodes[NEW].spawn()
         wait_for("the refusal", lambda: "maxRecordsPerBatch" in nodes[NEW].log_since_start())
-
-
-def test_a_broker_that_starts_before_the_topics_are_known_sets_all_aside(base: Base, tmp_path: Path) -> None:
-    """What a race of the bootstrap file does: here the controller has none of the topics at all."""
-    with lost(base, tmp_path / "run") as nodes:
-        without_metadata(nodes, *BROKERS)
-        with_controller(nodes)
-        nodes[NEW].start()
-        wait_leads(nodes[NEW])
-        nodes[1].spawn()
-        wait_for("strays", lambda: {"orders-0", "orders-1"} <= {*nodes.strays()})
