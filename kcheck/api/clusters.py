@@ -97,6 +97,7 @@ def tiered(
     store: Path | None = None,
     layout: str | None = None,
     price: float | None = None,
+    manifests: bool = False,
     metadata: Iterable[Path] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
@@ -104,7 +105,8 @@ def tiered(
     """Return the contents of remote storage, and its readers: `kcheck tiered`.
 
     `store` is a folder, a URL or a listing of the store, `price` what a GB costs in a month, in USD. `layout` is a
-    regular expression for the keys of another plugin, with the named groups offset, segment and suffix.
+    regular expression for the keys of another plugin, with the named groups offset, segment and suffix. `manifests`
+    compares the `.log` objects of the Aiven plugin with their manifests.
     """
     from kcheck.verbs.tiered import tiered as verb
 
@@ -112,7 +114,10 @@ def tiered(
     place = None if store is None else os.fspath(store)
 
     def answer(chosen: Release) -> "Tiered":
-        return verb(texts, wanted=partitions, release=chosen, store=place, layout=layout, price=price, metadata=named)
+        return verb(
+            texts, wanted=partitions, release=chosen, store=place, layout=layout, price=price, manifests=manifests,
+            metadata=named,
+        )  # fmt: skip
 
     return compared(kafka, texts, answer)
 
