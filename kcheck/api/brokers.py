@@ -152,8 +152,8 @@ def preflight(
         options = StartOptions(clean, settings, chosen, metadata=named)
         return verb(path, options, allowed, unknown)
 
-    def badness(said: "Preflight") -> int:
-        return (True, None, False).index(said.may_start)
+    def badness(said: "Preflight") -> tuple[float, ...]:
+        return ((True, None, False).index(said.may_start),)
 
     chosen = partial(release, kafka, paths=log_dirs_of(path), config=path)
     return complete(lambda: of_worse_end(chosen(), answer, badness))
@@ -257,9 +257,8 @@ def repair(
 
     The plan leaves out what the next start makes good itself, unless `tidy`. With `adopt`, directories of a topic's
     former id become replicas of the topic that has the name now.
-    `against` are replicas of other brokers that can prove what is committed; `store` is a remote store, a folder or a
-    URL, that can prove leader epochs; `keep` chooses findings by rule and severity; `metadata` are copies of the
-    cluster's metadata outside of the paths.
+    `against` are replicas of other brokers that can prove what is committed. `store` is a remote store that can prove
+    leader epochs. `keep` chooses findings by rule and severity. `metadata` are copies of the cluster's metadata.
     """
     from kcheck.plans.repair import repair as verb
     from kcheck.startup.log_manager import StartOptions

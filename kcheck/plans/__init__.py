@@ -23,6 +23,7 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `rebuild_files`: Which files does such a plan write?
 - `recover_topic`: How do old directories of a topic serve again?
 - `recover_quorum`: How do controllers come back that lost their majority?
+- `rescue_progress`: How far is a cluster with the plan of one of these three, and what comes next?
 - `rescue_files`: Which files does that change on each node?
 - `agreed_advice`: What do findings advise where such steps decide about a replica?
 - `progress`: How far is a cluster with such steps, and what comes next?
