@@ -74,8 +74,8 @@ class MissingObjects(NamedTuple):
 def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
     """Yield the finished segments of a partition that lack objects, or bytes of them.
 
-    The `.log` of LocalTieredStorage has all bytes of the segment. The Aiven plugin may compress and encrypt. The sizes of
-    its objects are in custom metadata and manifests.
+    The `.log` of LocalTieredStorage has all bytes of the segment. The Aiven plugin may compress and encrypt.
+    The sizes of its objects are in custom metadata and manifests.
     """
     for segment in log.remote.segments:
         if segment.is_finished:
