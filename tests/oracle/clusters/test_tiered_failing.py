@@ -41,7 +41,7 @@ def test_a_follower_killed_while_it_builds_its_state(version: str, tmp_path: Pat
     """It joins without the epochs of the remote segments, and deletes them when it leads: not after a repair."""
     topics = ("lost", "kept")
     with failing(start, version, 2, tmp_path) as (cluster, store, flags):
-        two_epochs(cluster, store, topics)
+        two_epochs(cluster, topics)
         for topic in topics:
             shutil.rmtree(cluster[2].log_dirs[0] / f"{topic}-0")
             (flags / f"index.{topic}").touch()
@@ -65,7 +65,7 @@ def has_mark(cluster: Cluster, topic: str, mark: int) -> bool:
     return f"{topic} 0 {mark}\n" in marks.read_text()
 
 
-def two_epochs(cluster: Cluster, store: Path, topics: tuple[str, ...]) -> None:
+def two_epochs(cluster: Cluster, topics: tuple[str, ...]) -> None:
     """Copy two segments of each of two epochs; broker 2 is down then."""
     for topic in topics:
         tiered.create(cluster, topic)
@@ -78,8 +78,7 @@ def two_epochs(cluster: Cluster, store: Path, topics: tuple[str, ...]) -> None:
         wait_for(f"broker 1 leads {topic}", tiered.led_by(cluster, 1, topic, 1))
     tiered.send(cluster, topics, 3)
     for topic in topics:
-        tiered.wait_copied(store, topic, 4)
-        tiered.wait_local_start(cluster, 1, topic, 4 * BATCH)
+        tiered.wait_local_start(cluster, 1, topic, 4 * BATCH)  # 3.6 copies a segment twice after an election
     cluster[2].stop()
 
 
