@@ -10,6 +10,8 @@ EMPTY = "empty-replica-elected-uncleanly"
 GAP = "gap-below-local-start"
 LOST = "metadata-topic-lost"
 OBJECTS = "object-missing"
+AIVEN, ENCRYPTED = "aiven-plain", "aiven-encrypted"
+"""A broker of 3.9.2 with the Aiven plugin 1.0.0, plain, or compressed and encrypted."""
 
 
 def state(incident: str, name: str, folder: Path) -> Path:

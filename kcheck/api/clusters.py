@@ -99,14 +99,16 @@ def tiered(
     store: Path | None = None,
     layout: str | None = None,
     price: float | None = None,
+    manifests: bool = False,
     metadata: Iterable[Path] = (),
     partitions: PartitionFilter = EVERY_PARTITION,
     kafka: str | Release = AUTO,
 ) -> "Tiered":
     """Return the contents of remote storage, and its readers: `kcheck tiered`.
 
-    `store` is a folder, a URL or a listing of the store. `price` is that of a GB in a month, in USD. `layout` is a
-    regular expression for the keys of another plugin, with the named groups offset, segment and suffix.
+        `store` is a folder, a URL or a listing of the store. `price` is that of a GB in a month, in USD. `layout` is a
+    regular expression for the keys of another plugin, with the named groups offset, segment and suffix. `manifests`
+    compares the `.log` objects of the Aiven plugin with their manifests.
     """
     from kcheck.verbs.tiered import tiered as verb
 
@@ -114,7 +116,10 @@ def tiered(
     place = None if store is None else os.fspath(store)
 
     def answer(chosen: Release) -> "Tiered":
-        return verb(texts, wanted=partitions, release=chosen, store=place, layout=layout, price=price, metadata=named)
+        return verb(
+            texts, wanted=partitions, release=chosen, store=place, layout=layout, price=price, manifests=manifests,
+            metadata=named,
+        )  # fmt: skip
 
     return compared(kafka, texts, answer)
 

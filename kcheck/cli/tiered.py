@@ -38,12 +38,15 @@ def tiered(
     price: Annotated[
         float | None, typer.Option("--price", metavar="USD", min=0, help="What a GB costs in a month.")
     ] = None,
+    manifests: Annotated[
+        bool, typer.Option("--manifests", help="Also compare .log objects with manifests of the Aiven plugin.")
+    ] = False,
     metadata: Metadata = None,
 ) -> None:
     """Show what is in remote storage, and who can read it. Nothing in the store is deleted."""
     answer = api.tiered(
-        *replicas, store=store, layout=layout, price=price, metadata=metadata or (), partitions=common.wanted(),
-        kafka=common.release(replicas),
+        *replicas, store=store, layout=layout, price=price, manifests=manifests, metadata=metadata or (),
+        partitions=common.wanted(), kafka=common.release(replicas),
     )  # fmt: skip
     if orphans is not None:
         keys = (f"{key}\n".encode("utf-8", "surrogateescape") for key in answer.orphan_keys())

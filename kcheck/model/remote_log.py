@@ -170,6 +170,8 @@ class StoredLog(NamedTuple):
     """When the store was listed, in ms since 1970."""
     suffixes: frozenset[str] | None = None
     """The suffixes that a segment needs; None if the objects of a segment show it."""
+    wrong_sizes: Mapping[str, int] = {}
+    """The sizes of `.log` objects by their manifests where the store has others, by segment id."""
 
 
 class Store(NamedTuple):

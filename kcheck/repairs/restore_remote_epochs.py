@@ -87,7 +87,8 @@ def _of_store(partition: PartitionSite) -> Iterator[_Restored | str]:
         return
     own, local_start = entries_of(partition), partition.view.segments[0].base_offset
     if not stored:
-        yield f"the store has no epoch index of a segment with offset {local_start - 1}"
+        without = f"the store has no epoch index of a segment with offset {local_start - 1}"
+        yield without if remote.is_known else "the remote segments are unknown without __remote_log_metadata"
         return
     indexes = [leader_epoch_checkpoint.parse(row.data) for row in stored if row.data is not None]
     if not indexes:

@@ -1,8 +1,11 @@
 """A remote segment lacks objects in the store.
 
 What is wrong: According to __remote_log_metadata the segment is copied completely. But the store lacks an object of it:
-the `.log`, an index, or the leader epochs. Or its `.log` has another size than the segment (LocalTieredStorage alone).
-A lifecycle rule of the bucket, or an operator, removed it. Only `kcheck tiered --store` looks.
+the `.log`, an index, or the leader epochs. Or its objects have another size. A lifecycle rule of the bucket, or an
+operator, removed it. Only `kcheck tiered --store` looks.
+
+The `.log` of LocalTieredStorage has the size of the segment. The Aiven plugin may compress and encrypt. So kcheck
+compares all objects with REMOTE_SIZE in the custom metadata. With `--manifests` the chunk index gives the `.log` size.
 
 What the broker does (3.6 and later): A consumer that reaches the segment gets UNKNOWN_SERVER_ERROR, again and again. In
 3.9 a consumer with read_committed can fail in older segments already. The broker looks for aborted transactions in
@@ -44,6 +47,7 @@ def check(view: StoredLog, release: Release) -> Iterable[Finding]:
                         "to_exclusive": row.segment.end_offset,
                         "lacks": row.suffixes,
                         "size": row.size,
+                        "expected": row.expected,
                     }
                     for row in missing[:_MOST]
                 ),
@@ -57,7 +61,7 @@ def _words(row: MissingObjects) -> str:
     offsets = bare_range(segment.start_offset or 0, segment.end_offset or 0)
     if row.suffixes:
         return f"{offsets} lacks {some_of(row.suffixes)}"
-    return f"{offsets} has {row.size} instead of {counted(segment.size or 0, 'byte')}"
+    return f"{offsets} has {row.size} instead of {counted(row.expected or 0, 'byte')}"
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.STORED_LOG, check=check)

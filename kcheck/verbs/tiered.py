@@ -3,13 +3,14 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
 from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.copy_lag import CopyLag, copy_lag
+from kcheck.core.tiered.manifests import log_size_in
 from kcheck.core.tiered.rebuilt_records import RebuiltSegment, rebuilt_segment
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, remote_report
 from kcheck.core.tiered.store import (
@@ -26,14 +27,15 @@ from kcheck.errors import UsageError
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
-from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, Store, StoredLog
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, SegmentObjects, Store, StoredLog
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.survey.rule_runner import check_replicas, check_store
 from kcheck.verbs.check import check
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.remote_logs import NEVER_REMOTE
-from kcheck.views.remote_store import manifests, store_objects
+from kcheck.views.remote_store import manifests as manifests_in
+from kcheck.views.remote_store import store_objects
 
 REMOTE_RULES = (*(f"KC24{number}" for number in range(10)), "KC411")
 """The rules about remote storage."""
@@ -129,7 +131,7 @@ class Tiered(BrokerAnswer):
     def _rebuilt(self) -> Iterator[RebuiltSegment]:
         if self.store is None:
             raise UsageError("--rebuild needs --store PLACE")
-        for key, manifest in manifests(self.store.place):
+        for key, manifest in manifests_in(self.store.place):
             segment = rebuilt_segment(manifest)
             is_known = segment is not None and segment.topic_id in self.store.topic_ids
             if segment is None or segment_id_of(key) != segment.segment_id:
@@ -179,12 +181,14 @@ def _row(replica: TieredReplica) -> Row:
 class _StoreWatch:
     """Keeps the replicas in remote storage, and looks into the store after the last of them."""
 
-    def __init__(self, place: str | None, layout: re.Pattern[str] | None, log_dirs: LogDirs) -> None:
+    def __init__(
+        self, place: str | None, layout: re.Pattern[str] | None, log_dirs: LogDirs, *, reads_manifests: bool
+    ) -> None:
         self.replicas: list[TieredReplica] = []
         self.store: Store | None = None
         self.unknown = 0
         self._without = Counter[str | None]()
-        self._place, self._layout, self._log_dirs = place, layout, log_dirs
+        self._place, self._layout, self._log_dirs, self._reads_manifests = place, layout, log_dirs, reads_manifests
         self._clusters: set[str | None] = set()
 
     def take(self, cluster_id: str | None, view: PartitionView) -> None:
@@ -230,8 +234,11 @@ class _StoreWatch:
                 metadata_topic_id=topic.topic_id,
                 lost_metadata=self._log_dirs.remote.lost_metadata(cluster_id),
             )
+        wrong = _wrong_sizes(self._place, objects) if self._reads_manifests else {}
         logs = {
-            (view.topic, view.partition): StoredLog(view.topic, view.partition, view.remote, objects, now_ms, suffixes)
+            (view.topic, view.partition): StoredLog(
+                view.topic, view.partition, view.remote, objects, now_ms, suffixes, wrong
+            )
             for view, _, _ in self.replicas
             if view.remote is not None
         }
@@ -273,6 +280,20 @@ class _StoreWatch:
         return {row.segment_id for row in rows}
 
 
+def _wrong_sizes(place: str, objects: Mapping[str, SegmentObjects]) -> dict[str, int]:
+    """Return the sizes of `.log` objects by their manifests where the store has others, by segment id."""
+    wrong: dict[str, int] = {}
+    for key, manifest in manifests_in(place):
+        segment_id = segment_id_of(key)
+        try:
+            size = log_size_in(manifest)
+        except ValueError as error:
+            raise UsageError(f"--manifests: {key} is {error}") from error
+        if segment_id is not None and segment_id in objects and objects[segment_id].sizes.get("log", size) != size:
+            wrong[segment_id] = size
+    return wrong
+
+
 def _sum_of_largest(partitions: Iterable[list[int | None]]) -> int | None:
     """Return the sum of the largest value of each partition; None if one is not known."""
     largest = [None if None in same else max(row or 0 for row in same) for same in partitions]
@@ -287,16 +308,19 @@ def tiered(
     store: str | None = None,
     layout: str | None = None,
     price: float | None = None,
+    manifests: bool = False,
     metadata: tuple[str, ...] = (),
 ) -> Tiered:
     """Return the remote part of every replica, with findings.
 
-    `store` is a folder, a URL or a listing of the store, `layout` a pattern of its keys. UsageError: a path that does
-    not exist, or a pattern without its groups.
+    `store` is a folder, a URL or a listing of the store, `layout` a pattern of its keys. With `manifests` the sizes of
+    objects are compared with their manifests. UsageError: a path that does not exist, or a pattern without its groups.
     """
     log_dirs = LogDirs(release)
     pattern = None if layout is None else _pattern(layout)
-    watch = _StoreWatch(store, pattern, log_dirs)
+    if manifests and store is None:
+        raise UsageError("--manifests needs --store PLACE")
+    watch = _StoreWatch(store, pattern, log_dirs, reads_manifests=manifests)
     checked = check(
         arguments, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release, log_dirs=log_dirs,
         metadata=metadata, watch=watch,

@@ -98,8 +98,9 @@ def _objects(place: str) -> Iterator[StoreObject]:
 
 
 def _listed(place: str, source: Source) -> Iterator[StoreObject]:
-    """Yield the objects of a listing: JSON is read at once, anything else line by line."""
-    if source.pread(_START, 0).lstrip()[:1] in (b"{", b"["):
+    """Yield the objects of a listing, of one JSON document or line by line."""
+    start = source.pread(_START, 0).lstrip()[:1]
+    if start == b"[" or (start == b"{" and not _is_json(next(_lines(source), ""))):
         try:
             yield from listed_in_json(json.loads(source.pread(source.size, 0)))
         except ValueError as error:
@@ -109,12 +110,32 @@ def _listed(place: str, source: Source) -> Iterator[StoreObject]:
     if source.size and source.pread(1, source.size - 1) != b"\n":
         raise UsageError(f"{place}: ends within a line: the listing was cut{_NOTHING_KNOWN}")
     for line in _lines(source):
-        row = listed_object(line)
-        if row is not None:
+        for row in _objects_in(place, line):
             is_listing = True
             yield row
     if source.size and not is_listing:
         raise UsageError(f"{place}: no line is of {_TOOLS}")
+
+
+def _is_json(line: str) -> bool:
+    """Return True for a JSON document in one line, as mc ls --json writes."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _objects_in(place: str, line: str) -> Iterator[StoreObject]:
+    """Yield the objects in a line of a listing."""
+    if not line.startswith("{"):
+        row = listed_object(line)
+        yield from () if row is None else (row,)
+        return
+    try:
+        yield from listed_in_json(json.loads(line))
+    except ValueError as error:
+        raise UsageError(f"{place}: {error}") from error
 
 
 def _lines(source: Source) -> Iterator[str]:

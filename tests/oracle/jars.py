@@ -119,7 +119,7 @@ def _resolve(version: str, kept: Path, more: Iterable[str]) -> None:
         (Path(folder) / "classpath").rename(kept)
 
 
-def _compiled(version: str, source: Path) -> Path:
+def compiled(version: str, source: Path) -> Path:
     """Return the folder of the classes of a source file: to compile it takes longer than most runs of it.
 
     What differs between releases the sources reach by name, so that of all releases of one Scala they become the same.
@@ -147,7 +147,7 @@ def java_command(
     """
     jars, name = classpath(version), str(source_or_class)
     if isinstance(source_or_class, Path):
-        jars, name = f"{jars}:{_compiled(version, source_or_class)}", source_or_class.stem
+        jars, name = f"{jars}:{compiled(version, source_or_class)}", source_or_class.stem
     if log4j is None:
         log4j = CACHE / "log4j.properties"
         if not log4j.exists():

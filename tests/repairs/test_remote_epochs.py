@@ -165,6 +165,13 @@ def test_a_store_that_is_no_proof(stored: tuple[StoredEpochs, ...] | None, own: 
     assert answer.why == why
 
 
+def test_a_store_without_metadata_is_no_proof() -> None:
+    finding = KC242.finding(Location("b"), "", effect="", advice="")
+    (answer,) = REPAIR.plan(site((), own="0\n0\n", remote=remote_log(MetadataState.NOT_GIVEN)), (finding,))
+    assert isinstance(answer, Refused)
+    assert answer.why == "the remote segments are unknown without __remote_log_metadata"
+
+
 @pytest.mark.parametrize(("own", "start"), [("0\n0\n", 5), ("0\n1\n2 15\n", 5)])
 def test_the_log_start_falls_to_what_the_store_has(own: str, start: int) -> None:
     finding = KC242.finding(Location("b"), "", effect="", advice="")

@@ -169,6 +169,13 @@ LISTINGS: dict[str, Callable[[list[StoreObject]], str]] = {
         "".join(f"{row.size:>10}  2026-11-27T10:26:20Z  gs://bucket/{row.key}\n" for row in rows) + "TOTAL: 1 objects\n"
     ),
     "rclone lsl": lambda rows: "".join(f"{row.size:>9} 2026-11-27 10:26:20.000000000 {row.key}\n" for row in rows),
+    "rclone lsf": lambda rows: "".join(f"{row.key};{row.size}\n" for row in rows),
+    "mc ls": lambda rows: "".join(
+        f"{json.dumps({'key': row.key, 'size': row.size, 'type': 'file'})}\n" for row in rows
+    ),
+    "az storage blob list": lambda rows: json.dumps(
+        [{"name": row.key, "properties": {"contentLength": row.size}} for row in rows]
+    ),
     "rclone lsjson": lambda rows: json.dumps([{"Path": row.key, "Size": row.size, "IsDir": False} for row in rows]),
 }
 
@@ -221,6 +228,7 @@ def test_a_listing_of_several_parts(tmp_path: Path) -> None:
     [
         (lambda text: text[: len(text) // 2], "ends within a line: the listing was cut"),
         (lambda _: json.dumps({"Contents": [], "IsTruncated": True}), "one page of several: list all of them"),
+        (lambda _: '{"status":"error"}\n{"key":"x","size":1}\n', "could not list everything"),
         (lambda _: json.dumps({"Contents": [], "NextToken": "x"}), "one page of several: list all of them"),
     ],
 )

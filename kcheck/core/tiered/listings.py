@@ -12,6 +12,7 @@ _LINES = tuple(
     map(
         re.compile,
         (
+            rf"(?P<key>.+);(?P<size>\d+)(?:;{_TIME})?",  # rclone lsf --format ps or pst
             r"(?P<key>.+)\t(?P<size>\d+)",  # find -printf '%p\\t%s\\n'
             rf'"[^"]*","(?P<key>[^"]+)","(?P<size>\d+)"(?:,"{_TIME}")?.*',  # S3 Inventory, CSV
             rf"{_TIME} +(?P<size>\d+) +(?P<key>.+)",  # aws s3 ls --recursive, s3cmd ls
@@ -20,9 +21,9 @@ _LINES = tuple(
         ),
     )
 )
-_KEYS, _SIZES = ("Key", "Path", "name"), ("Size", "size")
-_MORE = ("IsTruncated", "NextToken", "NextContinuationToken", "NextMarker")
-_TIMES = ("LastModified", "ModTime", "updated")
+_KEYS, _SIZES = ("Key", "Path", "name", "key"), ("Size", "size", "contentLength")
+_MORE = ("IsTruncated", "NextToken", "NextContinuationToken", "NextMarker", "nextMarker")
+_TIMES = ("LastModified", "ModTime", "updated", "lastModified")
 
 
 def listed_object(line: str) -> StoreObject | None:
@@ -35,18 +36,23 @@ def listed_object(line: str) -> StoreObject | None:
 
 
 def listed_in_json(document: Any) -> Iterator[StoreObject]:
-    """Yield the objects of aws s3api list-objects and list-objects-v2, rclone lsjson and gcloud's JSON.
+    """Yield the objects of aws s3api, rclone lsjson, gcloud, az storage blob list, or of a line of mc ls --json.
 
-    ValueError if it is one page of several.
+    ValueError if it is one page of several, or an error of mc.
     """
-    if isinstance(document, Mapping) and any(document.get(name) for name in _MORE):
+    rows = document.get("Contents", [document]) if isinstance(document, Mapping) else document
+    rows = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    pages = (document, *rows) if isinstance(document, Mapping) else rows
+    if any(row.get(name) for row in pages for name in _MORE):
         raise ValueError("one page of several: list all of them")
-    rows = document.get("Contents") if isinstance(document, Mapping) else document
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, Mapping):
-            key, size = _first(row, _KEYS), _first(row, _SIZES)
-            if isinstance(key, str) and str(size).isdecimal() and not row.get("IsDir"):
-                yield StoreObject(key, int(str(size)), time_ms(_first(row, _TIMES)))
+    if any(row.get("status") == "error" for row in pages):
+        raise ValueError("the tool could not list everything")
+    for row in rows:
+        details = row.get("properties")
+        key, values = _first(row, _KEYS), details if isinstance(details, Mapping) else row
+        size = _first(values, _SIZES)
+        if isinstance(key, str) and str(size).isdecimal() and not row.get("IsDir") and row.get("type") != "folder":
+            yield StoreObject(key, int(str(size)), time_ms(_first(values, _TIMES)))
 
 
 def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:

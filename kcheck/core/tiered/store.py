@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kcheck.core.tiered.manifests import remote_size
 from kcheck.core.tiered.stored_objects import StoredObjects
 from kcheck.model.entries import Offset
 from kcheck.model.remote_log import RemoteSegment, SegmentObjects, SegmentState, Store, StoredLog, StoreObject
@@ -58,20 +59,23 @@ def usual_suffixes(objects: Mapping[str, SegmentObjects]) -> frozenset[str]:
 
 
 class MissingObjects(NamedTuple):
-    """A finished segment that lacks objects, or whose `.log` is too short."""
+    """A finished segment that lacks objects, or whose objects have another size."""
 
     segment: RemoteSegment
     """The segment."""
     suffixes: tuple[str, ...]
     """The missing suffixes in its store, such as `.log`."""
     size: int | None = None
-    """The size of its `.log` in the store in bytes if that is not the size of the segment."""
+    """The size of its objects in the store in bytes, if that is wrong."""
+    expected: int | None = None
+    """The right size in bytes."""
 
 
 def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
     """Yield the finished segments of a partition that lack objects, or bytes of them.
 
-    The `.log` of LocalTieredStorage is the segment byte for byte. Other plugins may compress or encrypt it.
+    The `.log` of LocalTieredStorage has all bytes of the segment. The Aiven plugin may compress and encrypt.
+    The sizes of its objects are in custom metadata and manifests.
     """
     for segment in log.remote.segments:
         if segment.is_finished:
@@ -79,10 +83,23 @@ def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
             is_aiven = bool(sizes.keys() & {"indexes", "rsm-manifest"})
             wanted = log.suffixes if log.suffixes is not None else _AIVEN if is_aiven else _LOCAL
             lacks = tuple(f".{suffix}" for suffix in sorted(wanted - sizes.keys()))
-            is_plain = log.suffixes is None and not is_aiven and "log" in sizes
-            size = sizes["log"] if is_plain and sizes["log"] != segment.size else None
-            if lacks or size is not None:
-                yield MissingObjects(segment, lacks, size)
+            size, expected = (
+                (None, None) if lacks or log.suffixes is not None else _sizes(log, segment, sizes, is_aiven)
+            )
+            if lacks or size != expected:
+                yield MissingObjects(segment, lacks, size, expected)
+
+
+def _sizes(
+    log: StoredLog, segment: RemoteSegment, sizes: Mapping[str, int], is_aiven: bool
+) -> tuple[int | None, int | None]:
+    """Return the size of objects in the store and the right one; None for both if unknown."""
+    if not is_aiven:
+        return sizes["log"], segment.size
+    if segment.segment_id in log.wrong_sizes:
+        return sizes["log"], log.wrong_sizes[segment.segment_id]
+    expected = remote_size(segment.custom)
+    return (None, None) if expected is None else (sum(sizes[suffix] for suffix in _AIVEN), expected)
 
 
 def dangling_objects(log: StoredLog) -> tuple[SegmentObjects, ...]:

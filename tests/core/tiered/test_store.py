@@ -71,6 +71,20 @@ def test_missing_objects() -> None:
     assert not list(missing_objects(log(SegmentState.DELETE_STARTED, {})))
 
 
+def test_sizes_in_a_store_of_the_aiven_plugin() -> None:
+    """All three objects have the size in the custom metadata; a manifest that kcheck read has that of the `.log`."""
+    names = [f"{NAME}.{suffix}" for suffix in ("log", "indexes", "rsm-manifest")]
+    known = log(SegmentState.COPY_FINISHED, objects(*names))
+    assert not list(missing_objects(known))
+    (row,) = missing_objects(known._replace(wrong_sizes={ID: 11}))
+    assert (row.suffixes, row.size, row.expected) == ((), 10, 11)
+    for custom, wrong in ((b"\x01\x00\x01\x3c", []), (b"\x01\x00\x01\x3e", [(30, 31)])):
+        (segment,) = known.remote.segments
+        remote = remote_log(MetadataState.READ, (segment._replace(custom=custom),))
+        rows = missing_objects(known._replace(remote=remote))
+        assert [(row.size, row.expected) for row in rows] == wrong
+
+
 def test_more_suffixes_than_columns() -> None:
     """A hostile listing has thousands of suffixes: each object is there, and each costs one entry."""
     names = [f"{NAME}.{'x' * (number + 1)}" for number in range(40)]

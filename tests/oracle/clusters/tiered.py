@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tests.oracle import histories
 from tests.oracle.admin_requests import create_topic, elect
-from tests.oracle.jars import jar, numbers
+from tests.oracle.jars import compiled, jar, numbers
 from tests.oracle.kafka import Cluster, wait_for
 from tests.oracle.wire import log_start, states
 
@@ -17,10 +17,14 @@ RELEASES = ("3.6.2", "3.7.2", "3.8.1", "3.9.2", "4.0.2", "4.1.1", "4.3.1")
 BATCH = 5
 """Records in a batch, which fills a segment."""
 _METADATA_PARTITIONS = 3
+JAVA = Path(__file__).parents[1] / "java"
 
 
-def config(version: str, store: Path, brokers: int) -> dict[str, object]:
-    """Return the settings of brokers that copy to a folder, and look for work twice a second."""
+def config(version: str, store: Path, brokers: int, *, flags: Path | None = None) -> dict[str, object]:
+    """Return the settings of brokers that copy to a folder, and look for work twice a second.
+
+    With `flags` an operation fails while the file OPERATION.TOPIC is there: copy, index or delete.
+    """
     jars = [jar(f"org.apache.kafka:{name}:{version}:jar:test") for name in ("kafka-storage", "kafka-clients")]
     metadata = "rlmm.config.remote.log.metadata"
     settings: dict[str, object] = {
@@ -42,6 +46,13 @@ def config(version: str, store: Path, brokers: int) -> dict[str, object]:
         "auto.create.topics.enable": "false",
         "auto.leader.rebalance.enable": "false",
     }
+    if flags is not None:
+        jars.append(compiled(version, JAVA / "FailingStorage.java"))
+        settings |= {
+            "remote.log.storage.manager.class.name": "FailingStorage",
+            "remote.log.storage.manager.class.path": ":".join(map(str, jars)),
+            "rsm.config.flags": flags,
+        }
     if numbers(version) >= (3, 7):
         settings["log.initial.task.delay.ms"] = 500
     if numbers(version) >= (4, 2):
@@ -49,13 +60,13 @@ def config(version: str, store: Path, brokers: int) -> dict[str, object]:
     return settings
 
 
-def create(cluster: Cluster, topic: str) -> None:
+def create(cluster: Cluster, topic: str, *, retention_bytes: int = -1) -> None:
     """Create a topic in remote storage with one partition, which keeps no closed segment on disk."""
     settings = {
         "remote.storage.enable": "true",
         "internal.segment.bytes" if numbers(cluster.version) >= (4, 1) else "segment.bytes": "200",
         "local.retention.bytes": "1",
-        "retention.bytes": "-1",
+        "retention.bytes": str(retention_bytes),
         "file.delete.delay.ms": "500",
         "unclean.leader.election.enable": "true",
         "min.insync.replicas": "1",
