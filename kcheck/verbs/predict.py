@@ -34,7 +34,7 @@ from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, w
 from kcheck.views.partition import read_partition
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
 
-_OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "lost")
+OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "lost")
 """The fields of a partition's row that an operator decides by: the rest are words and names of files."""
 
 
@@ -69,7 +69,7 @@ class Prediction(BrokerAnswer):
         of_log_dirs = {(f"predict {start.path}",): str(start.outcome) for start in self.log_dirs}
         rows = ((path, partition_row(partition)) for path, partition in partitions)
         return self, of_log_dirs | {
-            (f"predict {row['dir']}", path): [row[name] for name in _OUTCOME] for path, row in rows
+            (f"predict {row['dir']}", path): [row[name] for name in OUTCOME] for path, row in rows
         }
 
     def report(self) -> Report:
@@ -135,7 +135,7 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
     if options.metadata:
         from kcheck.views.metadata_at_hand import named_metadata
 
-        named = named_metadata(options.metadata)
+        named = named_metadata(options.metadata, targets, options.config)
         copies, zookeeper, clusters, lost = named.copies, named.zookeeper, named.clusters, named.lost
     else:
         copies, zookeeper, clusters, lost = {}, None, (), ()
