@@ -103,9 +103,9 @@ TABLE = (
     ),
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
-        "Each setting in server.properties has a value that the release accepts, by itself and beside the others.",
-        "A value of another type or beyond the range, or one that another setting contradicts. Also a class that the "
-        "release no longer has. Not seen: classes that are not Kafka's own.",
+        "The release accepts the value of each setting in server.properties, alone and together with the others.",
+        "A value of another type or beyond the range, or a contradiction of two settings. Also a class that the "
+        "release no longer has. Other classes are not seen, unless they are Kafka's own.",
         "The process ends: ConfigException, invalid value.",
         "Correct the setting that the reason names.",
         "KafkaConfig.validateValues, AbstractKafkaConfig, ConfigDef.parseType 0.10.2 to 4.3.1", accepted_settings,
