@@ -257,10 +257,10 @@ def repair(
 
     The plan leaves out repairs that the next start makes itself, unless `tidy`. With `adopt`, directories of a topic's
     former id become replicas of the topic that has the name now.
-        `against` are replicas of other brokers, which can prove that records are committed. `store` is a remote store, a
+    `against` are replicas of other brokers, which can prove that records are committed. `store` is a remote store, a
     folder or a URL, which can prove leader epochs. `keep` chooses findings by rule and severity. `metadata` are copies
     of the cluster's metadata outside of the paths.
-        """
+    """
     from kcheck.plans.repair import repair as verb
     from kcheck.startup.options import StartOptions
     from kcheck.views.broker_settings import settings_of

@@ -84,5 +84,4 @@ class BatchFaults(NamedTuple):
     first: tuple[Offset, Offset, int] | None = None
     """The first and the last offset of its first batch of magic 2, and its CRC; None without one."""
     head: tuple[Offset, Offset] | None = None
-    """The offsets `[start, end)` from the log start to its first batch, if the first segment has the name of an earlier
-    one; a log cleaner leaves that."""
+    """The offsets `[start, end)` from the log start to its first batch."""

@@ -59,7 +59,7 @@ class DoubleReplica(NamedTuple):
     broker_id: int
     """The broker."""
     paths: tuple[str, str]
-    """Where they are."""
+    """Their paths."""
 
 
 class LoadedReplicas(NamedTuple):
@@ -76,8 +76,8 @@ def replicas_of(
 ) -> LoadedReplicas:  # fmt: skip
     """Return every current replica, with the findings in its files; `image` is the given metadata.
 
-    UsageError: two replicas of one partition with one broker id, unless it `keeps_doubles`, or, of brokers that are
-    `running`, a broker id that contradicts meta.properties.
+    UsageError: two replicas of one partition with one broker id, unless `keeps_doubles`. Or a broker id of a
+    `running` broker that contradicts meta.properties.
     """
     replicas: list[ReplicaFiles] = []
     findings: list[Finding] = []

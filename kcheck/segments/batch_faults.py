@@ -40,7 +40,7 @@ def batch_faults(
 ) -> BatchFaults:
     """Return the faults of a log that begins at `start` and ends at `end`, up to a segment whose size does not fit.
 
-    A gap before the first batch is apart: a log cleaner removes the oldest records, and leaves the segment its name.
+    A gap before the first batch is apart. A log cleaner leaves one, too.
     UnreadableError if a segment cannot be read.
     """
     unreadable, between, within, foreign = list[UnreadableRecords](), list[Between](), list[Between](), list[Between]()
@@ -106,12 +106,15 @@ def _identity(batch: Batch) -> tuple[Offset, Offset, int] | None:
 def _overlap(source: Source, segment: LoadedSegment, before: Sequence[Batch]) -> Iterator[Between]:
     """Yield the offsets of the segment before, whose batches are `before`, if it has others than this one in its place.
 
-    A broker reads an offset from the last segment that begins at or below it (LogSegments.floorSegment).
+    A broker reads an offset from the last segment that begins at or below it (LogSegments.floorSegment). An
+    earlier batch is read before this segment.
     """
     if before and before[-1].last_offset >= segment.base:
         first = next(iter(Walk(source, min(segment.size, source.size))), None)
         same = {batch.base_offset: batch.crc for batch in before}
-        if first is not None and same.get(first.base_offset) != first.crc:
+        if first is None or same.get(first.base_offset) == first.crc:
+            return
+        if first.base_offset <= before[-1].last_offset or before[-1].base_offset >= segment.base:
             yield before[0].base_offset, Offset(before[-1].last_offset + 1)
 
 

@@ -39,6 +39,7 @@ OF_NODE = "meta.properties says broker 1, but the settings say 7"
 NO_ID = "no log dir has a meta.properties: with broker.id=-1 the broker gets a new id"
 NOT_FORMATTED = "broker-5/data is not formatted; kafka-storage.sh format --cluster-id"
 MISSING = "log dir broker-2/data1 is missing; 7 assigned partitions were there"
+VOTERS_OF_D8 = "--metadata controller/data --metadata new-controller/data --metadata third-controller/data"
 VOTERS = "controller.quorum.voters is 1,2,3, quorum-state has 1"
 HISTORY = "the controllers have another history than broker 1"
 LOST_LOG = "broker 1 is a controller with partitions and has lost __cluster_metadata-0"
@@ -96,6 +97,13 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(START_1, 1, f"abort P105 {VOTERS}"),
         row("cluster broker-1/data", 1, f"fatal KC315 P105: {VOTERS}"),
         row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 P105: {VOTERS}"),
+    ),
+    "voters-started-first": (
+        row(f"{START_1} {VOTERS_OF_D8}", 1, "abort P105 controller.quorum.voters is 101,102,103, quorum-state has 101",
+            "abort P201 nodes 1 and 102 have two histories of the metadata"),
+        row("preflight new-controller/server.properties --metadata controller/data --metadata third-controller/data", 1,
+            "unknown P201 nodes 102 and 101 have two histories"),
+        row("cluster controller/data new-controller/data third-controller/data", 1, "no voter"),
     ),
     "voter-formatted-again": (
         row("cluster broker-1 broker-2 broker-3", 1, "node 3 has directory wcx9J0mJ3gGPJ7r3BnZQRw, the voter set has",

@@ -22,9 +22,8 @@ _WIDTH = 120
 _HEAD = '''"""What each release accepts of a setting, by Kafka's own classes.
 
 Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; then for each rule the type; what
-is accepted: `-` for every value of the type, `2..9` for numbers, `a|b` for words, `%` before words in any case, `!` for
-all but the empty text or list, and before words, `,` for lists without an empty entry; the first release of this rule;
-the first one without it, or `-`.
+is accepted; its first release; the first one without it, or `-`. `-` accepts every value of the type,
+`2..9` numbers, `a|b` words, `%` words in any case, `!` all but an empty text or list, `,` lists without empty entries.
 """
 
 TABLE = """'''

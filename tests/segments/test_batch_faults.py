@@ -133,5 +133,7 @@ def test_a_segment_that_overlaps_the_next_one() -> None:
     """With the same batches, or with others at the same offsets: then one of the segments is of another log."""
     longer = run(0, 149)
     assert faults(log(longer), log(longer[10:]), log(THIRD)).foreign == ()
+    assert faults(log([*run(0, 89), batch(90, 15)]), log(run(105, 199)), log(THIRD)).foreign == ()
+    assert faults(log(longer), log(run(150, 199)), log(THIRD)).foreign == ((0, 150),)
     assert faults(log(run(0, 149, payload=b"x")), log(SECOND), log(THIRD)).foreign == ((0, 150),)
     assert faults(log(run(0, 149, payload=b"x")), log(SECOND), log(THIRD), start=150).foreign == ()

@@ -166,7 +166,7 @@ def kept_to(copy: MetadataCopy, leader: MetadataCopy) -> int:
 
 
 def parting(copy: MetadataCopy, other: MetadataCopy) -> RaftEpoch | None:
-    """Return the first epoch of a copy whose first batch is another one in the other copy, at the same offset.
+    """Return the first epoch of a copy whose first batch differs in the other copy, at the same offset.
 
     A broker does not notice: KafkaRaftClient compares epochs and offsets alone.
     """

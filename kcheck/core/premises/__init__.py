@@ -10,8 +10,8 @@
 - `batches`: can everything that the broker serves be read?
 - `rights`: may the broker's user use all files?
 - `resources`: are the mounts, the bytes and the maps there that a start needs?
-- `setting_relations`: which settings does a release refuse because of others?
-- `listeners`: which listeners and voters does a release refuse?
+- `setting_relations`: does a setting contradict others?
+- `listeners`: may a node have these listeners and voters?
 - `limits`: which values of settings does each release refuse?
 - `settings`: does the release accept the settings and the configurations of topics?
 - `elections`: was, or is, a replica elected that is not in sync?

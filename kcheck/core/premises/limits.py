@@ -66,7 +66,7 @@ def _refused_beyond_rules(
 ) -> Iterator[RefusedSetting]:
     """Yield what the start refuses of settings that are right by themselves, but for those that are `refused` already.
 
-    As a default of topics (LogConfig), beside others (KafkaConfig.validateValues), as an endpoint
+    As a default of topics (LogConfig), with others (KafkaConfig.validateValues), as an endpoint
     (EndPoint.createEndPoint): 0.10.2 to 4.3.1.
     """
     of_topics = setting_rules(TOPIC, release)
@@ -89,7 +89,7 @@ def refused_values(settings: Mapping[str, str], rules: Mapping[str, SettingRule]
 
 
 def foreign_classes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the settings that name a class of another project, with it: no file shows whether a broker can load it."""
+    """Yield the settings that name a class of another project, with that class."""
     for name, text in settings.items():
         for value in map(str.strip, text.split(",")) if _OF_CLASS.search(name) else ():
             if value and _CLASS.fullmatch(value) and "." in value and not value.startswith(_OF_KAFKA):

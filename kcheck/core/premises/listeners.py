@@ -1,4 +1,4 @@
-"""The listeners and voters that each release refuses, as one rule beside the others."""
+"""The listeners and voters that each release refuses."""
 
 import re
 from collections.abc import Container, Iterator, Mapping
@@ -36,7 +36,7 @@ class _Endpoint(NamedTuple):
 
 
 def refused_listeners(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
-    """Yield the listeners and voters that a start refuses (KafkaConfig.validateValues 0.10.2 to 4.3.1)."""
+    """Yield refused listeners and voters (KafkaConfig.validateValues 0.10.2 to 4.3.1)."""
     names = (_LISTENERS, _ADVERTISED, _MAP, _OF_CONTROLLERS, _BETWEEN_BROKERS, _PROTOCOL, _EARLY, _VOTERS, _BOOTSTRAP)
     if any(PROVIDER in settings.get(name, "") for name in names):
         return
@@ -48,7 +48,7 @@ def refused_listeners(settings: Mapping[str, str], release: Release) -> Iterator
 
 
 def _wrong_form(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
-    """Yield endpoints, hosts and protocols that are none."""
+    """Yield endpoints, hosts and protocols of another form."""
     for name in _HOSTS if is_between(release, None, "3.0") else ():
         if not _HOST.fullmatch(settings.get(name, "").strip()) and (name == _HOSTS[0] or _LISTENERS not in settings):
             yield RefusedSetting(name, settings[name].strip(), "accepts a host")
@@ -91,7 +91,7 @@ def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[R
     yield from _refused_between_brokers(settings, own, mapped, controllers, release)
     migrates = settings.get("zookeeper.metadata.migration.enable", "").strip().lower() == "true"
     if not roles and of_controllers and not migrates and is_between(release, "3.1", None):
-        yield RefusedSetting(_OF_CONTROLLERS, ",".join(of_controllers), "refuses it without process.roles")
+        yield RefusedSetting(_OF_CONTROLLERS, ",".join(of_controllers), "needs process.roles")
     known = names | (controllers if "controller" in roles else set())
     for name in _entries(settings, _EARLY):
         if name not in known:
@@ -101,7 +101,7 @@ def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[R
 def _refused_names(
     settings: Mapping[str, str], own: list[_Endpoint], mapped: Mapping[str, str]
 ) -> Iterator[RefusedSetting]:
-    """Yield listeners without a protocol, and those that have a name or a port of another one."""
+    """Yield listeners without a protocol, or with the name or the port of another listener."""
     for setting, rows in ((_LISTENERS, own), (_ADVERTISED, _endpoints(settings, _ADVERTISED))):
         unmapped = next((row.name for row in rows if row.name not in mapped), None)
         ports = [row.port for row in rows if row.port != "0"]
@@ -140,32 +140,32 @@ def _refused_between_brokers(
     settings: Mapping[str, str], own: list[_Endpoint], mapped: Mapping[str, str], controllers: set[str],
     release: Release,
 ) -> Iterator[RefusedSetting]:  # fmt: skip
-    """Yield a listener between brokers, or of the control plane, that is none of the advertised ones."""
+    """Yield a listener between brokers, or of the control plane, that is not advertised."""
     is_named, roles = _BETWEEN_BROKERS in settings, _entries(settings, "process.roles")
     setting = _BETWEEN_BROKERS if is_named else _PROTOCOL
     value = settings.get(setting, _PROTOCOLS[0]).strip()
     advertised = {row.name for row in _advertised(settings, own, controllers if roles else set())}
     if is_named and _PROTOCOL in settings:
-        yield RefusedSetting(_BETWEEN_BROKERS, value, f"refuses it beside {_PROTOCOL}")
+        yield RefusedSetting(_BETWEEN_BROKERS, value, f"excludes {_PROTOCOL}")
     elif is_named and value.upper() not in mapped:
-        yield RefusedSetting(setting, value, f"needs it in {_MAP}")
+        yield RefusedSetting(setting, value, f"must be in {_MAP}")
     elif roles == ["controller"]:
         if is_named and value.upper() in controllers and is_between(release, "4.0", None):
             yield RefusedSetting(setting, value, f"refuses one in {_OF_CONTROLLERS}: the node is a controller")
     elif value.upper() not in advertised:
-        yield RefusedSetting(setting, value, "needs it among the advertised listeners")
+        yield RefusedSetting(setting, value, "must be among the advertised listeners")
     plane = settings.get(_PLANE, "").strip()
     if _PLANE in settings and is_between(release, "2.2", "4.0") and plane.upper() not in advertised - {value.upper()}:
         yield RefusedSetting(_PLANE, plane, "needs another one of the advertised listeners")
 
 
 def _is_whole(settings: Mapping[str, str]) -> bool:
-    """Return whether these are all settings of a node: one that listens nowhere is a part of them."""
+    """Return whether these can be all settings of a node."""
     return any(name in settings for name in (_LISTENERS, _OF_CONTROLLERS, _MAP, _VOTERS, _BOOTSTRAP))
 
 
 def _protocols(settings: Mapping[str, str], own: list[_Endpoint], of_controllers: list[str]) -> Mapping[str, str]:
-    """Return the protocol of each listener name; without a map those of controllers are in plain text, if all are."""
+    """Return the protocol of each listener name; without a map, controllers use plain text if all do."""
     if _MAP in settings:
         pairs = (entry.rpartition(":") for entry in _entries(settings, _MAP))
         return {name.strip().upper(): protocol.strip() for name, _, protocol in pairs}
@@ -175,7 +175,7 @@ def _protocols(settings: Mapping[str, str], own: list[_Endpoint], of_controllers
 
 
 def _refused_voters(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
-    """Yield voters that are none, and a place among them that contradicts the roles of the node."""
+    """Yield voters of another form, and a place among them that contradicts the roles of the node."""
     roles = _entries(settings, "process.roles")
     for entry in _entries(settings, _VOTERS):
         _, _, place = entry.partition("@")
@@ -189,14 +189,14 @@ def _refused_voters(settings: Mapping[str, str], release: Release) -> Iterator[R
         yield RefusedSetting("zookeeper.connect", "", "needs the servers of ZooKeeper")
     servers = _entries(settings, _BOOTSTRAP) if is_between(release, "3.8", None) else []
     if roles and not _entries(settings, _VOTERS) and not servers and _is_whole(settings):
-        yield RefusedSetting(_VOTERS, "", "needs a controller in it")
+        yield RefusedSetting(_VOTERS, "", "needs a controller")
     voters = {java_int(entry.partition("@")[0]) for entry in _entries(settings, _VOTERS)}
     node = java_int(settings.get("node.id", settings.get("broker.id", "")).strip())
     if "controller" in roles and voters and node is not None and node not in voters:
-        yield RefusedSetting(_VOTERS, settings[_VOTERS].strip(), f"needs node {node} in it, a controller")
+        yield RefusedSetting(_VOTERS, settings[_VOTERS].strip(), f"must have node {node}, a controller")
     joins = settings.get(_AUTO_JOIN, "").strip().lower() == "true"
     if joins and roles and "controller" not in roles and is_between(release, "4.2", None):
-        yield RefusedSetting(_AUTO_JOIN, "true", "accepts it of a controller alone")
+        yield RefusedSetting(_AUTO_JOIN, "true", "is for controllers alone")
     places = {*_entries(settings, "log.dirs"), *_entries(settings, "log.dir")}
     cordoned = [name for name in _entries(settings, _CORDONED) if name not in places | {"*"}]
     if cordoned and "broker" in roles and is_between(release, "4.3", None):

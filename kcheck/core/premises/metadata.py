@@ -122,7 +122,7 @@ def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
 
 
 def _parted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for copies with other batches than the broker's own: one is of another cluster, or of a second history.
+    """Look for copies with other batches than the broker's own.
 
     A broker follows the voters; of a controller all other copies count.
     """
@@ -225,7 +225,7 @@ TABLE = (
     Premise(
         SAME_HISTORY, PremiseKind.METADATA, "The controllers have the history that the broker has.",
         "The copies of all voters contain the broker's own copy.",
-        "The broker's copy has entries that the newest copy of a voter lacks, or other batches at the same offsets.",
+        "The newest copy of a voter lacks entries of the broker's copy, or has other batches.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
         "Keep the broker down. Find the controllers with its history (kcheck cluster).",
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history, is_of_quorum=True,

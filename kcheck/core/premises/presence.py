@@ -417,8 +417,8 @@ TABLE = (
     ),
     Premise(
         MIDDLES_THERE, PremiseKind.PRESENCE, "No offset is missing at the log start, or between two segments.",
-        "Each segment of a log that is not compacted ends where the next one begins, and the first batch is at the "
-        "log start.",
+        "Each segment of a log that is not compacted ends where the next one begins. The first batch is at the log "
+        "start.",
         "A segment that ends below the next one, or a first batch above the log start. Not seen in a replica that is "
         "not elected.",
         "Consumers that read from it skip the offsets; followers that fetch from it get the same gap.",

@@ -9,44 +9,44 @@ from kcheck.model.behaviour import is_between
 from kcheck.model.java import java_long
 from kcheck.model.release import Release
 
-_BOUNDS = """
-replica.fetch.wait.max.ms 500 <= replica.socket.timeout.ms 30000 0.10.2 -
-replica.fetch.wait.max.ms 500 <= replica.lag.time.max.ms 10000 0.10.2 2.5
-replica.fetch.wait.max.ms 500 <= replica.lag.time.max.ms 30000 2.5 -
-connection.failed.authentication.delay.ms 100 < connections.max.idle.ms 600000 2.1 -
-group.consumer.min.heartbeat.interval.ms 5000 <= group.consumer.heartbeat.interval.ms 5000 3.5 -
-group.consumer.heartbeat.interval.ms 5000 <= group.consumer.max.heartbeat.interval.ms 15000 3.5 -
-group.consumer.min.session.timeout.ms 45000 <= group.consumer.session.timeout.ms 45000 3.5 -
-group.consumer.session.timeout.ms 45000 <= group.consumer.max.session.timeout.ms 60000 3.5 -
-group.consumer.heartbeat.interval.ms 5000 < group.consumer.session.timeout.ms 45000 4.0 -
-group.consumer.min.assignment.interval.ms 0 <= group.consumer.assignment.interval.ms 1000 4.3 -
-group.consumer.assignment.interval.ms 1000 <= group.consumer.max.assignment.interval.ms 15000 4.3 -
-group.share.min.heartbeat.interval.ms 5000 <= group.share.heartbeat.interval.ms 5000 3.9 -
-group.share.heartbeat.interval.ms 5000 <= group.share.max.heartbeat.interval.ms 15000 3.9 -
-group.share.min.session.timeout.ms 45000 <= group.share.session.timeout.ms 45000 3.9 -
-group.share.session.timeout.ms 45000 <= group.share.max.session.timeout.ms 60000 3.9 -
-group.share.heartbeat.interval.ms 5000 < group.share.session.timeout.ms 45000 4.0 -
-group.share.min.assignment.interval.ms 0 <= group.share.assignment.interval.ms 1000 4.3 -
-group.share.assignment.interval.ms 1000 <= group.share.max.assignment.interval.ms 15000 4.3 -
-group.share.min.record.lock.duration.ms 15000 <= group.share.record.lock.duration.ms 30000 3.9 -
-group.share.record.lock.duration.ms 30000 <= group.share.max.record.lock.duration.ms 60000 3.9 -
-group.share.min.partition.max.record.locks 100 <= group.share.partition.max.record.locks 2000 4.3 -
-group.share.partition.max.record.locks 2000 <= group.share.max.partition.max.record.locks 4000 4.3 -
-group.share.min.delivery.count.limit 2 <= group.share.delivery.count.limit 5 4.3 -
-group.share.delivery.count.limit 5 <= group.share.max.delivery.count.limit 10 4.3 -
-group.share.max.size 200 <= group.share.max.share.sessions 2000 4.1 -
-group.streams.min.heartbeat.interval.ms 5000 <= group.streams.heartbeat.interval.ms 5000 4.1 -
-group.streams.heartbeat.interval.ms 5000 <= group.streams.max.heartbeat.interval.ms 15000 4.1 -
-group.streams.min.session.timeout.ms 45000 <= group.streams.session.timeout.ms 45000 4.1 -
-group.streams.session.timeout.ms 45000 <= group.streams.max.session.timeout.ms 60000 4.1 -
-group.streams.heartbeat.interval.ms 5000 < group.streams.session.timeout.ms 45000 4.1 -
-group.streams.min.assignment.interval.ms 0 <= group.streams.assignment.interval.ms 1000 4.3 -
-group.streams.assignment.interval.ms 1000 <= group.streams.max.assignment.interval.ms 15000 4.3 -
-group.streams.num.standby.replicas 0 <= group.streams.max.standby.replicas 2 4.1 -
-"""
-"""A setting, its default, how it has to be to another one, that one and its default; since and until which release."""
+_BOUNDS = (
+    "replica.fetch.wait.max.ms 500 <= replica.socket.timeout.ms 30000 0.10.2 -",
+    "replica.fetch.wait.max.ms 500 <= replica.lag.time.max.ms 10000 0.10.2 2.5",
+    "replica.fetch.wait.max.ms 500 <= replica.lag.time.max.ms 30000 2.5 -",
+    "connection.failed.authentication.delay.ms 100 < connections.max.idle.ms 600000 2.1 -",
+    "group.consumer.min.heartbeat.interval.ms 5000 <= group.consumer.heartbeat.interval.ms 5000 3.5 -",
+    "group.consumer.heartbeat.interval.ms 5000 <= group.consumer.max.heartbeat.interval.ms 15000 3.5 -",
+    "group.consumer.min.session.timeout.ms 45000 <= group.consumer.session.timeout.ms 45000 3.5 -",
+    "group.consumer.session.timeout.ms 45000 <= group.consumer.max.session.timeout.ms 60000 3.5 -",
+    "group.consumer.heartbeat.interval.ms 5000 < group.consumer.session.timeout.ms 45000 4.0 -",
+    "group.consumer.min.assignment.interval.ms 0 <= group.consumer.assignment.interval.ms 1000 4.3 -",
+    "group.consumer.assignment.interval.ms 1000 <= group.consumer.max.assignment.interval.ms 15000 4.3 -",
+    "group.share.min.heartbeat.interval.ms 5000 <= group.share.heartbeat.interval.ms 5000 3.9 -",
+    "group.share.heartbeat.interval.ms 5000 <= group.share.max.heartbeat.interval.ms 15000 3.9 -",
+    "group.share.min.session.timeout.ms 45000 <= group.share.session.timeout.ms 45000 3.9 -",
+    "group.share.session.timeout.ms 45000 <= group.share.max.session.timeout.ms 60000 3.9 -",
+    "group.share.heartbeat.interval.ms 5000 < group.share.session.timeout.ms 45000 4.0 -",
+    "group.share.min.assignment.interval.ms 0 <= group.share.assignment.interval.ms 1000 4.3 -",
+    "group.share.assignment.interval.ms 1000 <= group.share.max.assignment.interval.ms 15000 4.3 -",
+    "group.share.min.record.lock.duration.ms 15000 <= group.share.record.lock.duration.ms 30000 3.9 -",
+    "group.share.record.lock.duration.ms 30000 <= group.share.max.record.lock.duration.ms 60000 3.9 -",
+    "group.share.min.partition.max.record.locks 100 <= group.share.partition.max.record.locks 2000 4.3 -",
+    "group.share.partition.max.record.locks 2000 <= group.share.max.partition.max.record.locks 4000 4.3 -",
+    "group.share.min.delivery.count.limit 2 <= group.share.delivery.count.limit 5 4.3 -",
+    "group.share.delivery.count.limit 5 <= group.share.max.delivery.count.limit 10 4.3 -",
+    "group.share.max.size 200 <= group.share.max.share.sessions 2000 4.1 -",
+    "group.streams.min.heartbeat.interval.ms 5000 <= group.streams.heartbeat.interval.ms 5000 4.1 -",
+    "group.streams.heartbeat.interval.ms 5000 <= group.streams.max.heartbeat.interval.ms 15000 4.1 -",
+    "group.streams.min.session.timeout.ms 45000 <= group.streams.session.timeout.ms 45000 4.1 -",
+    "group.streams.session.timeout.ms 45000 <= group.streams.max.session.timeout.ms 60000 4.1 -",
+    "group.streams.heartbeat.interval.ms 5000 < group.streams.session.timeout.ms 45000 4.1 -",
+    "group.streams.min.assignment.interval.ms 0 <= group.streams.assignment.interval.ms 1000 4.3 -",
+    "group.streams.assignment.interval.ms 1000 <= group.streams.max.assignment.interval.ms 15000 4.3 -",
+    "group.streams.num.standby.replicas 0 <= group.streams.max.standby.replicas 2 4.1 -",
+)
+"""A setting and its default, how they compare to another one and its default, and in which releases."""
 _RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
-"""What counts first."""
+"""The first of them counts."""
 _IDLE = "connections.max.idle.ms"
 _CODECS = ("offsets.topic.compression.codec", "share.coordinator.state.topic.compression.codec")
 _NEWEST_CODEC, _FIRST_WITH_ZSTD = 4, "2.1"
@@ -67,7 +67,7 @@ _FORMAT, _FORMATS = "0.11.0", ((0, 10, 0), (0, 11, 0))
 """The version of the newest format of records, and the versions that have a new one."""
 _FIRST_OF_KRAFT: Ibp = ((3, 0), 1)
 PROVIDER = "${"
-"""What begins a value that a configuration provider gives."""
+"""A value of a configuration provider begins with this."""
 
 
 class RefusedSetting(NamedTuple):
@@ -105,7 +105,7 @@ def refused_beside_others(settings: Mapping[str, str], release: Release) -> Iter
     yield from _refused_connections(settings, release)
     protocols = settings.get(_PROTOCOLS_OF_GROUPS, "classic").split(",")
     if is_between(release, "3.7", None) and "classic" not in map(str.strip, protocols):
-        yield RefusedSetting(_PROTOCOLS_OF_GROUPS, settings[_PROTOCOLS_OF_GROUPS].strip(), "needs classic in it")
+        yield RefusedSetting(_PROTOCOLS_OF_GROUPS, settings[_PROTOCOLS_OF_GROUPS].strip(), "needs classic")
     yield from _refused_lists(settings, release)
     if is_between(release, None, "4.0"):
         yield from _refused_versions(settings, release)
@@ -126,7 +126,7 @@ def _refused_lists(settings: Mapping[str, str], release: Release) -> Iterator[Re
 
 def _out_of_bounds(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield the settings that contradict `_BOUNDS`."""
-    for line in _BOUNDS.strip().split("\n"):
+    for line in _BOUNDS:
         low, low_default, sign, high, high_default, since, until = line.split(" ")
         if {low, high}.isdisjoint(settings) or not is_between(release, since, None if until == "-" else until):
             continue
@@ -168,7 +168,7 @@ def _refused_remote_storage(settings: Mapping[str, str], release: Release) -> It
     """Yield remote storage without its plugin, of a broker (RemoteLogManager.createRemoteStorageManager)."""
     is_on = settings.get(_REMOTE, "").strip().lower() == "true" and is_between(release, "3.6", None)
     if is_on and settings.get("process.roles", "").strip() != "controller" and not settings.get(_PLUGIN, "").strip():
-        yield RefusedSetting(_REMOTE, "true", f"refuses it without {_PLUGIN}")
+        yield RefusedSetting(_REMOTE, "true", f"needs {_PLUGIN}")
 
 
 def _refused_versions(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
@@ -210,5 +210,5 @@ def _has_roles(settings: Mapping[str, str]) -> bool:
 
 
 def _number(settings: Mapping[str, str], name: str, default: str) -> int | None:
-    """Return a setting, or its default; None if it is no number, which its own rule refuses, or not known."""
+    """Return a setting, or its default; None for any other text."""
     return java_long(settings.get(name, default).strip())

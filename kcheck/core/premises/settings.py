@@ -113,8 +113,8 @@ TABLE = (
     ),
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
-        "Each setting in server.properties has a value that the release accepts, by itself and beside the others.",
-        "A value of another type or beyond the range, or one that another setting contradicts. Also a class that the "
+        "The release accepts the value of each setting in server.properties, alone and together with the others.",
+        "A value of another type or beyond the range, or a contradiction of two settings. Also a class that the "
         "release no longer has, and a log dir that log.dirs names twice.",
         "The process ends: ConfigException, invalid value, or requirement failed.",
         "Correct the setting that the reason names.",
