@@ -9,8 +9,9 @@ from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import OF_QUORUM
 from kcheck.disk.paths import split
 from kcheck.handouts.quorum_steps import rescue_command
+from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of, paths_beside, without_metadata
+from kcheck.views.metadata_paths import identity_of, paths_beside, without_metadata
 from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
 
