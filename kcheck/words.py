@@ -164,6 +164,15 @@ def _differences(other: OtherEnd) -> str:
     return f"{other.kafka} differs in: {shown}" if shown else f"{other.kafka} does not differ"
 
 
+def other_end_words(said: ReleaseEvidence | None) -> str | None:
+    """Return the differences of the answer at the other end of a range of releases; None without any."""
+    other = None if said is None else said.other
+    if other is None or not other.differs_in:
+        return None
+    shown = some_of(other.differs_in, _DIFFERENCE_COUNT)
+    return f"The files also fit Kafka {other.kafka}. Its answer differs in: {shown}. The worse answer counts."
+
+
 _NEAR_EDITS = 2
 
 

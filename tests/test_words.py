@@ -17,6 +17,7 @@ from kcheck.words import (
     near,
     offset_range,
     offset_span,
+    other_end_words,
     partition_name,
     record_count,
     release_words,
@@ -201,3 +202,14 @@ def test_a_hostile_name_is_one_word_of_a_shell() -> None:
     assert line.isprintable()
     said = subprocess.run(["/bin/bash", "-c", line], capture_output=True, check=True).stdout
     assert "".join(f"{name}|" for name in names) == said.decode(errors="surrogateescape")
+
+
+def test_the_other_end_of_a_range_of_releases() -> None:
+    """The words name the other end only if its answer differs."""
+    said = ReleaseEvidence("0.11.0", "2.3", "2.3", given=False, reasons=())
+    assert other_end_words(None) is None
+    assert other_end_words(said) is None
+    assert other_end_words(said._replace(other=OtherEnd("0.11.0", ()))) is None
+    assert other_end_words(said._replace(other=OtherEnd("0.11.0", ("elect t-0",)))) == (
+        "The files also fit Kafka 0.11.0. Its answer differs in: elect t-0. The worse answer counts."
+    )

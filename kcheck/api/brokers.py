@@ -152,8 +152,8 @@ def preflight(
         options = StartOptions(clean, settings, chosen, metadata=named)
         return verb(path, options, allowed, unknown)
 
-    def badness(said: "Preflight") -> int:
-        return (True, None, False).index(said.may_start)
+    def badness(said: "Preflight") -> tuple[float, ...]:
+        return ((True, None, False).index(said.may_start),)
 
     chosen = partial(release, kafka, paths=log_dirs_of(path), config=path)
     return complete(lambda: of_worse_end(chosen(), answer, badness))
@@ -245,6 +245,7 @@ def repair(
     accept_loss: bool = False,
     tidy: bool = False,
     adopt: bool = False,
+    store: Path | None = None,
     config: Path | None = None,
     define: Sequence[str] = (),
     keep: "Chosen | None" = None,
@@ -256,8 +257,9 @@ def repair(
 
     The plan leaves out what the next start makes good itself, unless `tidy`. With `adopt`, directories of a topic's
     former id become replicas of the topic that has the name now.
-    `against` are replicas of other brokers that can prove what is committed; `keep` chooses findings by rule and
-    severity; `metadata` are copies of the cluster's metadata outside of the paths.
+    `against` are replicas of other brokers that can prove what is committed; `store` is a remote store, a folder or a
+    URL, that can prove leader epochs; `keep` chooses findings by rule and severity; `metadata` are copies of the
+    cluster's metadata outside of the paths.
     """
     from kcheck.plans.repair import repair as verb
     from kcheck.startup.options import StartOptions
@@ -270,6 +272,9 @@ def repair(
         settings = settings_of(texts, None if config is None else os.fspath(config), tuple(define), chosen)
         named = None if config is None else os.fspath(config)
         options = StartOptions(None, settings, chosen, partitions, metadata=tuple(texts_of(metadata)), config=named)
-        return verb(texts, texts_of(against), options, accept_loss=accept_loss, tidy=tidy, adopt=adopt, keep=every)
+        place = None if store is None else os.fspath(store)
+        return verb(
+            texts, texts_of(against), options, accept_loss=accept_loss, tidy=tidy, adopt=adopt, store=place, keep=every
+        )
 
     return complete(answer)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kcheck.plans.recover_metadata import MetadataRecovery
     from kcheck.plans.recover_quorum import QuorumRecovery
     from kcheck.plans.recover_topic import TopicRecovery
+    from kcheck.plans.rescue_progress import RescueProgress
     from kcheck.replicas.elect import ClusterElection, ElectionQuestion
     from kcheck.replicas.end_offset import EndOffsets
     from kcheck.replicas.truncation import Truncation
@@ -189,6 +190,20 @@ def recovery_progress(
 
     texts, folder, question = texts_of(brokers), os.fspath(plan), _question(metadata, config)
     return compared(kafka, texts, lambda chosen: next_step(folder, texts, question, wanted=partitions, release=chosen))
+
+
+def rescue_progress(
+    plan: Path, *nodes: Path, metadata: Iterable[Path] = (), kafka: str | Release = AUTO
+) -> "RescueProgress":
+    """Return the progress with the plan of a rescue, and the next step (`kcheck recover PLAN --next`).
+
+    `plan` is the directory that `recover_quorum`, `recover_metadata` or `recover_topic` wrote for `out`. `metadata` are
+    copies of the cluster's metadata outside of the log dirs.
+    """
+    from kcheck.plans.rescue_progress import rescue_next
+
+    texts, folder, named = texts_of(nodes), os.fspath(plan), texts_of(metadata)
+    return complete(lambda: rescue_next(folder, texts, named, release(kafka, paths=texts)))
 
 
 def recover_quorum(

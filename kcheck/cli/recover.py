@@ -79,7 +79,15 @@ def _next(common: Common, arguments: list[str], metadata: list[str], fail_on: Se
     """Say how far the cluster is with the plan in the first argument."""
     if len(arguments) < 2:  # a directory and a broker
         raise UsageError("--next needs the directory of the plan, then the log dirs of each broker as BROKER=PATH")
+    from kcheck.plans.rescue_answer import is_rescue
+
     folder, *brokers = arguments
+    if is_rescue(folder):
+        rescue = api.rescue_progress(folder, *brokers, metadata=metadata, kafka=common.release(brokers))
+        common.write_answer(
+            rescue.report(), failed=lambda: rescue.state == "stop" and fail_on.rank <= Severity.ERROR.rank
+        )
+        return
     answer = api.recovery_progress(
         folder, *brokers, metadata=metadata, config=common.config, partitions=common.wanted(),
         kafka=common.release(brokers),

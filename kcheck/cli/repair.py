@@ -24,6 +24,11 @@ Adopt = Annotated[
     bool, typer.Option("--adopt", help="Also give directories of a topic's former id its new id: their records return.")
 ]
 
+RemotePlace = Annotated[
+    str | None,
+    typer.Option("--store", metavar="PLACE", help="The remote store (folder or URL), as proof of leader epochs."),
+]
+
 
 @with_common
 def repair(
@@ -33,6 +38,7 @@ def repair(
     accept_loss: AcceptLoss = False,
     tidy: Tidy = False,
     adopt: Adopt = False,
+    store: RemotePlace = None,
     define: Define = None,
     metadata: Metadata = None,
 ) -> None:
@@ -49,6 +55,7 @@ def repair(
         accept_loss=accept_loss,
         tidy=tidy,
         adopt=adopt,
+        store=store,
         config=common.config,
         define=define or (),
         keep=shown,

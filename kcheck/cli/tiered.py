@@ -52,7 +52,7 @@ def tiered(
         from kcheck.verbs.rebuild import write_rebuilt
 
         write_rebuilt(answer, rebuild)
-    common.write_answer(answer.report())
+    common.write_answer(answer.report(), failed=lambda: not answer.replicas and answer.unknown > 0)
 
 
 def _write_lines(file: str, checked: Iterable[str], lines: Iterator[bytes]) -> None:

@@ -161,5 +161,13 @@ def name_of(topic: str | None, partition: int | None) -> str:
 
 def head(report: Report) -> dict[str, object]:
     """Return the first fields of every document."""
-    fields: dict[str, object] = {"schema": f"kcheck.{report.verb}/1", "kcheck": __version__, "kafka": report.kafka}
-    return fields if report.evidence is None else fields | {"kafka_evidence": report.evidence.row()}
+    return {
+        "schema": f"kcheck.{report.verb}/1",
+        "kcheck": __version__,
+        **release_row(report.kafka, report.evidence),
+    }
+
+
+def release_row(kafka: str, said: ReleaseEvidence | None) -> dict[str, object]:
+    """Return the fields of the release that an answer is for, and of its evidence."""
+    return {"kafka": kafka} if said is None else {"kafka": kafka, "kafka_evidence": said.row()}

@@ -13,9 +13,11 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts
+from kcheck.documents.answer import Outcomes
 from kcheck.documents.truncation import amounts_row, follower_row
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.report import Row
+from kcheck.words import partition_name
 
 
 def election_body(
@@ -39,6 +41,18 @@ def election_body(
         "scenarios": tuple(map(scenario_row, scenarios)),
         "partitions": map(partition_row, partitions),
     }
+
+
+def election_outcomes(order: StartOrder, partitions: Iterable[PartitionElection]) -> Outcomes:
+    """Return the order of starts, and for each partition the elected leader and the cost of each candidate."""
+    of_partitions: Outcomes = {
+        (f"elect {partition_name(row.topic, row.partition)}",): [
+            (row.kafka_clean, row.kafka_unclean, row.best),
+            *((part.broker_id, part.state, part.clean, part.problem, part.lost) for part in row.candidates),
+        ]
+        for row in partitions
+    }
+    return {**of_partitions, ("start order",): order.brokers}
 
 
 def is_least(scenarios: Iterable[Scenario]) -> bool:

@@ -31,6 +31,16 @@ def _unknown(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
     assumed = {word for topic in plan.topics for word in topic.assumed}
     if "configs" in assumed:
         yield "Topic configurations are not known: kcheck turns retention off, so that nothing is deleted."
+    remote = [topic for topic in plan.topics if topic.name in disks.tiered and "configs" in topic.assumed]
+    if remote:
+        is_on = "remote.storage.enable" in remote[0].configs
+        names = listed((topic.name for topic in remote), most=3)
+        what = (
+            "kcheck turns remote storage on for them"
+            if is_on
+            else "this cluster does not read them, and changes nothing there"
+        )
+        yield f"Records of {names} are in remote storage: {what}."
     if "replicas" in assumed:
         yield "The order of replicas is not known: the preferred replica alternates."
     if "partitions" in assumed:

@@ -12,6 +12,7 @@ In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writ
 - `metadata_steps`: What to do with metadata made again?
 - `quorum_steps`: Which steps bring controllers back that lost their majority?
 - `saved_plan`: What does the plan of an earlier `elect --output-dir` expect?
+- `saved_rescue`: What does the plan of an earlier `recover quorum`, `metadata` or `topic` expect?
 - `markdown_words`: How does a name become text of a Markdown file?
 - `reproduction`: Which script replays a history of `simulate` on a real cluster?
 """

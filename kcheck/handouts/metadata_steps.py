@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.core.rescue.held import HeldDisks
+from kcheck.core.rescue.progress import RescueAction
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import ELR, Rebuild
 from kcheck.handouts.quorum_steps import JOINS, NodeFile, QuorumStep, apply_step, format_command
@@ -57,7 +58,7 @@ def _stop(context: MetadataContext) -> QuorumStep:
         if context.standalone
         else "Keep the disks of the former controllers, and do not start them."
     )
-    return QuorumStep("Stop every controller and every broker", notes=(note,))
+    return QuorumStep("Stop every controller and every broker", notes=(note,), action=RescueAction.STOP)
 
 
 def _apply(context: MetadataContext) -> QuorumStep:
@@ -75,10 +76,11 @@ def _settings(context: MetadataContext) -> QuorumStep:
     )
     title = "Set this in server.properties of every node"
     if all(row.version == _KRAFT for row in context.disks.log_dirs):
-        return QuorumStep(title, (line,), is_text=True)
+        roles = ("A broker that was a controller too needs process.roles=broker.",) if not context.is_dynamic else ()
+        return QuorumStep(title, (line,), roles, is_text=True, action=RescueAction.SETTINGS)
     lines = ("process.roles=broker", "node.id=THE FORMER broker.id", "controller.listener.names=CONTROLLER", line)
     note = "Remove zookeeper.connect and broker.id. Map the listener CONTROLLER in listener.security.protocol.map."
-    return QuorumStep(title, lines, (note,), is_text=True)
+    return QuorumStep(title, lines, (note,), is_text=True, action=RescueAction.SETTINGS)
 
 
 def _start(context: MetadataContext) -> Iterator[QuorumStep]:
@@ -87,14 +89,15 @@ def _start(context: MetadataContext) -> Iterator[QuorumStep]:
     if context.is_bootstrap:
         command = f"kcheck cluster {shell_line([f'{number}={context.controller.log_dir}'])}"
         waits = ("Start no broker before this shows the topics: without them it sets every replica aside.",)
-        yield QuorumStep(f"Start controller {number}, alone", (command,), waits)
+        title = f"Start controller {number}, alone"
+        yield QuorumStep(title, (command,), waits, action=RescueAction.CONTROLLER)
     else:
         notes.insert(0, "Brokers may start at the same moment: they wait for its metadata.")
     if context.plan.without_disk:
         count = counted(len(context.plan.without_disk), "partition")
         notes.append(f"{count} without a disk stay offline, so that no empty log counts as a full one.")
     title = "Start the brokers" if context.is_bootstrap else f"Start controller {number}, then the brokers"
-    yield QuorumStep(title, notes=tuple(notes))
+    yield QuorumStep(title, notes=tuple(notes), action=RescueAction.BROKERS)
 
 
 def _check(context: MetadataContext) -> QuorumStep:
@@ -104,7 +107,8 @@ def _check(context: MetadataContext) -> QuorumStep:
         f"kcheck cluster {shell_line(context.arguments)}",
     )
     note = "No log dir may have a directory that ends in -stray: if one has, stop all brokers and ask again."
-    return QuorumStep("See that the quorum has a leader, and the cluster its topics", commands, (note,))
+    title = "See that the quorum has a leader, and the cluster its topics"
+    return QuorumStep(title, commands, (note,), action=RescueAction.CHECK)
 
 
 def _configs(context: MetadataContext) -> Iterator[QuorumStep]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from kcheck.core.rescue.progress import RescueAction
 from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
 from kcheck.handouts.markdown_words import fenced, markdown_text
@@ -27,6 +28,8 @@ class QuorumStep(NamedTuple):
     """What to know before and after it, as sentences."""
     is_text: bool = False
     """True if the lines are of a file, not commands."""
+    action: RescueAction = RescueAction.LATER
+    """The kind."""
 
 
 class NodeFile(NamedTuple):
@@ -67,10 +70,11 @@ def quorum_steps(context: QuorumContext) -> tuple[QuorumStep, ...]:
 def _stop(context: QuorumContext) -> QuorumStep:
     changed = {plan.node_id for plan in context.plans} - {context.rescue.target.node_id}
     if not context.loss.is_dynamic:
-        return QuorumStep("Stop every controller and every broker")
+        return QuorumStep("Stop every controller and every broker", action=RescueAction.STOP)
     brokers = sorted(changed - {*context.loss.voters})
     also = f", and {agree(len(brokers), 'broker', 'brokers')} {listed(brokers)}" if brokers else ""
-    return QuorumStep(f"Keep every controller stopped{also}", notes=("Other brokers may run.",))
+    title, note = f"Keep every controller stopped{also}", "Other brokers may run."
+    return QuorumStep(title, notes=(note,), action=RescueAction.STOP)
 
 
 def _apply(context: QuorumContext) -> Iterator[QuorumStep]:
@@ -84,7 +88,8 @@ def apply_step(files: Sequence[NodeFile], *more: str) -> QuorumStep:
     """Return the step for applying the plans of nodes, with the undo command and more notes."""
     commands = (shell_line(["kcheck", "apply", file.path, "--backup", file.backup, "--yes"]) for file in files)
     undo = f"kcheck undo {shell_word(files[0].backup)} takes it back, as long as no node has started."
-    return QuorumStep("Apply the plan of each node on its machine", tuple(commands), (undo, *more))
+    title = "Apply the plan of each node on its machine"
+    return QuorumStep(title, tuple(commands), (undo, *more), action=RescueAction.APPLY)
 
 
 def _settings(context: QuorumContext) -> Iterator[QuorumStep]:
@@ -93,19 +98,21 @@ def _settings(context: QuorumContext) -> Iterator[QuorumStep]:
     if not context.loss.is_dynamic:
         line = f"controller.quorum.voters={number}@{place}"
         note = f"A broker that was a controller too, other than node {number}, needs process.roles=broker."
-        yield QuorumStep("Set this in server.properties of every node", (line,), (note,), is_text=True)
+        title = "Set this in server.properties of every node"
+        yield QuorumStep(title, (line,), (note,), is_text=True, action=RescueAction.SETTINGS)
         return
     former = {endpoint.partition("://")[2] for voter in context.loss.copy.voter_set for endpoint in voter.endpoints}
     if place not in former:
         line = f"controller.quorum.bootstrap.servers={place}"
-        yield QuorumStep("Set this in server.properties of every node, and restart the brokers", (line,), is_text=True)
+        title = "Set this in server.properties of every node, and restart the brokers"
+        yield QuorumStep(title, (line,), is_text=True, action=RescueAction.SETTINGS)
 
 
 def _start_alone(context: QuorumContext) -> QuorumStep:
     number = context.rescue.target.node_id
     note = "Start no other controller before it leads. An empty one could win, and truncate its log."
     line = 'Continue once its log has the line "Completed transition to Leader".'
-    return QuorumStep(f"Start controller {number}, alone", notes=(note, line))
+    return QuorumStep(f"Start controller {number}, alone", notes=(note, line), action=RescueAction.CONTROLLER)
 
 
 def _stand_ins(context: QuorumContext) -> QuorumStep:
@@ -116,7 +123,8 @@ def _stand_ins(context: QuorumContext) -> QuorumStep:
         places = listed(endpoint.partition("://")[2] for endpoint in stand_in.listeners)
         notes.append(f"LOG_DIR is the empty metadata.log.dir of a new machine for controller {stand_in.node_id}.")
         notes.append(f"Its server.properties is that of the lost one: node.id={stand_in.node_id}, listener {places}.")
-    return QuorumStep("Give a new machine the identity of a lost controller", tuple(commands), tuple(notes))
+    title = "Give a new machine the identity of a lost controller"
+    return QuorumStep(title, tuple(commands), tuple(notes), action=RescueAction.IDENTITY)
 
 
 def _start_together(context: QuorumContext) -> QuorumStep:
@@ -128,7 +136,8 @@ def _start_together(context: QuorumContext) -> QuorumStep:
         "Before that it can still name itself as the leader. A new node ends then: Unknown leader endpoints.",
     )
     which = agree(len(left), "controller", "controllers")
-    return QuorumStep(f"Start {which} {listed(left)}, then {listed(new)}", notes=notes)
+    title = f"Start {which} {listed(left)}, then {listed(new)}"
+    return QuorumStep(title, notes=notes, action=RescueAction.CONTROLLER)
 
 
 def _ids(context: QuorumContext) -> set[int]:
@@ -145,14 +154,15 @@ def _start_brokers(context: QuorumContext) -> QuorumStep:
             f"{'Broker' if one else 'Brokers'} {listed(gone)} may be in an ISR: with a new disk"
             f" {'it comes' if one else 'they come'} last, once other replicas lead (kcheck elect)."
         )
-    return QuorumStep("Start the brokers", notes=tuple(notes))
+    return QuorumStep("Start the brokers", notes=tuple(notes), action=RescueAction.BROKERS)
 
 
 def _check(context: QuorumContext) -> QuorumStep:
     commands = [f"kafka-metadata-quorum.sh {_SERVER} describe --status"]
     if context.rescue.way is not Way.IDENTITY:
         commands.append(f"kcheck cluster {shell_line(context.arguments)}")
-    return QuorumStep("See that the quorum has a leader, and the cluster its topics", tuple(commands))
+    title = "See that the quorum has a leader, and the cluster its topics"
+    return QuorumStep(title, tuple(commands), action=RescueAction.CHECK)
 
 
 def _grow(context: QuorumContext) -> QuorumStep:
@@ -216,9 +226,10 @@ def rescue_command(verb: str, arguments: Sequence[str], dead: Iterable[int]) -> 
     return shell_line(["kcheck", "recover", verb, *arguments, *words])
 
 
-def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str) -> str:
-    """Return recovery.md."""
-    parts = [f"# {title}", *map(markdown_text, verdict)]
+def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str, progress: str) -> str:
+    """Return recovery.md; `progress` is the command that says how far the cluster is."""
+    parts = [f"# {title}", *map(markdown_text, verdict), "After each step, ask what to do now:"]
+    parts.append(fenced((progress,), "sh"))
     for place, step in enumerate(steps, start=1):
         parts += (f"## {place}. {markdown_text(step.title)}", *map(markdown_text, step.notes))
         if step.commands:

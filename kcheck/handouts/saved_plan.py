@@ -57,7 +57,7 @@ def _partition_row(partition: PlannedPartition) -> Row:
 
 def parse_plan(data: bytes, path: str) -> SavedPlan:
     """Return the plan in the bytes of an election-plan.json; UsageError says what is wrong, and where."""
-    document = _document(data, path)
+    document = document_of(data, path)
     schema = document.value("schema", str)
     if schema != ELECTION_SCHEMA:
         raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; this kcheck reads {ELECTION_SCHEMA}")
@@ -78,16 +78,21 @@ def parse_plan(data: bytes, path: str) -> SavedPlan:
     )
 
 
+def schema_of(data: bytes, path: str) -> str:
+    """Return the schema in the bytes of a recovery.json; UsageError without one."""
+    return document_of(data, path).value("schema", str)
+
+
 def parse_steps(data: bytes, path: str) -> tuple[SavedStep, ...]:
     """Return the steps in the bytes of a recovery.json; UsageError says what is wrong, and where."""
-    document = _document(data, path)
+    document = document_of(data, path)
     schema = document.value("schema", str)
     if schema != RECOVERY_SCHEMA:
         raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; this kcheck reads {RECOVERY_SCHEMA}")
     return tuple(map(_step, document.objects("steps")))
 
 
-def _step(row: "_Object") -> SavedStep:
+def _step(row: "JsonObject") -> SavedStep:
     kind = row.value("action", str)
     if kind not in [*RecoveryAction]:
         raise UsageError(f"{row.place}.action: {kind[:_SHOWN_MAX]!r} is no step")
@@ -111,18 +116,19 @@ def _name(text: str) -> TopicPartition:
 
 def parse_assignments(data: bytes, path: str) -> dict[tuple[str, int], tuple[int, ...]]:
     """Return the replicas of the partitions in a restore.json; UsageError says what is wrong, and where."""
-    rows = _document(data, path).objects("partitions")
+    rows = document_of(data, path).objects("partitions")
     return {(row.value("topic", str), row.number("partition", INT_MAX)): row.numbers("replicas") for row in rows}
 
 
-def _document(data: bytes, path: str) -> "_Object":
+def document_of(data: bytes, path: str) -> "JsonObject":
+    """Return the object in the bytes of a JSON file; UsageError for other bytes."""
     try:
-        return _Object(path, read_json(data.decode()))
+        return JsonObject(path, read_json(data.decode()))
     except ValueError as error:
         raise UsageError(f"{path}: {why_not_text(error)}") from error
 
 
-def _partition(row: "_Object") -> PlannedPartition:
+def _partition(row: "JsonObject") -> PlannedPartition:
     topic = row.value("topic", str)
     if not is_legal_topic(topic):
         raise UsageError(f"{row.place}.topic: {topic[:_SHOWN_MAX]!r} is not a topic name")
@@ -143,25 +149,25 @@ def _partition(row: "_Object") -> PlannedPartition:
     )
 
 
-def _follower(row: "_Object") -> PlannedFollower:
+def _follower(row: "JsonObject") -> PlannedFollower:
     lost = _range(row.inner("lost")) if row.has("lost") else None
     return PlannedFollower(
         row.number("broker_id", INT_MAX), row.offset("truncate_to"), lost, row.flag("follows") is not False
     )
 
 
-def _served(row: "_Object") -> ServedRange:
+def _served(row: "JsonObject") -> ServedRange:
     return ServedRange(Epoch(row.number("epoch", INT_MAX)), *_range(row))
 
 
-def _range(row: "_Object") -> OffsetRange:
+def _range(row: "JsonObject") -> OffsetRange:
     start, end = (Offset(row.number(name, LONG_MAX)) for name in ("from", "to"))
     if end <= start:
         raise UsageError(f"{row.place}: {start} to {end} is no range")
     return OffsetRange(start, end)
 
 
-class _Object:
+class JsonObject:
     """A JSON object that knows its place in the file."""
 
     def __init__(self, place: str, value: object) -> None:
@@ -196,9 +202,9 @@ class _Object:
         """Return an offset; None if it is missing or null."""
         return Offset(self.number(name, LONG_MAX)) if self.has(name) else None
 
-    def inner(self, name: str) -> "_Object":
+    def inner(self, name: str) -> "JsonObject":
         """Return an object."""
-        return _Object(f"{self.place}.{name}", self._fields.get(name))
+        return JsonObject(f"{self.place}.{name}", self._fields.get(name))
 
     def each(self, name: str, kind: type[T]) -> tuple[T, ...]:
         """Return the values of an array."""
@@ -208,9 +214,9 @@ class _Object:
         """Return an array of ids."""
         return self._mapped(name, lambda value, place: _within(_typed(value, int, place), place, INT_MAX, 0))
 
-    def objects(self, name: str) -> tuple["_Object", ...]:
+    def objects(self, name: str) -> tuple["JsonObject", ...]:
         """Return an array of objects."""
-        return self._mapped(name, lambda value, place: _Object(place, value))
+        return self._mapped(name, lambda value, place: JsonObject(place, value))
 
     def _mapped(self, name: str, of: Callable[[object, str], T]) -> tuple[T, ...]:
         values = enumerate(self.value(name, list))

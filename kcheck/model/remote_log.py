@@ -146,6 +146,15 @@ class SegmentObjects(NamedTuple):
     """The id of its topic; None if the names do not tell."""
 
 
+class StoredEpochs(NamedTuple):
+    """The epoch index of a remote segment in the store."""
+
+    key: str
+    """The object, or the manifest of an encrypted segment."""
+    data: bytes | None
+    """The bytes of a leader-epoch-checkpoint; None if encrypted."""
+
+
 class StoredLog(NamedTuple):
     """The remote part of a partition, with the objects of the store."""
 

@@ -9,7 +9,7 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `edited_log_dir`, `edited_partition`: How do the files look after the steps so far?
 - `losses`: Which records does a step remove?
 - `safe_replica`: Does another broker have every committed record of a replica, so that this one can be moved aside?
-- `remote_history`: Which findings of a repair does only a comparison with other replicas show?
+- `remote_history`: Which evidence about remote storage do other replicas and the store add to a repair?
 - `before_and_after`: What does the broker do without a step, and with it, when it starts?
 - `premised_starts`: Which premises of these starts are refuted, without the plan and with it?
 - `least_steps`: Which steps does the next start need, and which findings does the broker heal itself?
@@ -23,6 +23,7 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `rebuild_files`: Which files does such a plan write?
 - `recover_topic`: How do old directories of a topic serve again?
 - `recover_quorum`: How do controllers come back that lost their majority?
+- `rescue_progress`: How far is a cluster with the plan of one of these three, and what comes next?
 - `rescue_files`: Which files does that change on each node?
 - `agreed_advice`: What do findings advise where such steps decide about a replica?
 - `progress`: How far is a cluster with such steps, and what comes next?

@@ -28,6 +28,7 @@ from kcheck.model.names import (
     segment_prefix,
 )
 from kcheck.model.release import Release
+from kcheck.model.remote_log import StoredEpochs
 from kcheck.model.segments import EpochRun
 from kcheck.model.source import DirectoryEntries, Files
 from kcheck.model.unreadable import UnreadableError
@@ -114,6 +115,7 @@ class EditedPartition:
         self.gone: bool = False
         self.version: int = 0
         self.find_holders: Callable[[], Holders] = Holders
+        self.stored_epochs: tuple[StoredEpochs, ...] | None = None
         self.planned: dict[int, Finding] = {}
         self._image: Image | None = None
         self._bases: list[Offset] | None = None

@@ -27,6 +27,7 @@ from kcheck.model.names import (
 )
 from kcheck.model.plan import Digest, FileOp, SetAside, Why, Write, digest
 from kcheck.model.release import Release
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.rebuild_files import kraft_identity
@@ -62,6 +63,7 @@ class _Facts(NamedTuple):
     producer_id: int = -1
     append_time: bool = False
     timestamp: int = 0
+    is_tiered: bool = False
 
 
 def held_disks(targets: Sequence[Target], nodes: Iterable[RescueNode], release: Release) -> HeldDisks:
@@ -130,7 +132,7 @@ def _with_partitions(
     arguments = [f"{target.broker_id}={target.path}" for target in targets]
     election = elect(arguments, ElectionQuestion(incomplete_ok=True), wanted=_EVERY, release=release, trees=trees)
     election = election.whole()
-    partitions, append_time = {}, set()
+    partitions, append_time, tiered = {}, set(), set()
     producer_id, timestamp = -1, 0
     for row in election.of_cluster:
         if not is_legal_topic(row.topic):
@@ -140,9 +142,13 @@ def _with_partitions(
         producer_id, timestamp = max(producer_id, facts.producer_id), max(timestamp, facts.timestamp)
         if facts.append_time:
             append_time.add(row.topic)
+        if facts.is_tiered:
+            tiered.add(row.topic)
+    has_remote = any(topic == REMOTE_LOG_METADATA for topic, _ in partitions)
     return disks._replace(
-        partitions=partitions, append_time=frozenset(append_time), producer_id=producer_id, timestamp=timestamp
-    )
+        partitions=partitions, append_time=frozenset(append_time), producer_id=producer_id, timestamp=timestamp,
+        tiered=frozenset(tiered if has_remote else ()),
+    )  # fmt: skip
 
 
 def _partition(
@@ -159,6 +165,7 @@ def _partition(
         replicas.append(HeldReplica(state.broker_id, path, topic_id, state.latest_epoch, end))
         facts = _both(facts, _of_batches(state.logs))
         facts = _both(facts, _of_snapshots(join(path, copy.dir)))
+        facts = _both(facts, _Facts(is_tiered=bool(state.cache) and state.cache[0].start_offset < state.first_segment))
         if row.topic == TRANSACTION_STATE:
             known = (transaction.producer_id for transaction in transaction_states(state.logs)[0].values())
             facts = _both(facts, _Facts(max(known, default=-1)))
@@ -173,6 +180,7 @@ def _both(one: _Facts, other: _Facts) -> _Facts:
         max(one.producer_id, other.producer_id),
         one.append_time or other.append_time,
         max(one.timestamp, other.timestamp),
+        one.is_tiered or other.is_tiered,
     )
 
 

@@ -19,7 +19,6 @@ from kcheck.core.election.progress import (
 from kcheck.core.election.recovery_plan import SavedPlan
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
-from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
 from kcheck.documents.verification import PlanStep, StepKind
@@ -30,13 +29,12 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.recover import RECOVERY, ClusterRecovery, recover
+from kcheck.plans.rescue_answer import read_saved
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
 from kcheck.words import counted, partition_name, shell_line, some_of
 
-_FILE_SIZE_MAX = 64 << 20
 _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
 
 
@@ -218,13 +216,7 @@ def next_step(
 
 
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
-    tree = tree_of(folder)
-    try:
-        plan, steps = (
-            tree.read_whole(join(folder, name), follow=True, size_max=_FILE_SIZE_MAX) for name in (PLAN, RECOVERY)
-        )
-    except UnreadableError as error:
-        raise UsageError(f"{folder}: no plan of kcheck recover --output-dir that can be read: {error}") from error
+    plan, steps = (read_saved(folder, name) for name in (PLAN, RECOVERY))
     return parse_plan(plan, join(folder, PLAN)), parse_steps(steps, join(folder, RECOVERY))
 
 

@@ -112,7 +112,7 @@ class MetadataRecovery(RescueAnswer):
         if not self.plans:
             return None
         if self.written:
-            return self.first_apply
+            return self.first_command
         question = self.question
         words = [word for number in question.dead for word in ("--dead", str(number))]
         words += [] if question.answers_path is None else ["--answers", question.answers_path]

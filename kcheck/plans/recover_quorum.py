@@ -80,7 +80,7 @@ class QuorumRecovery(RescueAnswer):
         if self.rescue is None:
             return None
         if self.written:
-            return self.first_apply
+            return self.first_command
         question = self.question
         words = [word for number in question.dead for word in ("--dead", str(number))]
         words += voter_words(question.voter)

@@ -15,6 +15,7 @@ from kcheck.core.rescue.old_directories import (
     order_of_starts,
     refusals_of_topic,
 )
+from kcheck.core.rescue.progress import RescueAction
 from kcheck.disk.identity import known_identities
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
@@ -108,18 +109,28 @@ class TopicRecovery(RescueAnswer):
         brokers = order_of_starts(self.topic, self.adoptions)
         undo = shell_line(["kcheck", "undo", join(self.folder, _backup(self.plans[-1]))])
         return (
-            QuorumStep(f"Stop {agree(len(brokers), 'broker', 'brokers')} {listed(brokers)}"),
+            QuorumStep(
+                f"Stop {agree(len(brokers), 'broker', 'brokers')} {listed(brokers)}", action=RescueAction.STOP
+            ),
             QuorumStep(
                 "Apply the plans of each broker on its machine, in this order", tuple(commands),
                 (f"kcheck undo takes them back, the last one first ({undo}), as long as no broker has started.",),
+                action=RescueAction.APPLY,
             ),
-            QuorumStep(f"Start the brokers in this order: {listed(brokers)}"),
+            QuorumStep(f"Start the brokers in this order: {listed(brokers)}", action=RescueAction.BROKERS),
             QuorumStep(
                 "See that the topic has its records",
                 (f"kafka-topics.sh --bootstrap-server HOST:9092 --describe --topic {shell_word(self.topic.name)}",),
                 ("Set its configuration as it was. Offsets of consumer groups are still in __consumer_offsets.",),
+                action=RescueAction.CHECK,
             ),
         )  # fmt: skip
+
+    @property
+    def progress_command(self) -> str:
+        """The command for the progress with the plan, with the metadata."""
+        named = self.options[: 2 * self.options.count("--metadata")]
+        return shell_line(["kcheck", "recover", self.folder, "--next", *self.arguments, *named])
 
     @property
     def next_command(self) -> str | None:
@@ -127,7 +138,7 @@ class TopicRecovery(RescueAnswer):
         if not self.plans:
             return None
         if self.written:
-            return self.first_apply
+            return self.first_command
         words = ["kcheck", "recover", "topic", self.topic.name, *self.arguments, *self.options]
         return f"{shell_line(words)} --output-dir {FOLDER}"
 
@@ -241,7 +252,7 @@ def _old_topic(
                 continue
             folder = LOCAL.directory(join(target.path, name))
             is_current = parts.state is DirectoryState.CURRENT
-            if is_current and (image is None or _is_of(topic, _topic_id(folder))):
+            if is_current and (image is None or _is_of(topic, topic_id_of(folder))):
                 sizes = folder.entries().sizes
                 size = sum(sizes[log_name(base)] for base in segment_bases(sizes))
                 present.append(PresentDirectory(broker, target.path, parts.partition, size))
@@ -257,7 +268,7 @@ def _is_of(topic: TopicImage | None, own: str | None) -> bool:
     return topic is not None and (None in (own, topic.topic_id) or own == topic.topic_id)
 
 
-def _topic_id(folder: Files) -> str | None:
+def topic_id_of(folder: Files) -> str | None:
     """Return the id in partition.metadata; None without one."""
     try:
         return partition_metadata.parse(folder.read_whole(PARTITION_METADATA)).value.topic_id
@@ -283,7 +294,7 @@ def _old_directory(broker: int, log_dir: str, name: str, number: int) -> OldDire
             if reader.position < source.size:
                 damage = damage or f"{log_name(base)} has no valid batch at position {reader.position}"
     return OldDirectory(
-        broker, log_dir, name, number, _topic_id(folder), epoch, bases[0] if bases else 0, end, producer_id, damage,
+        broker, log_dir, name, number, topic_id_of(folder), epoch, bases[0] if bases else 0, end, producer_id, damage,
         tuple(sorted(sizes)),
     )  # fmt: skip
 

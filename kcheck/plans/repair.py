@@ -136,6 +136,7 @@ def repair(
     accept_loss: bool,
     tidy: bool = False,
     adopt: bool = False,
+    store: str | None = None,
     keep: Chosen = lambda *_: True,
     election: "ClusterElection | None" = None,
 ) -> RepairPlan:
@@ -144,7 +145,7 @@ def repair(
     A replica that should lead is not moved aside: `election` says which; None to ask as `kcheck recover` does.
 
     Unless `tidy`, it leaves out what the next start makes good itself. With `adopt`, directories of a topic's former id
-    become replicas of the topic that has the name now.
+    become replicas of the topic that has the name now. The epoch indexes of the remote `store` are a proof too.
     `keep` chooses the findings to plan for and to show, by rule and severity.
     """
     targets, wanted = _log_dirs(replica_targets(arguments), options.wanted)
@@ -158,12 +159,12 @@ def repair(
     for log_dir in edited:
         log_dir.adopts = adopt
     proofs = _log_dirs(replica_targets(against), wanted)[0] if against else ()
+    others = diagnose(proofs, options, [], log_dirs) if proofs else []
     if proofs:
         from kcheck.plans.safe_replica import prove  # imports the elections: only to compare with another broker
 
-        others = diagnose(proofs, options, [], log_dirs)
         prove(edited, others, election or _election([*arguments, *against], options))
-        compare_histories(edited, others, options.release)
+    compare_histories(edited, others, options.release, store=store)
     judged = partial(premised_starts, targets, edited, options=options, log_dirs=log_dirs)
     planner = _Planner(edited, options.release, judged, accept_loss=accept_loss, keep=keep)
     for rule_repair in all_repairs():

@@ -7,16 +7,24 @@ from dataclasses import dataclass
 
 from kcheck.core.rescue.quorum_loss import NewVoter
 from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer
 from kcheck.documents.recovery_quorum import refusal_row
+from kcheck.errors import UsageError
 from kcheck.handouts.quorum_steps import QuorumStep, runbook
+from kcheck.handouts.saved_plan import schema_of
+from kcheck.handouts.saved_rescue import RESCUE_SCHEMAS
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
 from kcheck.model.report import Row
+from kcheck.model.unreadable import UnreadableError
+from kcheck.words import shell_line
 
 FOLDER = "DIR"
 """Stands for the directory that the user has not named."""
 RUNBOOK, RECOVERY = "recovery.md", "recovery.json"
+_FILE_SIZE_MAX = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +64,19 @@ class RescueAnswer(Answer):
         """The command to type next; None if first something has to be brought."""
 
     @property
-    def first_apply(self) -> str | None:
-        """The first command that applies a plan; None if no plan changes anything."""
+    def first_command(self) -> str:
+        """The first command that applies a plan; without a plan the command for the progress."""
         commands = (command for step in self.steps for command in step.commands)
-        return next((command for command in commands if command.startswith("kcheck apply ")), None)
+        return next((command for command in commands if command.startswith("kcheck apply ")), self.progress_command)
+
+    @property
+    def progress_command(self) -> str:
+        """The command for the progress with the plan."""
+        return shell_line(["kcheck", "recover", self.folder, "--next", *self.arguments])
 
     def documents(self, title: str) -> dict[str, bytes]:
         """Return the runbook and the answer as files; their names are known to the answer by now."""
-        text = runbook(self.sentences, self.steps, title)
+        text = runbook(self.sentences, self.steps, title, self.progress_command)
         return {
             RUNBOOK: text.encode(errors="backslashreplace"),
             RECOVERY: (json.dumps(self.to_dict()) + "\n").encode(errors="backslashreplace"),
@@ -79,6 +92,21 @@ class RescueAnswer(Answer):
             "written": self.written,
             "next": self.next_command,
         }
+
+
+def read_saved(folder: str, name: str) -> bytes:
+    """Return a file of the directory of a plan; UsageError for an unreadable file."""
+    try:
+        return tree_of(folder).read_whole(join(folder, name), follow=True, size_max=_FILE_SIZE_MAX)
+    except UnreadableError as error:
+        raise UsageError(
+            f"{folder}: no plan of kcheck recover --output-dir that can be read: {name}: {error}"
+        ) from error
+
+
+def is_rescue(folder: str) -> bool:
+    """Return whether a rescue wrote the plan in a directory, not `kcheck recover`; UsageError without a plan."""
+    return schema_of(read_saved(folder, RECOVERY), join(folder, RECOVERY)) in RESCUE_SCHEMAS
 
 
 def voter_words(voter: NewVoter | None) -> list[str]:

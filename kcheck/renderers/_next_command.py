@@ -21,7 +21,17 @@ _PARTITIONS = ("--topic", "--partition")
 _REPLICAS = (*_RELEASE, "--metadata", "--dead", "--aside")
 CARRIED = {
     "check": (*_RELEASE, *_PARTITIONS, "--metadata"),
-    "repair": (*_RELEASE, *_PARTITIONS, "--metadata", "--define", "--against", "--accept-loss", "--tidy", "--adopt"),
+    "repair": (
+        *_RELEASE,
+        *_PARTITIONS,
+        "--metadata",
+        "--define",
+        "--against",
+        "--accept-loss",
+        "--tidy",
+        "--adopt",
+        "--store",
+    ),
     "predict": (*_RELEASE, *_PARTITIONS, "--metadata", "--define", "--clean", "--unclean"),
     "elect": (*_REPLICAS, "--incomplete-ok", "--from", "--cluster", "--engine", "--master"),
     "recover": _REPLICAS,

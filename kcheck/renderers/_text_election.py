@@ -32,7 +32,7 @@ from kcheck.renderers._seats import SEAT_LEGEND
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted, partition_name, shell_word
+from kcheck.words import counted, other_end_words, partition_name, shell_word
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
@@ -106,7 +106,7 @@ def _clusters(answer: "RunElections", page: Page) -> None:
         page.line(
             f"cluster {cell(cluster.name)}, Kafka {cluster.release.name} ({_controller(kraft=cluster.kraft)})", "bold"
         )
-        for words in map(gap_words, election.gaps):
+        for words in filter(None, (other_end_words(cluster.release.evidence), *map(gap_words, election.gaps))):
             page.wrapped(words, indent="  ", hanging="    ", style="yellow")
         page.wrapped(election.verdict, indent="  ")
     page.line()

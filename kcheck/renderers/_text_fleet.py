@@ -35,18 +35,24 @@ def fleet_report(report: Report, page: Page) -> None:
     if not body["finished"]:
         page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
     if (body["log_dirs_reached"] or 0) < (body["log_dirs_expected"] or 0):
-        page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
+        page.wrapped(_reached(body["log_dirs_reached"], body["log_dirs_expected"]))
     _actions(page, body["actions"])
     _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", "verdict", *_SEVERITIES))
     for row in body["clusters"]:
-        if row["kafka_differs"] is not None:
-            page.wrapped(f"{cell(row['cluster'])}: {row['kafka_differs']}", hanging="  ")
+        for words in filter(None, (row["kafka_differs"], row["decision_differs"])):
+            page.wrapped(f"{cell(row['cluster'])}: {words}", hanging="  ")
     _decisions(page, body["clusters"])
     _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
-    names = ("cluster", "topic", "partition", "verdict", "damaged", "lost", "at_risk")
-    _table(page, "partitions at risk", body["partitions"], names, body["partitions_at_risk"])
+    partitions = [{**row, "corrupt": row["damaged"], "on one disk": row["at_risk"]} for row in body["partitions"]]
+    names = ("cluster", "topic", "partition", "verdict", "corrupt", "lost", "on one disk")
+    _table(page, "partitions at risk", partitions, names, body["partitions_at_risk"])
     _starts(page, body)
+
+
+def _reached(reached: int, expected: int) -> str:
+    """Return how many log dirs were reached, and the findings that name the others."""
+    return f"reached {reached} of {counted(expected, 'log dir')}; findings KC000, KC001 and KC505 name the others"
 
 
 def _actions(page: Page, actions: Any) -> None:
@@ -80,8 +86,9 @@ def _starts(page: Page, body: Any) -> None:
         for row in body["broker_starts"]
     ]  # fmt: skip
     _table(page, "next start", brokers, ("cluster", "broker", "next start", "records lost", "to rescan"))
-    of_premise = ("cluster", "broker", "id", "sentence")
-    _table(page, "refuted premises", body["premises"], of_premise, body["premises_refuted"])
+    premises = [{**row, "premise": row["id"], "why": row["sentence"]} for row in body["premises"]]
+    of_premise = ("cluster", "broker", "premise", "why")
+    _table(page, "what a start would lose or refuse", premises, of_premise, body["premises_refuted"])
     losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
     names = ("cluster", "broker", "topic", "partition", "from", "to", "records", "committed")
     _table(page, "lose records at the next start", losses, names, body["partitions_losing"])
@@ -190,7 +197,7 @@ def fleet_scan(report: Report, page: Page) -> None:
         brokers = (f"{name} ({counted(count, 'broker')})" for name, count in body["releases"].items())
         page.wrapped(f"Kafka {', '.join(brokers)}; evidence: table log_dirs, column kafka_from", hanging="    ")
     if body["log_dirs_reached"] < body["log_dirs_expected"]:
-        page.wrapped(f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}")
+        page.wrapped(_reached(body["log_dirs_reached"], body["log_dirs_expected"]))
     page.line()
     page.table(("table", "rows"), list(body["rows"].items()))
     if "carried_over" in body:

@@ -9,9 +9,11 @@ from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
 from kcheck.plans.recover import ClusterRecovery
+from kcheck.plans.rescue_progress import RescueProgress
 from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, interrupted, partition_cells, warnings
+from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted
+from kcheck.words import counted, other_end_words
 
 _WORST_COUNT = 5
 
@@ -49,6 +51,9 @@ def recovery(report: Report, page: Page) -> None:
 def recovery_next(report: Report, page: Page) -> None:
     """Write how far a plan is, and what to do now."""
     answer = report.answer
+    if isinstance(answer, RescueProgress):
+        _rescue_next(answer, page)
+        return
     assert isinstance(answer, RecoveryProgress)
     interrupted(answer.now.election, page)
     for sentence in answer.sentences:
@@ -62,6 +67,18 @@ def recovery_next(report: Report, page: Page) -> None:
             page.line()
             page.wrapped(f"Go on once {step.until}{':' if step.check else '.'}")
         _commands(step.check, page)
+
+
+def _rescue_next(answer: RescueProgress, page: Page) -> None:
+    for sentence in answer.sentences:
+        page.wrapped(sentence, style="bold")
+    steps = answer.later if answer.state is PlanState.DONE else answer.shown
+    if steps:
+        page.line()
+        stepwise(steps, page, first=1 + len(answer.steps) - len(steps) if answer.at is None else 1 + answer.at)
+    if answer.until is not None:
+        page.line()
+        page.wrapped(f"Go on once {answer.until}.")
 
 
 def _not_known(text: str) -> str:
@@ -126,7 +143,10 @@ def recover_run(report: Report, page: Page) -> None:
     page.line(f"recovery of {counted(len(answer.clusters), 'cluster')}, by {cell(answer.run.path)}", "bold")
     for decision in answer.clusters:
         page.line()
-        page.line(f"cluster {cell(decision.cluster)}, Kafka {decision.kafka}", "bold")
+        page.line(f"cluster {cell(decision.cluster)}, Kafka {decision.release.name}", "bold")
+        differs = other_end_words(decision.release.evidence)
+        if differs:
+            page.wrapped(differs, indent="  ", hanging="    ", style="yellow")
         for sentence in decision.sentences:
             page.wrapped(sentence, indent="  ")
         for number, step in enumerate(decision.steps, start=1):

@@ -26,10 +26,10 @@ def refused(warnings: Iterable[RescueRefusal], refusals: Iterable[RescueRefusal]
         page.line(f"and {counted(len(rows) - _SHOWN_COUNT_MAX, 'more reason')}", "red")
 
 
-def stepwise(steps: Sequence[QuorumStep], page: Page) -> None:
-    """Write steps, with their commands and notes."""
-    width = len(str(len(steps)))
-    for place, step in enumerate(steps, start=1):
+def stepwise(steps: Sequence[QuorumStep], page: Page, first: int = 1) -> None:
+    """Write steps, with their commands and notes; `first` is the number of the first one."""
+    width = len(str(first + len(steps) - 1))
+    for place, step in enumerate(steps, start=first):
         page.wrapped(f"{place:>{width}}. {step.title}.", hanging=" " * (width + 2))
         for command in step.commands:
             page.line(f"{' ' * (width + 4)}{command}")

@@ -22,8 +22,15 @@ def tiered(report: Report, page: Page) -> None:
         page.line()
         page.table(_TOPICS, [_topic_cells(row, answer) for row in answer.topics])
         _without_leader(answer, page)
-    else:
+    elif not answer.unknown:
         page.line("no partition in remote storage")
+    if answer.unknown:
+        replicas = counted(answer.unknown, "replica")
+        page.wrapped(
+            f"not known for {replicas}: no metadata of the cluster, or no log, can be read. Name a controller's log dir"
+            " by --metadata",
+            style="bold red",
+        )
     if answer.store is None:
         page.line("The store was not looked at: --store PLACE compares its objects.")
         return

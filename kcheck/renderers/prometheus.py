@@ -49,6 +49,16 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
             [({"cluster": row["cluster"], **{name: known[name] for name in _RANGE}}, known["brokers"])
              for row in clusters for known in row["releases"]],
         ),
+        (
+            "release_differences", "Number of answers that differ at the other end of the range of releases.",
+            [({"cluster": row["cluster"], "answer": known["answer"], "kafka": known["kafka"]}, known["count"])
+             for row in clusters for known in row["differences"]],
+        ),
+        (
+            "cluster_committed_lost", "Committed records that starting everything now loses at most.",
+            [({"cluster": row["cluster"]}, row["start_all_committed"])
+             for row in clusters if row["start_all_committed"] is not None],
+        ),
         *_starts(body["broker_starts"]),
         ("run_info", "Always 1; the labels describe the run.", [(about, 1)]),
         ("run_finished", "1 if the run read everything, 0 if it is incomplete.", [({}, int(body["finished"]))]),

@@ -10,6 +10,7 @@ from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
+from kcheck.model.remote_log import StoredEpochs
 from kcheck.model.segments import EpochRun
 from kcheck.model.views import LogDirView, PartitionView
 
@@ -193,6 +194,10 @@ class PartitionSite(Protocol):
 
     def holders(self) -> tuple["PartitionSite", ...]:
         """Return the other replicas that the user named as intact (`--against`)."""
+
+    @property
+    def stored_epochs(self) -> tuple[StoredEpochs, ...] | None:
+        """The epoch indexes of its last remote segments; None if no store is given."""
 
     def best_leader(self) -> int | None:
         """Return the broker that should lead by `kcheck recover`; None if that is not decided."""

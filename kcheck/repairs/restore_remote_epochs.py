@@ -1,19 +1,25 @@
-"""Restore leader epochs and log start of a log in remote storage from another replica.
+"""Restore leader epochs and log start of a log in remote storage.
 
-It requires a proof (`--against`): a replica of another broker whose epochs begin earlier. From the first local segment
-on both replicas must have the same epochs, by the batches here and by both files. The repair copies the epochs up to
-the log end, and sets the entry in log-start-offset-checkpoint to the log start of the other replica.
+The proof is another replica with older epochs (`--against`), or the epoch index of the last remote segment (`--store`).
+Both must agree with the file and the batches here. An index counts if the local log begins in its last epoch, or
+without any other index. The repair writes the epochs, and the entry in log-start-offset-checkpoint. From a store, the
+log start only falls. An encrypted index gives nothing back.
 
-Brokers find remote segments by these epochs. With them the replica serves the remote segments again, and deletes none
-when it leads. The other replica must have the complete history: check it first.
+Brokers find remote segments by these epochs. With them the replica serves the remote segments again, and deletes
+nothing when it leads. Another replica must have the complete history, so check that one first.
 """
 
 from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
 
 from kcheck.core.replication.leader_epochs import epoch_for_offset, truncate_from_end
+from kcheck.core.tiered.histories import restored_history, restored_log_start
+from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import LEADER_EPOCHS, LOG_START
+from kcheck.model.remote_log import RemoteLog
 from kcheck.repairs._contract import (
     Edit,
     EntryEdit,
@@ -33,34 +39,80 @@ _NO_OTHER_WAY = ("KC242", "KC411")
 """The rules that no other repair handles."""
 
 
+class _Restored(NamedTuple):
+    """Leader epochs and log start with their proof."""
+
+    epochs: EpochEntries
+    start: Offset
+    path: str
+    source: str
+
+
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
-    """Yield the epochs of a replica of `--against` that has the whole history."""
-    holders = partition.holders()
-    if not holders:
-        for finding in findings:
-            if finding.id in _NO_OTHER_WAY:
-                yield Refused(finding, "only another replica shows the missing epochs (--against)")
+    """Yield the complete history, from a replica of `--against` or from the store."""
+    reasons: list[str] = []
+    for history in (*map(partial(_of_replica, partition), partition.holders()), *_of_store(partition)):
+        if isinstance(history, str):
+            reasons.append(history)
+            continue
+        epochs, start, path, source = history
+        proof = Evidence(path, None, None, f"{epoch_words(epochs)}; the log starts at {start}")
+        edits: tuple[Edit, ...] = (write_epochs(partition, epochs), *_log_start(partition, start))
+        reason = f"epochs and log start of {source} ({epoch_words(epochs)}), the log starts at {start}"
+        yield RepairStep(findings[0], edits, reason, (proof,), settles=findings[1:])
         return
-    finding, *others = findings
+    for reason in reasons:
+        yield from (Refused(row, reason) for row in findings)
+    if not reasons:
+        why = "only another replica (--against) or the store (--store) shows the missing epochs"
+        yield from (Refused(row, why) for row in findings if row.id in _NO_OTHER_WAY)
+
+
+def _of_replica(partition: PartitionSite, other: PartitionSite) -> _Restored | str:
+    """Return the history by another broker's replica, or the reason against it."""
     own, end = entries_of(partition), partition.image().log_end_offset
-    for other in holders:
-        where = f"{other.view.where.log_dir}/{other.dir} of broker {other.view.where.broker_id}"
-        theirs, start = truncate_from_end(entries_of(other), end), other.view.log_start_offset
-        if start is None or not theirs or theirs[0].start_offset > start or (own and theirs[0] >= own[0]):
-            yield from (Refused(row, f"{where} lacks the epochs too") for row in findings)
-        elif not _agree(partition, own, theirs):
-            yield from (Refused(row, f"{where} has other epochs than the batches here") for row in findings)
-        else:
-            path = f"{other.view.where.log_dir}/{other.dir}/{LEADER_EPOCHS}"
-            proof = Evidence(path, None, None, f"{epoch_words(theirs)}; the log starts at {start}")
-            edits: tuple[Edit, ...] = (write_epochs(partition, theirs), *_log_start(partition, start))
-            reason = f"epochs and log start of {where}: {epoch_words(theirs)}"
-            yield RepairStep(finding, edits, reason, (proof,), settles=tuple(others))
-            return
+    where = f"{other.view.where.log_dir}/{other.dir} of broker {other.view.where.broker_id}"
+    theirs, start = truncate_from_end(entries_of(other), end), other.view.log_start_offset
+    if start is None or not theirs or theirs[0].start_offset > start or (own and theirs[0] >= own[0]):
+        return f"{where} lacks the epochs too"
+    if not _agree(partition, own, theirs):
+        return f"{where} has other epochs than the batches here"
+    return _Restored(theirs, start, f"{other.view.where.log_dir}/{other.dir}/{LEADER_EPOCHS}", where)
+
+
+def _of_store(partition: PartitionSite) -> Iterator[_Restored | str]:
+    """Yield the history by the store, or the reason against it; nothing without a store."""
+    remote, stored = partition.view.remote, partition.stored_epochs
+    if stored is None or remote is None:
+        return
+    own, local_start = entries_of(partition), partition.view.segments[0].base_offset
+    if not stored:
+        yield f"the store has no epoch index of a segment with offset {local_start - 1}"
+        return
+    indexes = [leader_epoch_checkpoint.parse(row.data) for row in stored if row.data is not None]
+    if not indexes:
+        yield f"{stored[0].key} is encrypted"
+        return
+    whole = [index.value.entries for index in indexes if not index.defects]
+    epochs = restored_history(whole, local_start, stated=own, batches=partition.image().leader_epochs)
+    if epochs is None:
+        yield "the epoch indexes in the store and the batches here have no single history"
+    elif own and epochs[0] >= own[0]:
+        yield "the store lacks the epochs too"
+    else:
+        key = next(row.key for row in stored if row.data is not None)
+        yield _Restored(epochs, _start_in_store(partition, remote, epochs), key, key)
+
+
+def _start_in_store(partition: PartitionSite, remote: RemoteLog, epochs: EpochEntries) -> Offset:
+    """Return the first offset in remote storage, or the present log start if that is lower."""
+    start = restored_log_start(remote, epochs, partition.view.segments[0].base_offset)
+    own = partition.view.log_start_offset
+    return start if own is None else min(own, start)
 
 
 def _agree(partition: PartitionSite, own: EpochEntries, theirs: EpochEntries) -> bool:
-    """Return whether the local batches, and the file as far as it goes, have the epochs of the other replica."""
+    """Return True if the local batches, and the file as far as it goes, have the epochs of the other replica."""
     starts = ((run.epoch, run.first_offset) for run in partition.epoch_runs())
     return all(epoch_for_offset(theirs, start) == epoch for epoch, start in (*own, *starts))
 

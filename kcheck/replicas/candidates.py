@@ -253,8 +253,7 @@ def _missing(
     """
     log_dir = directory_of(registration, number)
     problem = None if broker.problem is None else f"the broker does not start: {broker.problem}"
-    is_placed = log_dir is not None and not is_reserved(log_dir)
-    is_lost = is_placed and log_dir not in broker.log_dirs
+    is_lost = _is_lost(log_dir, broker)
     if problem is None and is_lost and not broker.has_new_log_dir:
         problem = f"its log dir {log_dir} is not here, or does not come online"
     elif problem is None and log_dir is None and not broker.is_complete:
@@ -265,6 +264,11 @@ def _missing(
     )  # fmt: skip
     role = CopyState.MISSING if problem is None else CopyState.CURRENT
     return ReplicaCopy(state, role, None, unstable=False, may_lead=problem is None and is_lost)
+
+
+def _is_lost(log_dir: str | None, broker: BrokerHere) -> bool:
+    """Return whether a replica's log dir of the metadata does not come online."""
+    return log_dir is not None and not is_reserved(log_dir) and log_dir not in broker.log_dirs
 
 
 def _groups(
@@ -362,6 +366,8 @@ def _candidate(
         return candidate
     by_broker = {other.broker_id: other for other in states}
     gone = removed(state) if cluster.counted is None else ()
+    log_dir = None if election.registration is None else directory_of(election.registration, state.broker_id)
+    in_new_log_dir = broker is not None and broker.has_new_log_dir and _is_lost(log_dir, broker)
     candidate = _with_amounts(candidate, plan, by_broker, election, cluster, copy)
     if copy.role in SERVED:
         candidate = _with_later(candidate, plan, by_broker, election)
@@ -369,6 +375,7 @@ def _candidate(
         lost, later = (row and at_most(row) for row in (candidate.lost, candidate.lost_later))
         candidate = candidate._replace(lost=lost, lost_later=later)
     return candidate._replace(
+        in_new_log_dir=in_new_log_dir,
         loses_no_more_than=tuple(
             follower.broker_id
             for follower in plan.followers

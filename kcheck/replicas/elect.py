@@ -27,8 +27,8 @@ from kcheck.core.premises.table import why_not_started
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.unserved import Unserved, lost_in_starts
 from kcheck.disk.tree import Tree
-from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes, name_of
-from kcheck.documents.election import controller_row, election_body, interrupted_row
+from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
+from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
@@ -169,6 +169,7 @@ class ClusterElection(BrokerAnswer):
             brokers=len(self.brokers),
             scenario=scenario,
             is_safe=self.is_safe and keeps_all,
+            rescue=None if self.rescue is None else self.rescue.command,
         )
 
     @property
@@ -265,17 +266,10 @@ class ClusterElection(BrokerAnswer):
         return None if None in counts else sum(count for count in counts if count is not None)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return the order of starts, and for each partition whom Kafka elects and what each candidate costs."""
+        """Return the outcomes; see `election_outcomes`."""
         if self.interrupted or len(self.partitions) > COMPARED_COUNT_MAX:
             return self, None
-        of_partitions: Outcomes = {
-            (f"elect {name_of(row.topic, row.partition)}",): [
-                (row.kafka_clean, row.kafka_unclean, row.best),
-                *((part.broker_id, part.state, part.clean, part.problem, part.lost) for part in row.candidates),
-            ]
-            for row in self.partitions
-        }
-        return self, {**of_partitions, ("start order",): self.order.brokers}
+        return self, election_outcomes(self.order, self.partitions)
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -371,7 +365,7 @@ def elect(
         question=question,
         starts=cluster.starts,
         fenced=cluster.fenced,
-        verdict=words if rescue is None else f"{rescue.sentence} Then ask again.",
+        verdict=words if rescue is None else f"First bring the metadata back, then ask again. {rescue.sentence}",
         rescue=rescue,
         unserved=apart,
         gaps=gaps,

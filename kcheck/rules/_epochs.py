@@ -19,8 +19,8 @@ REFETCH_OR_REBUILD = (
 
 RESTORE = (
     "If another replica is in sync, stop the broker and move this partition directory outside every log dir. The "
-    "broker then re-replicates it. Otherwise restore the file from a backup, or from the leader-epoch index of the "
-    "newest segment in remote storage. Local batches lack the epochs of remote segments."
+    "broker then re-replicates it. Otherwise kcheck repair PATH --store STORE restores the epochs. Local "
+    "batches lack the epochs of remote segments."
 )
 """What to do instead if the log has a part in remote storage."""
 

@@ -17,8 +17,8 @@ segments. Without it kcheck reports a first entry above the log start only after
 
 What to do: Keep the broker stopped, or do not let this replica lead, until the file is right. If another replica is in
 sync, move this partition directory outside every log dir and let the broker re-replicate it. A follower fetches the
-epochs from the leader's remote storage. Otherwise restore the file from a backup, or from the leader-epoch index of the
-newest segment in remote storage. Never rebuild it from the batches on disk.
+epochs from the leader's remote storage. Otherwise `kcheck repair PATH --store STORE` restores the file from the epoch
+index of the last remote segment. Never rebuild it from the batches on disk.
 """
 
 from collections.abc import Iterable

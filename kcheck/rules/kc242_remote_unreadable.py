@@ -9,6 +9,7 @@ records stay in remote storage, and a leader with all epochs serves them again.
 
 What to do: Do not let this replica lead. If another replica has the epochs, stop the broker and move this partition
 directory outside every log dir. The broker then fetches the epochs from remote storage.
+Otherwise use `kcheck repair PATH --store STORE`.
 """
 
 from collections.abc import Iterable

@@ -44,8 +44,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if not holds_records(view) or not (is_deleted or release.has_stray_directories):
         return  # Without -stray directories the name is no valid one: KC301.
     if is_deleted:
-        why, does = "the topic was deleted, or the replica was moved", "removes the directory 60 s after it starts"
-        does += ", or after log.segment.delete.delay.ms"
+        why, does = "the topic was deleted, or the replica was moved", "removes the directory after it starts:"
+        does += " log.segment.delete.delay.ms later, 60 s by default"
         advice = "If you may need the records, copy the directory outside every log dir before you start the broker."
     else:
         why, does = "an earlier start set the replica aside", "does not serve the directory, and never removes it"

@@ -11,6 +11,7 @@ waits.
 
 What to do: Let the other replica lead. Set auto.leader.rebalance.enable=false on the controllers until then. Stop this
 broker and move this partition directory outside every log dir. The broker then fetches the epochs from remote storage.
+Without another replica use `kcheck repair PATH --store STORE`.
 """
 
 from collections.abc import Iterable

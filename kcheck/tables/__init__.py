@@ -10,6 +10,6 @@ To publish another table, add a module that sets `TABLE`; `registry.discover` fi
 - `_contract`: What must a table provide, and which columns do several tables share?
 """
 
-from kcheck.tables._contract import DIRECTORY, ENTRY, LOG_DIR, PATH, PLACE, ScanStep, Table
+from kcheck.tables._contract import DIRECTORY, ENTRY, KAFKA_DIFFERS, LOG_DIR, PATH, PLACE, ScanStep, Table
 
-__all__ = ["DIRECTORY", "ENTRY", "LOG_DIR", "PATH", "PLACE", "ScanStep", "Table"]
+__all__ = ["DIRECTORY", "ENTRY", "KAFKA_DIFFERS", "LOG_DIR", "PATH", "PLACE", "ScanStep", "Table"]

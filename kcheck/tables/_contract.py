@@ -59,8 +59,8 @@ LOG_DIR = (
 KAFKA_DIFFERS = Column(
     "kafka_differs",
     "string",
-    "The other end of the range of Kafka releases that the files fit, if the plans differ there. The row is for the end"
-    " at which more is lost. Null if they do not differ.",
+    "The other end of the range of Kafka releases that the files fit, if the row differs there. The row is for the end"
+    " at which more is lost. Null without a difference.",
 )
 DIRECTORY = (
     *LOG_DIR,

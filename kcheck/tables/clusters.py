@@ -32,6 +32,12 @@ DECISION = (
     Column("first_steps", "json", "The step, title and commands of the first steps of the plan."),
     Column("not_known", "json", "What only the disks show."),
     Column("recover", "string", "The command that reads the disks and writes the plan."),
+    Column(
+        "decision_differs",
+        "string",
+        "The other end of the range of Kafka releases that the files fit, with its other decision. The row "
+        "is for the end at which more is lost. Null if both ends have the same decision.",
+    ),
 )
 """The columns of what `kcheck recover --from` says, once all tables are there."""
 TABLE = Table(

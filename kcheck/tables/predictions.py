@@ -1,7 +1,7 @@
 """What the next broker start does with a partition directory or a log dir."""
 
 from kcheck.model.report import Column
-from kcheck.tables._contract import DIRECTORY, PLACE, ScanStep, Table
+from kcheck.tables._contract import DIRECTORY, KAFKA_DIFFERS, PLACE, ScanStep, Table
 
 TABLE = Table(
     "predictions",
@@ -25,6 +25,6 @@ TABLE = Table(
         Column("scan_bytes", "int64", "Bytes of segments that the broker reads when it starts."),
         Column("files", "json", "The files that the broker creates, changes, removes or renames when it starts."),
     ),
-    in_run=PLACE,
+    in_run=(*PLACE, KAFKA_DIFFERS),
     steps=(ScanStep.DIRECTORY, ScanStep.BROKER),
 )  # fmt: skip

@@ -40,6 +40,8 @@ class StartOfAll(NamedTuple):
     """What it costs, and what the plan of `kcheck recover` costs."""
     counted: frozenset[str] = frozenset()
     """The partitions of which it is known exactly how many records are lost."""
+    rescue: str | None = None
+    """The command that brings the metadata back before any start; None if the controllers can elect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,7 @@ class Overview(Answer):
         named = [word for path in self.metadata for word in ("--metadata", path)]
         named += ["--kafka", self.check.release.name] if said is not None and said.given else []
         if self.start_of_all is not None:
-            return shell_line(("kcheck", "recover", *self.paths, *named))
+            return self.start_of_all.rescue or shell_line(("kcheck", "recover", *self.paths, *named))
         log_dirs = repairable_log_dirs(self.collected)
         if log_dirs:
             return shell_line(("kcheck", "repair", *log_dirs, *named, "-o", PLAN_FILE))

@@ -68,7 +68,7 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
     if options.metadata:
         from kcheck.views.metadata_at_hand import named_metadata
 
-        named = named_metadata(options.metadata)
+        named = named_metadata(options.metadata, targets, options.config)
         copies, zookeeper, clusters, lost = named.copies, named.zookeeper, named.clusters, named.lost
     else:
         copies, zookeeper, clusters, lost = {}, None, (), ()

@@ -15,7 +15,7 @@ from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report
 from kcheck.tables import predictions as predictions_table
 
-_OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "lost")
+OUTCOME = ("outcome", "log_start_offset", "log_end_offset", "leader_epochs", "lost")
 """The fields of a partition's row that an operator decides by: the rest are words and names of files."""
 
 
@@ -54,7 +54,7 @@ class Prediction(BrokerAnswer):
         of_log_dirs = {(f"predict {start.path}",): str(start.outcome) for start in self.log_dirs}
         rows = ((path, partition_row(partition)) for path, partition in partitions)
         return self, of_log_dirs | {
-            (f"predict {row['dir']}", path): [row[name] for name in _OUTCOME] for path, row in rows
+            (f"predict {row['dir']}", path): [row[name] for name in OUTCOME] for path, row in rows
         }
 
     def report(self) -> Report:

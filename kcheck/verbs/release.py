@@ -65,7 +65,7 @@ def release(
 
 
 def of_worse_end(
-    chosen: Release, answer: Callable[[Release], WithOutcomes], badness: Callable[[WithOutcomes], int]
+    chosen: Release, answer: Callable[[Release], WithOutcomes], badness: Callable[[WithOutcomes], tuple[float, ...]]
 ) -> WithOutcomes:
     """Return the answer for the end of a range of releases for which it is worse; for one release the only answer."""
     first, said = answer(chosen), chosen.evidence

@@ -32,6 +32,7 @@ from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.survey.rule_runner import check_replicas, check_store
 from kcheck.verbs.check import check
 from kcheck.views.log_dir import LogDirs
+from kcheck.views.remote_logs import NEVER_REMOTE
 from kcheck.views.remote_store import manifests, store_objects
 
 REMOTE_RULES = (*(f"KC24{number}" for number in range(10)), "KC411")
@@ -79,6 +80,8 @@ class Tiered(BrokerAnswer):
     """What each topic has in remote storage, by name."""
     price: float | None
     """USD for a GB and month; None if no price is known."""
+    unknown: int = 0
+    """The number of replicas that may be in remote storage: no metadata of their cluster, or no log, is readable."""
     layout: str | None = None
     """How the keys of the store are built; None for LocalTieredStorage and the Aiven plugin."""
 
@@ -148,6 +151,7 @@ class Tiered(BrokerAnswer):
             "tiered",
             body={
                 "store": store,
+                "unknown": self.unknown,
                 "topics": tuple({**row._asdict(), "usd_a_month": self.cost_of(row.stored)} for row in self.topics),
                 "replicas": tuple(map(_row, self.replicas)),
             },
@@ -178,6 +182,8 @@ class _StoreWatch:
     def __init__(self, place: str | None, layout: re.Pattern[str] | None, log_dirs: LogDirs) -> None:
         self.replicas: list[TieredReplica] = []
         self.store: Store | None = None
+        self.unknown = 0
+        self._without = Counter[str | None]()
         self._place, self._layout, self._log_dirs = place, layout, log_dirs
         self._clusters: set[str | None] = set()
 
@@ -185,7 +191,11 @@ class _StoreWatch:
         """Look at one partition directory."""
         self._clusters.add(cluster_id)
         start, local_start = view.log_start_offset, local_start_of(view)
-        if view.remote is not None and start is not None and local_start is not None:
+        if view.remote is None:
+            self._without[cluster_id] += view.is_replica and view.topic not in NEVER_REMOTE
+        elif start is None or local_start is None:
+            self.unknown += 1
+        else:
             replica = RemoteReplica(start, local_start, view.leader_epochs, view.log_end_offset or local_start)
             lag = copy_lag(view.remote, view.segments, view.leader_epochs)
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None, read=None)
@@ -193,6 +203,8 @@ class _StoreWatch:
 
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
         """Yield what a replica deletes whose others are not given, and what is wrong in the store."""
+        if release.has_remote_storage:
+            self.unknown += sum(count for cluster_id, count in self._without.items() if images(cluster_id) is None)
         places = Counter((row.view.topic, row.view.partition) for row in self.replicas)
         compared = {topic for (topic, _), count in places.items() if count > 1}
         for row in self.replicas:
@@ -300,6 +312,7 @@ def tiered(
         store=watch.store,
         topics=watch.topics(),
         price=price,
+        unknown=watch.unknown,
         layout=layout,
     )
 

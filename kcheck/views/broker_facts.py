@@ -1,6 +1,7 @@
 """Reads what the premises of a start are judged by: the settings, log dirs and metadata of one broker."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import TypeGuard
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.premises.facts import (
@@ -67,8 +68,7 @@ def broker_facts(
     ]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
     facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
-    if written is not None:
-        facts = tuple(with_volumes(facts, written))
+    facts = facts if written is None else tuple(with_volumes(facts, written))
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
     disk_ids = (row.node_id for row in facts if row.node_id is not None)
@@ -92,6 +92,7 @@ def broker_facts(
         lost_copies=tuple(map(_placed, lost_copies)),
         image=image,
         image_path=image_path,
+        chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
         stopped=frozenset(
@@ -165,6 +166,11 @@ def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tu
     if newest is not None:
         return newest.image, newest.path
     return (None, None) if zookeeper is None else (zookeeper.metadata.image, zookeeper.path)
+
+
+def _has_topics(zookeeper: ZookeeperCopy | None) -> TypeGuard[ZookeeperCopy]:
+    """Return whether the files of a ZooKeeper server have topics."""
+    return zookeeper is not None and zookeeper.names_all and bool(zookeeper.metadata.image.topics)
 
 
 def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapping[str, str]) -> str | None:

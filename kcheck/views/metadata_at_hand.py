@@ -1,10 +1,12 @@
 """The metadata of a cluster at hand: those in the log dirs of a command, and those that the user names."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
+from kcheck.core.cluster.znode_tree import chroot_of
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.premises import PremiseEvidence
@@ -13,7 +15,8 @@ from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import identity_of, paths_beside, paths_of_clusters, without_metadata
-from kcheck.views.targets import Target, TargetKind, replica_targets
+from kcheck.views.settings_files import settings_path
+from kcheck.views.targets import Target, TargetKind, read_properties, replica_targets
 
 
 class NamedMetadata(NamedTuple):
@@ -41,12 +44,14 @@ class NamedMetadata(NamedTuple):
         return [*self.copies, *(() if cluster_id is None else (cluster_id,))]
 
 
-def named_metadata(paths: tuple[str, ...]) -> NamedMetadata:
-    """Return the metadata in the paths, and the paths among them that lost theirs, or whose metadata is corrupt.
+def named_metadata(paths: tuple[str, ...], targets: Sequence[Target] = (), config: str | None = None) -> NamedMetadata:
+    """Return the metadata in the paths, and the paths without any, or with corrupt metadata.
+
+    The settings of `targets`, or `config`, name the chroot in ZooKeeper.
 
     UsageError: another path without metadata, or whose metadata is of no known cluster.
     """
-    znodes, kraft = _by_kind(paths)
+    znodes, kraft = _by_kind(paths, targets, config)
     whole = [copy for copy in znodes if not copy.metadata.problems]
     damaged = [_damaged(copy.path, None, copy.metadata.problems[0]) for copy in znodes if copy.metadata.problems]
     copies, corrupt = named_copies(kraft)
@@ -90,14 +95,14 @@ def image_at_hand(
     path without metadata, or with those of another cluster if `own_only`.
     """
     targets = tuple(targets)
-    image = _image(targets, named, log_dirs, own_only=own_only)
+    image = _image(targets, named, log_dirs, config, own_only=own_only)
     return None if image is None else with_settings(image, controller_settings(targets, named, config))
 
 
 def _image(
-    targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDirs, *, own_only: bool
+    targets: tuple[Target, ...], named: tuple[str, ...], log_dirs: LogDirs, config: str | None, *, own_only: bool
 ) -> ClusterImage | None:
-    znodes, kraft = _by_kind(named)
+    znodes, kraft = _by_kind(named, targets, config)
     if not log_dirs.release.kraft_is_production_ready and not znodes:
         return None
     around = {
@@ -120,11 +125,24 @@ def _image(
     return None if newest is None else newest.image
 
 
-def _by_kind(named: tuple[str, ...]) -> tuple[list[ZookeeperCopy], tuple[str, ...]]:
+def _by_kind(
+    named: tuple[str, ...], targets: Sequence[Target], config: str | None
+) -> tuple[list[ZookeeperCopy], tuple[str, ...]]:
     """Return what the paths of ZooKeeper say, and the other paths."""
     if not named:
         return [], ()
     from kcheck.views.zookeeper_copy import is_zookeeper, zookeeper_copy  # its formats: only if something is named
 
     of_zookeeper = [path for path in named if is_zookeeper(path)]
-    return [zookeeper_copy(path) for path in of_zookeeper], tuple(path for path in named if path not in of_zookeeper)
+    wanted = _chroot(targets, config) if of_zookeeper else None
+    copies = [zookeeper_copy(path, wanted) for path in of_zookeeper]
+    return copies, tuple(path for path in named if path not in of_zookeeper)
+
+
+def _chroot(targets: Iterable[Target], config: str | None) -> str | None:
+    """Return the path in zookeeper.connect that most settings have; None if no settings are known."""
+    paths = (target.config or config or settings_path((target,)) for target in targets)
+    settings = (read_properties(path) for path in dict.fromkeys(paths) if path is not None)
+    connects = (said["zookeeper.connect"] for said in settings if "zookeeper.connect" in said)
+    most = Counter(map(chroot_of, connects)).most_common(1)
+    return most[0][0] if most else None

@@ -17,7 +17,7 @@ from kcheck.model.views import PartitionView
 from kcheck.views.log_dir import LogDirs, one_partition
 from kcheck.views.targets import Target, TargetKind
 
-_NEVER = (*COMPACTED, REMOTE_LOG_METADATA)
+NEVER_REMOTE = (*COMPACTED, REMOTE_LOG_METADATA)
 """The topics that are never in remote storage."""
 
 
@@ -71,7 +71,7 @@ class RemoteLogs:
 
         `is_below`: whether the checkpointed log start is below the first local segment.
         """
-        if partition.topic in _NEVER:
+        if partition.topic in NEVER_REMOTE:
             return None
         image = self._image_of(cluster_id)
         enabled = None if image is None else has_remote_storage(image, partition.topic)

@@ -3,16 +3,17 @@
 import json
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from kcheck.core.tiered.listings import listed_in_json, listed_object, time_ms
-from kcheck.core.tiered.rebuilt_records import MANIFEST_SUFFIX
+from kcheck.core.tiered.manifests import MANIFEST_SUFFIX, epoch_index_in
+from kcheck.core.tiered.store import segment_id_of
 from kcheck.disk.paths import join
 from kcheck.disk.store import mounted
 from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import UsageError
-from kcheck.model.remote_log import StoreObject
+from kcheck.model.remote_log import StoredEpochs, StoreObject
 from kcheck.model.source import Source
 from kcheck.model.unreadable import UnreadableError
 
@@ -46,6 +47,40 @@ def manifests(place: str) -> Iterator[tuple[str, Any]]:
                     raise UsageError(f"{key}: {error}") from error
                 except ValueError:
                     yield key, None
+
+
+def epoch_indexes(place: str, segment_ids: Collection[str]) -> Iterator[tuple[str, StoredEpochs]]:
+    """Yield the epoch indexes of segments by their ids, in LocalTieredStorage and in a store of the Aiven plugin.
+
+    UsageError if the place is a listing, or if an object cannot be read.
+    """
+    with mounted([place], {}):
+        if tree_of(place).exists(place) and not tree_of(place).is_directory(place):
+            raise UsageError(f"{place}: a listing has no leader epochs; name the store")
+        for key, _, _ in _objects(place):
+            segment_id = segment_id_of(key)
+            if segment_id is None or segment_id not in segment_ids:
+                continue
+            try:
+                if key.endswith(".leader_epoch_checkpoint"):
+                    yield segment_id, StoredEpochs(key, tree_of(key).read_whole(key, size_max=_MANIFEST_MAX))
+                elif key.endswith(f".{MANIFEST_SUFFIX}"):
+                    yield segment_id, _of_manifest(key)
+            except UnreadableError as error:
+                raise UsageError(f"{key}: {error}") from error
+
+
+def _of_manifest(key: str) -> StoredEpochs:
+    """Read the epoch index of a segment of the Aiven plugin."""
+    try:
+        place = epoch_index_in(json.loads(tree_of(key).read_whole(key, size_max=_MANIFEST_MAX)))
+    except ValueError as error:
+        raise UsageError(f"{key} is not a manifest of version 1") from error
+    if place is None:
+        return StoredEpochs(key, None)
+    path = f"{key.removesuffix(MANIFEST_SUFFIX)}indexes"
+    with tree_of(path).open(path, follow=True) as source:
+        return StoredEpochs(path, source.pread(place.size, place.position))
 
 
 def _objects(place: str) -> Iterator[StoreObject]:

@@ -164,12 +164,30 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
         yield from named
         places = {row.tree.real(row.path) for row in named}
         log_dirs = [below for below in log_dirs if target.tree.real(below) not in places]
+    elif new := [*_new_brokers(target, listing, log_dirs)]:
+        yield from new
     elif not log_dirs:
         if any(listing):
             raise NotALogDirError(f"{target.path}: no log dir in it or two levels below; name a deeper folder")
         yield target
     for below in log_dirs:
         yield target._replace(path=below, folder=split(below)[0])
+
+
+def _new_brokers(target: Target, listing: Listing, log_dirs: Sequence[str]) -> Iterator[Target]:
+    """Yield the empty log dirs that a server.properties one folder down names: such a broker is not formatted."""
+    tree = target.tree
+    for name in listing.directories:
+        path = join(target.path, name, SERVER_PROPERTIES)
+        has_log_dirs = any(below.startswith(join(target.path, name, "")) for below in log_dirs)
+        if has_log_dirs or not _is_configuration(tree, path):
+            continue
+        try:
+            places = [*log_dirs_in(tree, path, _properties(tree, path))]
+        except UsageError:
+            continue
+        if places and all(_is_empty(tree, place) for place in places):
+            yield from _server_properties(tree, path, target.broker_id)
 
 
 def _names_new_disk(tree: Tree, path: str, log_dirs: Sequence[str]) -> bool:

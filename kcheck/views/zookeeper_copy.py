@@ -69,9 +69,12 @@ def zookeeper_kind(path: str) -> str | None:
     return None if kind is None else "zookeeper" if kind is _InputKind.SERVER else "export"
 
 
-def zookeeper_copy(path: str) -> ZookeeperCopy:
-    """Return the metadata in a path, and how far they go; whatever is unreadable is among their problems."""
-    metadata, tree = read_zookeeper(path), tree_of(path)
+def zookeeper_copy(path: str, wanted: str | None = None) -> ZookeeperCopy:
+    """Return the metadata in a path, and how far they go; whatever is unreadable is among their problems.
+
+    A path of several clusters has the metadata of the chroot `wanted`.
+    """
+    metadata, tree = read_zookeeper(path, wanted=wanted), tree_of(path)
     of_server = zookeeper_kind(path) == "zookeeper"
     folder = path if tree.is_directory(path) else split(path)[0]
     folders = (folder, join(folder, VERSION_2))
@@ -80,13 +83,18 @@ def zookeeper_copy(path: str) -> ZookeeperCopy:
 
 
 def read_zookeeper(
-    path: str, data_log_dir: str | None = None, chroot: str | None = None, *, at: int | None = None
+    path: str,
+    data_log_dir: str | None = None,
+    chroot: str | None = None,
+    *,
+    wanted: str | None = None,
+    at: int | None = None,
 ) -> ZookeeperMetadata:
     """Return the metadata in a path; whatever is unreadable is among its problems.
 
     A server can keep its logs apart in a `data_log_dir`. `chroot` is the path that zookeeper.connect names after the
-    servers; None for the only one, or the first. `at` is the last transaction of a server that counts; None for all.
-    UsageError if its files do not hold every transaction up to it.
+    servers. None means `wanted` if it is there, else the only one, or the first. `at` is the last transaction of a
+    server that counts; None for all. UsageError if its files do not hold every transaction up to it.
     """
     problems: list[MetadataProblem] = []
     metadata = ZookeeperMetadata(ClusterImage({}))
@@ -102,9 +110,9 @@ def read_zookeeper(
         elif kind is _InputKind.EXPORT:
             znodes, defects = znode_export.parse(tree.read_whole(path, follow=True, size_max=EXPORT_SIZE_MAX))
             problems += _of_defects(path, defects)
-            metadata = _cluster(znodes, path, chroot, problems)
+            metadata = _cluster(znodes, path, (chroot, wanted), problems)
         elif kind is _InputKind.TREE:
-            metadata = _cluster(_ZnodeFolders(tree, path, problems).znodes, path, chroot, problems)
+            metadata = _cluster(_ZnodeFolders(tree, path, problems).znodes, path, (chroot, wanted), problems)
         else:
             server, elections = ZookeeperServer(path, data_log_dir, problems), UncleanElections()
             znodes_then = server.restore(elections.observe) if at is None else server.at(at)
@@ -112,7 +120,7 @@ def read_zookeeper(
                 raise UsageError(f"--at {at:#x}: {path} does not hold every transaction up to it")
             # An emptied server, or a new one, has no topic of Kafka: that is an answer.
             own = problems if chroot is not None or chroots(znodes_then.znodes) else []
-            metadata = _cluster(znodes_then.znodes, path, chroot, own)
+            metadata = _cluster(znodes_then.znodes, path, (chroot, wanted), own)
             image = metadata.image._replace(unclean=elections.of(metadata.image, metadata.chroot))
             metadata = metadata._replace(image=image, zxid=znodes_then.zxid, timestamp=znodes_then.timestamp)
     except UnreadableError as error:
@@ -174,10 +182,12 @@ def _of_defects(path: str, defects: Iterable[Defect]) -> list[MetadataProblem]:
 
 
 def _cluster(
-    znodes: Mapping[str, Znode], path: str, chroot: str | None, problems: list[MetadataProblem]
+    znodes: Mapping[str, Znode], path: str, named: tuple[str | None, str | None], problems: list[MetadataProblem]
 ) -> ZookeeperMetadata:
-    """Return the metadata of one of the clusters in the znodes."""
-    known = chroots(znodes)
+    """Return the metadata of one cluster in the znodes; its chroot has to be there, or is wanted."""
+    known, (chroot, wanted) = chroots(znodes), named
+    if chroot is None and wanted in known:
+        chroot = wanted
     chosen = (known[0] if known else "") if chroot is None else chroot.rstrip("/")
     if chosen not in known:
         problems.append(MetadataProblem(path, f"no topics of Kafka below {chosen or '/'}"))

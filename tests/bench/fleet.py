@@ -76,7 +76,7 @@ def make(folder: Path, count: int, *, replicas: int = 1) -> None:
         folder / "sample-0", [run(0, 99), run(100, 199), run(200, 299, epoch=2)], epoch_entries=[(0, 0), (2, 200)]
     )
     files = {path.name: path.read_bytes() for path in sample.iterdir()}
-    dates = times((FIRST_TIMESTAMP + 10, 99))
+    dates = times((FIRST_TIMESTAMP + 10, 9))
     files |= {name.replace(".index", ".timeindex"): dates for name in files if name.endswith(".index")}
     shutil.rmtree(sample)
     for number in range(max(count // OF_LOG_DIR, 1)):

@@ -26,6 +26,7 @@ import zstandard  # noqa: E402 - the path above comes first
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, segment_prefix  # noqa: E402 - the same
 from tests.bench.limits import ENVIRONMENT, kcheck  # noqa: E402 - the same
 from tests.builders import (  # noqa: E402 - the same
+    FIRST_TIMESTAMP,
     batch,
     broker,
     epochs,
@@ -34,6 +35,7 @@ from tests.builders import (  # noqa: E402 - the same
     partition_metadata,
     readable_run,
     run,
+    times,
     write,
 )
 from tests.record_bytes import batch_of, record  # noqa: E402 - the same
@@ -176,7 +178,8 @@ def stopped_broker(path: Path, count: int) -> None:
     segments = [run(0, 99), run(100, 199), run(200, 299, epoch=2)]
     sample = partition_dir(path.parent / "sample-0", segments, epoch_entries=[(0, 0), (2, 200)])
     files = {file.name: file.read_bytes() for file in sample.iterdir()}
-    files |= {name.replace(".index", ".timeindex"): bytes(12) for name in files if name.endswith(".index")}
+    dates = times((FIRST_TIMESTAMP + 10, 9))
+    files |= {name.replace(".index", ".timeindex"): dates for name in files if name.endswith(".index")}
     for name, base64_id in ids.items():
         write(path / name, {**files, PARTITION_METADATA: partition_metadata(base64_id)})
     cluster_metadata(path, count, brokers=3)

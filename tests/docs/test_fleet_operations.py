@@ -47,6 +47,8 @@ def exposition(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[
     run = forged(
         folder, findings=[finding()], partitions=[PARTITION], predictions=[START, LOSS],
         log_dirs=[{**LOG_DIR, "directories": 1, "kafka": "4.3"}],
+        clusters=[{"cluster": "c", "start_all_committed": 1}],
+        replica_sets=[{"cluster": "c", "kafka_differs": "0.11.0"}],
         runs=[{"log_dirs_expected": 2, "log_dirs_reached": 1}],
     )  # fmt: skip
     kcheck("fleet", "report", run, "--html", folder / "x.html", "--prometheus", folder / "x.prom", "--quiet")

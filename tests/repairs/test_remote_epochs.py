@@ -2,27 +2,37 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import settings
-from kcheck.disk.apply import apply
+from kcheck.core.tiered.reading import remote_log
+from kcheck.disk.apply import apply, undo
 from kcheck.model.depth import Depth
+from kcheck.model.entries import Epoch, EpochEntry, Offset
+from kcheck.model.finding import Location
+from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentState, StoredEpochs
 from kcheck.model.report import PartitionFilter
 from kcheck.plans.repair import RepairPlan, repair
+from kcheck.repairs import EntryEdit, Image, PartitionSite, Refused, RepairStep
+from kcheck.repairs.restore_remote_epochs import REPAIR
+from kcheck.rules.kc242_remote_unreadable import RULE as KC242
 from kcheck.startup.options import StartOptions
 from kcheck.verbs.check import check
-from tests.tiered_states import KILLED, OLD_LEADER, brokers, state
+from tests.tiered_states import GAP, KILLED, OLD_LEADER, brokers, state
 
 NEWEST = release("4.3")
 NAMES = frozenset({"KC240", "KC242", "KC411"})
 
 
-def planned(own: Path, *against: Path) -> RepairPlan:
+def planned(own: Path, *against: Path, store: Path | None = None) -> RepairPlan:
     """Return the plan for the directories of these rules."""
     options = StartOptions(None, settings({}, NEWEST), NEWEST, PartitionFilter())
-    return repair([str(own)], [str(path) for path in against], options, accept_loss=False)
+    place = None if store is None else str(store)
+    return repair([str(own)], [str(path) for path in against], options, accept_loss=False, store=place)
 
 
 def refused(plan: RepairPlan) -> dict[str, str]:
@@ -58,11 +68,37 @@ def test_epochs_and_log_start_of_the_other_replica(
     assert f"{topic} 0 {start}\n" in (own / "log-start-offset-checkpoint").read_text()
 
 
+@pytest.mark.parametrize(
+    ("incident", "name", "broker", "topic", "wanted"),
+    [
+        (OLD_LEADER, "4-back", 1, "uncl", "0\n2\n0 0\n2 24\n"),
+        (KILLED, "4-joined", 2, "a", "0\n3\n0 0\n1 12\n2 24\n"),
+        (KILLED, "3-killed", 2, "a", "0\n3\n0 0\n1 12\n2 24\n"),
+        (GAP, "3-gap", 1, "cp", "0\n1\n0 0\n"),
+    ],
+)
+def test_epochs_and_log_start_from_the_store(
+    tmp_path: Path, incident: str, name: str, broker: int, topic: str, wanted: str
+) -> None:
+    """The index of the segment before the first local one is the file that the leader had; undo brings back all."""
+    of = state(incident, name, tmp_path)
+    own = of / f"broker-{broker}"
+    before = {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+    plan = planned(own, store=of / "store")
+    assert refused(plan) == {}
+    apply(plan.plan_bytes(), str(tmp_path / "backup"))
+    assert (own / f"{topic}-0" / "leader-epoch-checkpoint").read_text() == wanted
+    assert f"{topic} 0 0\n" in (own / "log-start-offset-checkpoint").read_text()
+    assert refused(planned(own, store=of / "store")) == {}
+    undo(str(tmp_path / "backup"))
+    assert before == {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
+
+
 def test_without_another_replica(tmp_path: Path) -> None:
     plan = planned(state(KILLED, "4-joined", tmp_path) / "broker-2")
     assert refused(plan) == {
         "KC240": "batches on disk lack the epochs of remote segments",
-        "KC242": "only another replica shows the missing epochs (--against)",
+        "KC242": "only another replica (--against) or the store (--store) shows the missing epochs",
     }
 
 
@@ -84,3 +120,56 @@ def test_only_replicas_of_the_same_topic_are_compared(tmp_path: Path) -> None:
     shutil.copy(of / "broker-2/wipe-0/partition.metadata", of / "broker-2/uncl-0/partition.metadata")
     assert refused(planned(of / "broker-1", of / "broker-2")) == {}
     assert not any("uncl-0" in row.path for row in planned(of / "broker-1", of / "broker-2").plan.operations)
+
+
+def site(stored: tuple[StoredEpochs, ...] | None, *, own: str, remote: RemoteLog) -> PartitionSite:
+    """Return a partition whose first local segment is 20, in epoch 2, and what the store has of it."""
+    batches = (EpochEntry(Epoch(2), Offset(20)),)
+    view = SimpleNamespace(
+        remote=remote, segments=(SimpleNamespace(base_offset=Offset(20)),), log_start_offset=Offset(10), topic="t",
+        partition=0,
+    )  # fmt: skip
+    return cast(
+        "PartitionSite",
+        SimpleNamespace(
+            view=view, dir="t-0", stored_epochs=stored, holders=tuple, read=lambda _: own.encode(),
+            image=lambda: Image(leader_epochs=batches), log_dir=SimpleNamespace(entry=lambda *_: None),
+        ),
+    )  # fmt: skip
+
+
+INDEX = StoredEpochs("store/x.leader_epoch_checkpoint", b"0\n2\n0 0\n2 15\n")
+SEVERAL = "the epoch indexes in the store and the batches here have no single history"
+ENTRY = EpochEntry(Epoch(0), Offset(0))
+TO_20 = remote_log(
+    MetadataState.READ,
+    [RemoteSegment("s", SegmentState.COPY_FINISHED, Offset(5), Offset(15), 1, (ENTRY,))],
+)
+
+
+@pytest.mark.parametrize(
+    ("stored", "own", "why"),
+    [
+        ((), "0\n0\n", "the store has no epoch index of a segment with offset 19"),
+        ((INDEX._replace(data=None),), "0\n0\n", "store/x.leader_epoch_checkpoint is encrypted"),
+        ((INDEX._replace(data=b"0\n9\n"),), "0\n0\n", SEVERAL),
+        ((INDEX,), "0\n1\n1 15\n", SEVERAL),
+        ((INDEX,), "0\n2\n0 0\n2 15\n", "the store lacks the epochs too"),
+        (None, "0\n0\n", "only another replica (--against) or the store (--store) shows the missing epochs"),
+    ],
+)  # fmt: skip
+def test_a_store_that_is_no_proof(stored: tuple[StoredEpochs, ...] | None, own: str, why: str) -> None:
+    finding = KC242.finding(Location("b"), "", effect="", advice="")
+    (answer,) = REPAIR.plan(site(stored, own=own, remote=TO_20), (finding,))
+    assert isinstance(answer, Refused)
+    assert answer.why == why
+
+
+@pytest.mark.parametrize(("own", "start"), [("0\n0\n", 5), ("0\n1\n2 15\n", 5)])
+def test_the_log_start_falls_to_what_the_store_has(own: str, start: int) -> None:
+    finding = KC242.finding(Location("b"), "", effect="", advice="")
+    (answer,) = REPAIR.plan(site((INDEX,), own=own, remote=TO_20), (finding,))
+    assert isinstance(answer, RepairStep)
+    assert [(row.path, row.offset) for row in answer.edits if isinstance(row, EntryEdit)] == [
+        ("log-start-offset-checkpoint", start)
+    ]

@@ -5,6 +5,7 @@ Real nodes of 4.3.1 left the directories: three brokers that are controllers too
 
 import json
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +221,20 @@ def test_the_metadata_as_the_first_records_of_the_controller(nodes: Path, tmp_pa
     shown = command("recover", "metadata", *paths, "--dead", "1", "--bootstrap")
     assert "Snapshot for the controller: bootstrap.checkpoint." in shown.out
     assert "--dead 1 --bootstrap --output-dir DIR" in shown.out
+
+
+def test_topics_with_remote_records_keep_them(tmp_path: Path) -> None:
+    """Real brokers with segments in a store, and no metadata left; a museum does not change the store."""
+    with tarfile.open(FIXTURES / "tiered" / "empty-replica-elected-uncleanly.tar.xz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    folder = tmp_path / "1-before"
+    for path in folder.glob(f"*/{METADATA}"):
+        shutil.rmtree(path)
+    paths = [f"1={folder}/broker-1", f"2={folder}/broker-2", f"100={folder}/controller"]
+    answer = kcheck.recover_metadata(*paths, voter="100")
+    assert {topic.name for topic in answer.rebuild.topics if "remote.storage.enable" in topic.configs} == {
+        "empty", "uncl", "wipe",
+    }  # fmt: skip
+    assert "remote storage: kcheck turns remote storage on" in " ".join(answer.sentences)
+    museum = kcheck.recover_metadata(paths[0], paths[2], voter="100", standalone=True)
+    assert "changes nothing there" in " ".join(museum.sentences)

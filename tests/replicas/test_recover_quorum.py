@@ -91,7 +91,7 @@ def test_a_survivor_of_static_voters(nodes: Path, tmp_path: Path) -> None:
     assert (answer.rescue.way, answer.rescue.retired, answer.plans) == (Way.STATIC, (1, 2), ())
     assert answer.sentences[0] == "2 of 3 controllers have lost the metadata (1 and 2): no leader can be elected."
     assert sorted(os.listdir(tmp_path / "out")) == ["recovery.json", "recovery.md"]
-    assert answer.next_command is None
+    assert answer.next_command == f"kcheck recover {tmp_path}/out --next 3={nodes}/broker-3"
     assert json.loads((tmp_path / "out" / "recovery.json").read_text())["schema"] == "kcheck.recovery-quorum/1"
 
 
@@ -286,7 +286,7 @@ def test_a_copy_that_is_too_large_for_a_plan_is_copied_by_hand(nodes: Path, monk
 def test_elect_and_recover_lead_here_where_a_majority_is_given_up(nodes: Path) -> None:
     """One of three is no majority."""
     sentence = "2 of 3 controllers are given up: no leader can be elected. Do not start any of them: "
-    command_line = f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2."
+    command_line = f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2"
     elected = kcheck.elect(f"3={nodes}/broker-3", dead=DEAD)
     assert elected.verdict.startswith(sentence + command_line)
     assert sentence + command_line in kcheck.recover(f"3={nodes}/broker-3", dead=DEAD).sentences
@@ -311,7 +311,7 @@ def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:
     for number in (1, 2):
         shutil.rmtree(log(nodes, number).parent)
     arguments = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
-    sentence = f"2 of 3 controllers have lost their metadata (1 and 2): no majority has the history. Do not start any of them: kcheck recover quorum {' '.join(arguments)}."  # noqa: E501
+    sentence = f"2 of 3 controllers have lost their metadata (1 and 2): no majority has the history. Do not start any of them: kcheck recover quorum {' '.join(arguments)}"  # noqa: E501
     answer = kcheck.recover(*arguments)
     assert answer.sentences[0] == sentence
     assert [text.commands for text in answer.texts] == [(f"kcheck recover quorum {' '.join(arguments)}",)]

@@ -39,4 +39,4 @@ def test_up_to_3_7_a_log_in_remote_storage_has_a_snapshot_file() -> None:
 def test_kc204_never_advises_to_rebuild_such_a_file() -> None:
     (found,) = found_by(KC204, tiered()._replace(high_watermark=tiered().log_end_offset))
     assert "rebuild" not in found.advice
-    assert "leader-epoch index" in found.advice
+    assert "kcheck repair PATH --store STORE" in found.advice

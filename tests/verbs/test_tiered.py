@@ -141,6 +141,17 @@ def test_nothing_in_remote_storage(tmp_path: Path) -> None:
     assert "no partition in remote storage" in shown.out
 
 
+def test_files_without_metadata_prove_nothing(tmp_path: Path) -> None:
+    """A broker of noise, or without a copy of the cluster's metadata; 3.5 has no remote storage."""
+    shutil.copytree(state(EMPTY, "1-before", tmp_path) / "broker-1", tmp_path / "b")
+    for file in (path for path in (tmp_path / "b").rglob("*") if path.is_file()):
+        file.write_bytes(b"noise")
+    shown = command("tiered", str(tmp_path / "b"))
+    assert (shown.code, "not known for" in shown.out, "no partition" in shown.out) == (1, True, False)
+    older = command("tiered", str(tmp_path / "b"), "--kafka", "3.5")
+    assert (older.code, "no partition in remote storage" in older.out) == (0, True)
+
+
 def test_a_store_that_is_none(tmp_path: Path) -> None:
     of = state(OBJECTS, "1-stopped", tmp_path)
     other = tmp_path / "notes"

@@ -102,6 +102,18 @@ def test_log_dirs_at_both_levels_are_found() -> None:
     assert ["data/d1", "data/rack/d2"] == [path for _, path in kinds("data")]
 
 
+def test_a_broker_that_is_not_formatted_is_found_next_to_others() -> None:
+    """Its folder has a server.properties that names empty log dirs; other settings name no new disk."""
+    log_dir(Path("b/broker-1/d1"))
+    Path("b/broker-2/d1").mkdir(parents=True)
+    Path("b/broker-2/server.properties").write_text("log.dirs=b/broker-2/d1\n")
+    Path("b/notes").mkdir()
+    Path("b/notes/server.properties").write_text("log.dirs=\x00\n")
+    Path("b/config").mkdir()
+    Path("b/config/server.properties").write_text("log.dirs=/absent\n")
+    assert ["b/broker-2/d1", "b/broker-1/d1"] == [path for _, path in kinds("b")]
+
+
 def test_three_levels_down_is_not_looked_for() -> None:
     """Nobody wants a walk over a whole file system."""
     log_dir(Path("data/a/b/d1"))

@@ -221,6 +221,8 @@ def test_an_export(arrange: Callable[[Mapping[str, object]], object], tmp_path: 
     assert problems(path) == [(".", "3 clusters: /a is shown, not /b, /c")]
     assert set(read_zookeeper(str(path)).image.topics) == {"y"}
     assert read_zookeeper(str(path), chroot="/b").image == alone.image
+    assert read_zookeeper(str(path), wanted="/b") == alone
+    assert [problem.why for problem in read_zookeeper(str(path), wanted="/d").problems] == [problems(path)[0][1]]
 
 
 def test_lines_of_an_export(tmp_path: Path) -> None:

@@ -134,6 +134,12 @@ def _delete(znodes: dict[str, Znode], ephemerals: dict[int, set[str]], path: str
         ephemerals[znode.ephemeral_owner].discard(path)
 
 
+def chroot_of(connect: str) -> str:
+    """Return the path in a zookeeper.connect; "" is the root (KafkaServer.initZkClient, ConnectStringParser)."""
+    _, slash, path = connect.strip().partition("/")
+    return f"{slash}{path}".rstrip("/")
+
+
 def chroots(znodes: Iterable[str]) -> tuple[str, ...]:
     """Return the paths below which Kafka clusters keep their znodes (zookeeper.connect); "" is the root."""
     parts = (path.partition("/brokers/topics") for path in znodes)

@@ -26,8 +26,8 @@ class FirstRescue(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The loss, the forbidden steps, and the command."""
-        return f"{self.why}: {self.command}."
+        """The loss, the forbidden steps, and the command, without a period: that would become part of a path."""
+        return f"{self.why}: {self.command}"
 
 
 class MetadataHere(NamedTuple):

@@ -93,6 +93,9 @@ class Candidate(NamedTuple):
     """The records that no replica here has then; None for the same as `lost`."""
     lacking: tuple[int, ...] = ()
     """The followers that lack records of this log in the end: what somebody removed, or what differs unnoticed."""
+    in_new_log_dir: bool = False
+    """True if its broker no longer has the log dir of its registration. The controller elects this candidate only if
+    the broker reports the new log dir in time (LeaderAcceptor 3.7 to 4.3.1)."""
 
     @property
     def clean(self) -> bool | None:
@@ -192,6 +195,16 @@ class PartitionElection(NamedTuple):
         """True if the controller elects no leader here by itself although somebody could lead."""
         return self.seats is not None and self.kafka_now is None and bool(self.leaders)
 
+    @property
+    def may_stay_unled(self) -> bool:
+        """True if the planned leader is in a new log dir, so that the partition may keep having no leader."""
+        return None in self.race and self.planned == self.kafka_unclean and self.planned not in {None, *self.placed}
+
+    @property
+    def placed(self) -> frozenset[int]:
+        """The brokers of the candidates that are not in a new log dir."""
+        return frozenset(number for number, row in self.leaders.items() if not row.in_new_log_dir)
+
 
 class BrokerGap(NamedTuple):
     """A broker with replicas that are not part of the picture."""
@@ -238,6 +251,8 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
     )
     now = unclean if partition.rules.unclean else clean
     race = leaders_of_all(partition.seats, starts, leaders, partition.rules)
+    if not partition.rules.unclean and len(partition.placed) < len(leaders):
+        race |= leaders_of_all(partition.seats, starts, partition.placed, partition.rules)
     return partition._replace(
         kafka_clean=_number(clean), kafka_unclean=_number(unclean), kafka_now=_number(now),
         seat_now=None if now is None else now.seat, race=race,

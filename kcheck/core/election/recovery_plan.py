@@ -73,8 +73,9 @@ class Recovery(NamedTuple):
 
     @property
     def unclean(self) -> tuple[PartitionElection, ...]:
-        """The partitions that get their recommended leader by an unclean election only."""
-        return tuple(part for part in self.partitions if part.needs_unclean and part.best is not None)
+        """The partitions whose recommended leader needs an unclean election, or may need one."""
+        rows = (part for part in self.partitions if part.best is not None)
+        return tuple(part for part in rows if part.needs_unclean or part.may_stay_unled)
 
     @property
     def reassigned(self) -> tuple[tuple[PartitionElection, tuple[int, ...]], ...]:
@@ -86,7 +87,7 @@ class Recovery(NamedTuple):
         moved = []
         for partition in self.unclean:
             best, registration = partition.best, partition.registration
-            if best is None or registration is None or best in (partition.kafka_unclean, None):
+            if best is None or registration is None or best == partition.kafka_unclean or partition.may_stay_unled:
                 continue
             present = [number for number in registration.replicas if number in partition.leaders]
             others = [number for number in present if number in self.starts and number != best]

@@ -184,6 +184,8 @@ class BrokerFacts(NamedTuple):
     """The metadata that decides: of the newest copy, or in ZooKeeper; None without any."""
     image_path: str | None = None
     """The path of that metadata."""
+    chroot: str | None = None
+    """The chroot of that metadata in ZooKeeper; None without a topic, or if they are not a server's files."""
     logs: tuple[LogFacts, ...] = ()
     """The logs of its replicas that the start loads; none if their start was not predicted."""
     stopped: frozenset[int] = frozenset()

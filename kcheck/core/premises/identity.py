@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kcheck.core.cluster.owner import owner_of, replicas_in
+from kcheck.core.cluster.znode_tree import chroot_of
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
@@ -21,6 +22,7 @@ GENERATED_ID = "P103"
 TOPIC_IDS = "P109"
 """The premise that no directory has the id of another topic."""
 _CLUSTER_ID = "cluster.id"
+_CONNECT = "zookeeper.connect"
 
 
 def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -42,6 +44,23 @@ def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         else:
             sentence = f"the disk of {facts.name} is of cluster {own}, the cluster is {', '.join(sorted(theirs))}"
             yield refuted(premise, facts, sentence, *evidence, log_dir=log_dir.path)
+
+
+def chroot(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the path in zookeeper.connect with the znode below which the cluster has its topics."""
+    connect = facts.setting(_CONNECT)
+    if connect is None or facts.chroot is None or facts.mode is not Mode.ZOOKEEPER:
+        return
+    own, theirs = (path or "/" for path in (chroot_of(connect), facts.chroot))
+    evidence = (
+        PremiseEvidence(facts.config_path or "", f"{_CONNECT}={connect}"),
+        PremiseEvidence(facts.image_path or "", f"topics below {theirs}"),
+    )
+    if own == theirs:
+        yield proven(premise, facts, *evidence)
+    else:
+        sentence = f"{_CONNECT} has the path {own}, the topics of the cluster are below {theirs}"
+        yield refuted(premise, facts, sentence, *evidence)
 
 
 def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -278,5 +297,14 @@ TABLE = (
         "away.",
         "ReplicaManager.applyLocalLeadersDelta, BrokerMetadataPublisher 3.3 to 4.3.1; "
         "Partition.checkOrSetTopicId 2.8", topic_ids, ends_start=False, rules=("KC235",), cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        "P314", PremiseKind.IDENTITY, "zookeeper.connect names the znode of the cluster.",
+        "ZooKeeper has the topics below the path in zookeeper.connect.",
+        "Another path, or a missing one.",
+        "The broker makes a new cluster there and ends, because its log dirs have another cluster id. 2.3 and earlier "
+        "start, but serve nothing.",
+        "Write the path of the cluster into zookeeper.connect, after the last server.",
+        "KafkaServer.initZkClient, KafkaServer.startup 0.8.2 to 3.9", chroot,
     ),
 )  # fmt: skip

@@ -13,5 +13,6 @@ to bring. Each way was played on real clusters (`tests/oracle/clusters/test_lost
 - `rebuild_refusals`: Why do they give none, and what has to be brought?
 - `made_ids`: Which id gets what has none?
 - `old_directories`: Which directories of another time take the place of which?
+- `progress`: How far is a cluster with the steps of a way back?
 - `ways`: Which way is the gentlest, and which files does it change?
 """

@@ -77,6 +77,8 @@ class HeldDisks(NamedTuple):
     """The topics that a log cleaner has cleaned."""
     append_time: frozenset[str] = frozenset()
     """The topics with batches that have the time of the broker (LogAppendTime)."""
+    tiered: frozenset[str] = frozenset()
+    """The topics with records in remote storage alone."""
     producer_id: int = -1
     """The largest producer id in batches, producer snapshots and transactions; -1 without any."""
     timestamp: int = 0

@@ -18,6 +18,8 @@ _WITH_DIRECTORIES = 17
 _BLOCK = 1000
 """Number of producer ids that a broker is given at once (ProducerIdsBlock)."""
 _ALL_KEPT = {"retention.ms": "-1", "retention.bytes": "-1"}
+_REMOTE = {"remote.storage.enable": "true"}
+"""With this setting only later, a leader deletes remote segments below the local log (RLMExpirationTask)."""
 _BIG_SEGMENTS = {"segment.bytes": "104857600"}
 INTERNAL: Mapping[str, Mapping[str, str]] = {
     CONSUMER_OFFSETS: {"compression.type": "producer", "cleanup.policy": "compact", **_BIG_SEGMENTS},
@@ -137,7 +139,7 @@ def _topic(name: str, held: Mapping[int, HeldPartition], disks: HeldDisks, wante
         has_new_id=topic_id is None,
         partitions=placed,
         placeholders=tuple(number for number in placed if number not in held),
-        configs=INTERNAL.get(name, _ALL_KEPT) if configs is None else configs,
+        configs=_assumed_configs(name, disks, wanted) if configs is None else configs,
         suggested=dict(_suggested(name, disks)) if configs is None else {},
         assumed=(
             *(("partitions",) if answer.partitions is None and known is None else ()),
@@ -159,6 +161,12 @@ def _known_configs(old: OldMetadata | None, name: str, *, is_known: bool) -> Map
         return None
     rows = (data for kind, data in old.records if kind == "ConfigRecord" and data["resourceType"] == TOPIC)
     return {data["name"]: data["value"] for data in rows if data["resourceName"] == name}
+
+
+def _assumed_configs(name: str, disks: HeldDisks, wanted: Wanted) -> Mapping[str, str]:
+    """Return a configuration that deletes no record; a museum writes nothing to remote storage."""
+    is_remote = name in disks.tiered and not wanted.standalone
+    return INTERNAL.get(name) or {**_ALL_KEPT, **(_REMOTE if is_remote else {})}
 
 
 def _suggested(name: str, disks: HeldDisks) -> Iterator[tuple[str, str]]:

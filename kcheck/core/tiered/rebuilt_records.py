@@ -8,9 +8,6 @@ from kcheck.core.tiered.metadata_partition import metadata_partition
 from kcheck.model.remote_log import SegmentState
 from kcheck.schemas.encode import remote_log_record
 
-MANIFEST_SUFFIX = "rsm-manifest"
-"""The suffix of a manifest."""
-
 
 class RebuiltSegment(NamedTuple):
     """A remote segment, by its manifest."""

@@ -113,7 +113,7 @@ def _actions(
         "no-clean-leader", [row for row in partitions if row["lost_below_high_watermark"]],
         lambda row: (
             f"Elect no leader of {_partition(row)} by hand yet: even under the best one, {_broker(row['best_leader'])},"
-            f" others drop {_records(row['lost_below_high_watermark'], 'committed ')}."
+            f" others lose {_records(row['lost_below_high_watermark'], 'committed ')}."
         ),
         "partition", commands.elect,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run import FleetRun, name_order
-from kcheck.fleet.scan.releases import BrokerKafka, common_releases
+from kcheck.fleet.scan.releases import BrokerKafka, common_evidence
 from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.evidence import AUTO
@@ -41,14 +41,19 @@ class RunCluster(NamedTuple):
     """Its brokers, features and configurations, without topics; None if the scan has read no metadata of it."""
     brokers: Mapping[int, BrokerHere]
     """The brokers of the run, by id."""
-    kraft: bool
-    """True if KRaft controllers elect."""
+    has_kraft_logs: bool
+    """True if a log dir is of a KRaft node."""
     release: Release
-    """The release that its elections are decided for."""
+    """The release that its elections are decided for; its evidence is the range of the brokers."""
     metadata: str | None = None
     """The newest copy of its metadata."""
     mendable: tuple[int, ...] = ()
     """The brokers whose next start loses records, or serves less than there is: a repair may come first."""
+
+    @property
+    def kraft(self) -> bool:
+        """True if KRaft controllers elect."""
+        return self.release.is_kraft_only or self.has_kraft_logs
 
 
 def cluster_names(run: FleetRun) -> list[str | None]:
@@ -69,13 +74,12 @@ def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
     image, metadata = _image(run, name)
     own = [row for row in _rows(run, "log_dirs", _LOG_DIRS, name) if row["broker_id"] is not None]
     starts, mendable = _starts(run, name)
-    release = release_named(run.kafka if run.kafka != AUTO else _common_release(own))
     return RunCluster(
         name=name,
         image=image,
         brokers=_brokers(run, name, own, starts, image),
-        kraft=release.is_kraft_only or any(row["mode"] == Mode.KRAFT for row in own),
-        release=release,
+        has_kraft_logs=any(row["mode"] == Mode.KRAFT for row in own),
+        release=release_named(run.kafka) if run.kafka != AUTO else _common_release(own),
         metadata=metadata,
         mendable=mendable,
     )
@@ -94,9 +98,10 @@ def _starts(run: FleetRun, name: str | None) -> tuple[Mapping[str, Mapping[str, 
     return starts, tuple(sorted(mendable))
 
 
-def _common_release(log_dirs: Iterable[Mapping[str, Any]]) -> str:
+def _common_release(log_dirs: Iterable[Mapping[str, Any]]) -> Release:
     known = ((row["kafka"], row["kafka_lowest"], row["kafka_highest"], "") for row in log_dirs)
-    return common_releases(tuple(dict.fromkeys(BrokerKafka(*row) for row in known)))[0]
+    proved = common_evidence(tuple(dict.fromkeys(BrokerKafka(*row) for row in known)))
+    return release_named(proved.used)._replace(evidence=proved)
 
 
 def _rows(run: FleetRun, table: str, columns: tuple[str, ...], name: str | None) -> list[Mapping[str, Any]]:

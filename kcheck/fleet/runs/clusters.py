@@ -11,6 +11,10 @@ from kcheck.model.lost import LostKind
 from kcheck.model.report import Row
 from kcheck.words import counted, listed
 
+_ANSWERS = {"predictions": "next start", "replica_sets": "truncation"}
+"""Answers by table, where a row can name the other end of a range of releases."""
+_COUNTED = {"predictions": ("directory", "directories"), "replica_sets": ("partition", "partitions")}
+
 
 class ClusterBrokers(NamedTuple):
     """The brokers of a cluster: those with log dirs in the run, those that it should have, and their releases."""
@@ -18,8 +22,8 @@ class ClusterBrokers(NamedTuple):
     reached: int = 0
     expected: int = 0
     releases: tuple[Row, ...] = ()
-    other_ends: tuple[tuple[str, int], ...] = ()
-    """The other end of a range of releases, and how many partitions have other plans there."""
+    differences: tuple[tuple[str, str, int], ...] = ()
+    """Number of answers that differ at the other end of a range of releases, by table and that release."""
 
     @property
     def row(self) -> dict[str, object]:
@@ -27,15 +31,19 @@ class ClusterBrokers(NamedTuple):
         return {
             "brokers_expected": self.expected, "brokers_reached": self.reached, "releases": self.releases,
             "kafka": self.kafka, "kafka_differs": self.kafka_differs,
+            "differences": tuple(
+                {"answer": _ANSWERS[table], "kafka": kafka, "count": count} for table, kafka, count in self.differences
+            ),
         }  # fmt: skip
 
     @property
     def kafka_differs(self) -> str | None:
-        """In how many partitions the plans differ at the other end of the range of releases; None for none."""
-        ends = [f"Kafka {kafka} in {counted(count, 'partition')}" for kafka, count in self.other_ends]
-        if not ends:
-            return None
-        return f"Truncation differs under {listed(ends)}. Losses are those of the release that loses more."
+        """The number of different answers at the other end of the range of releases, in words; None without any."""
+        ends = [
+            f"{_ANSWERS[table]} under Kafka {kafka} in {counted(count, *_COUNTED[table])}"
+            for table, kafka, count in self.differences
+        ]
+        return f"Different answers: {listed(ends)}. The worse answer counts." if ends else None
 
     @property
     def kafka(self) -> str | None:
@@ -57,10 +65,11 @@ def clusters_of(run: FleetRun) -> Mapping[str | None, ClusterBrokers]:
         (empty if is_empty else reached)[cluster].add(key)
         if known[0] is not None and not is_empty:
             releases[cluster][key] = tuple(known)
-    other_ends: dict[str | None, Counter[str]] = defaultdict(Counter)
-    for cluster, other in run.values("replica_sets", ("cluster", "kafka_differs")):
-        if other is not None:
-            other_ends[cluster][other] += 1
+    differences: dict[str | None, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for table in _ANSWERS:
+        for cluster, other in run.values(table, ("cluster", "kafka_differs")):
+            if other is not None:
+                differences[cluster][table, other] += 1
     expected = {cluster: {*brokers} for cluster, brokers in reached.items()}
     for cluster, broker_id, replicas in run.values("cluster_brokers", ("cluster", "broker_id", "replicas")):
         if replicas:
@@ -78,7 +87,7 @@ def clusters_of(run: FleetRun) -> Mapping[str | None, ClusterBrokers]:
             len(reached[cluster]),
             len(brokers),
             _rows(Counter(releases[cluster].values())),
-            tuple(sorted(other_ends[cluster].items())),
+            tuple((*key, count) for key, count in sorted(differences[cluster].items())),
         )
         for cluster, brokers in expected.items()
     }

@@ -6,7 +6,8 @@ The decisions are those of `kcheck elect`. The tables hold no batches: what only
 import heapq
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
@@ -22,13 +23,19 @@ from kcheck.core.election.plans import (
     is_safe,
     lean,
 )
-from kcheck.core.election.scenarios import Scenario, harm, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import START_ALL, Scenario, harm, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
 from kcheck.disk.output import scratch
-from kcheck.documents.answer import Answer
-from kcheck.documents.election import broker_loss_row, controller_row, election_body, lacking_row
+from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.election import (
+    broker_loss_row,
+    controller_row,
+    election_body,
+    election_outcomes,
+    lacking_row,
+)
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
@@ -39,11 +46,14 @@ from kcheck.fleet.runs.election_rows import PartitionRows, partition_rows
 from kcheck.fleet.runs.premises import open_premises
 from kcheck.fleet.runs.replicas import copies_of
 from kcheck.model.cluster import ClusterImage
+from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
+from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, election_of
 from kcheck.replicas.elect import ElectionQuestion
+from kcheck.verbs.release import of_worse_end
 
 SHOWN_MAX = 1000
 """Partitions that an answer lists, the worst first."""
@@ -87,6 +97,8 @@ class RunElection(Answer):
     """Every partition, with no more than decides the order of starts."""
     starts: Mapping[int, BrokerStart]
     """The registration of the brokers that start, by id."""
+    order_of_cluster: StartOrder
+    """The order of all brokers of the cluster, whatever partitions are wanted."""
     premises: tuple[JudgedPremise, ...] = ()
     """The premises of the next starts that are refuted or were not seen."""
     written: tuple[str, ...] = ()
@@ -102,11 +114,25 @@ class RunElection(Answer):
         """True if KRaft controllers elect."""
         return self.cluster.kraft
 
+    @property
+    def collected(self) -> list[Finding]:
+        """No findings, because they are a table of the run."""
+        return []
+
+    def outcomes(self) -> tuple[Self, Outcomes | None]:
+        """Return the outcomes of all partitions; see `election_outcomes`."""
+        return self, election_outcomes(self.order_of_cluster, self.of_cluster)
+
+    def of_release(self, release: Release) -> Self:
+        """Return the same answer with another account of its release."""
+        return replace(self, cluster=self.cluster._replace(release=release))
+
     def report(self) -> Report:
         """Return the answer as rows."""
         return self.as_report(
             "elect",
             self.cluster.release.name,
+            evidence=self.cluster.release.evidence,
             body={
                 "run": self.run.path,
                 "cluster": self.cluster.name,
@@ -149,18 +175,54 @@ def elect_in(
     run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
 ) -> RunElection:
     """Return the same as `elect_run`, of a run that is open or is being written."""
-    known, here = prepared(run, cluster, question, is_planned=out is not None)
-    chosen = Elections(wanted, is_planned=out is not None)
-    with scratch() as folder:
-        for rows in partition_rows(run, known.name, folder):
-            chosen.add(*elected(rows, here))
-    return concluded(run, known, here, chosen, out)
+    known = prepared(run, cluster, question, is_planned=out is not None)
+
+    def choose(here: ClusterHere) -> Elections:
+        chosen = Elections(wanted, is_planned=out is not None)
+        with scratch() as folder:
+            for rows in partition_rows(run, known.name, folder):
+                chosen.add(*elected(rows, here))
+        return chosen
+
+    return elected_by(choose, run, known, question, out)
 
 
-def prepared(
-    run: FleetRun, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False
-) -> tuple[RunCluster, ClusterHere]:
-    """Return a cluster of a run, and what decides the elections of every partition; see `elect_run`."""
+def elected_by(
+    choose: Callable[[ClusterHere], "Elections"], run: FleetRun, known: RunCluster, question: ElectionQuestion,
+    out: str | None,
+) -> RunElection:  # fmt: skip
+    """Return the answer for the end of the cluster's range of releases with more losses. `choose` decides for one end.
+
+    Write its plan into the directory `out`.
+    """
+
+    def decided(release: Release) -> RunElection:
+        cluster = known._replace(release=release)
+        here = here_of(cluster, question)
+        return concluded(run, cluster, here, choose(here))
+
+    answer = of_worse_end(known.release, decided, harm_of)
+    if out is None:
+        return answer
+    here = here_of(answer.cluster, question)
+    written = write_plan_of_run(run, answer.cluster, here, answer.of_cluster, answer.order_of_cluster, out)
+    return replace(answer, written=written)
+
+
+def harm_of(election: RunElection) -> tuple[float, ...]:
+    """Return the loss of starting everything, then of the plan, as a sort key with the worst election last."""
+    scenarios_by_name = {row.name: row for row in election.scenarios}
+    return not election.is_safe, *(cost for name in (START_ALL, "plan") for cost in costs(scenarios_by_name[name]))
+
+
+def costs(scenario: Scenario) -> tuple[float, ...]:
+    """Return the committed records, the partitions without leader and the records lost; infinite if not known."""
+    counts = (scenario.lost.upper_committed, scenario.offline_partitions, scenario.lost.upper_records)
+    return tuple(inf if count is None else count for count in counts)
+
+
+def prepared(run: FleetRun, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False) -> RunCluster:
+    """Return a cluster of a run, once its partitions can be decided; see `elect_run`."""
     for table in ("replicas", "cluster_partitions"):
         if table not in run.parts:
             raise UsageError(f"{run.path} has no table {table}: an older kcheck wrote it; scan again")
@@ -170,7 +232,7 @@ def prepared(
         raise UsageError(f"--dead {present[0]}: the run has broker {present[0]}")
     if is_planned:
         require_metadata(run, known)
-    return known, here_of(known, question)
+    return known
 
 
 def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
@@ -355,9 +417,7 @@ def _only(numbers: tuple[int, ...], brokers: set[int]) -> tuple[int, ...]:
     return tuple(number for number in numbers if number in brokers)
 
 
-def concluded(
-    run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, out: str | None = None
-) -> RunElection:
+def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections) -> RunElection:
     """Return the answer: the order of starts, what each way to go on costs, and the worst partitions."""
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
@@ -389,6 +449,6 @@ def concluded(
         is_safe=is_safe(wanted),
         of_cluster=elections,
         starts=here.starts,
+        order_of_cluster=order,
         premises=open_premises(run, cluster.name),
-        written=() if out is None else write_plan_of_run(run, cluster, here, elections, order, out),
     )

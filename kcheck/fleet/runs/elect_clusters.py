@@ -3,18 +3,15 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kcheck.core.election.scenarios import START_ALL, Scenario
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import Answer, release_row
 from kcheck.documents.election import broker_loss_row, election_body
 from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import cluster_names
-from kcheck.fleet.runs.elect import RunElection
+from kcheck.fleet.runs.elect import RunElection, harm_of
 from kcheck.model.report import Report, Row
 from kcheck.replicas.elect import ElectionQuestion
-
-_UNKNOWN = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +46,7 @@ def _row(election: RunElection) -> Row:
     body = {name: value for name, value in body.items() if name != "partitions"}
     return {
         "cluster": election.cluster.name,
-        "kafka": election.cluster.release.name,
+        **release_row(election.cluster.release.name, election.cluster.release.evidence),
         **body,
         "safe": election.is_safe,
         "partition_count": election.partition_count,
@@ -89,11 +86,5 @@ def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunEle
 
 def _harm(election: RunElection) -> tuple[object, ...]:
     """Return the sort key: the worst cluster first."""
-    start_all = next(scenario for scenario in election.scenarios if scenario.name == START_ALL)
     fatal = sum(loss.is_survived is not True for loss in election.broker_losses)
-    return election.is_safe, *_costs(start_all), -fatal, election.cluster.name
-
-
-def _costs(scenario: Scenario) -> tuple[int, ...]:
-    counts = (scenario.lost.committed, scenario.offline_partitions, scenario.lost.records)
-    return tuple(-_UNKNOWN if count is None else -count for count in counts)
+    return *(-cost for cost in harm_of(election)), -fatal, election.cluster.name

@@ -11,20 +11,21 @@ from typing import Any, NamedTuple
 from kcheck.core.election.scenarios import START_ALL, Scenario
 from kcheck.core.election.steps import StepText, steps_of
 from kcheck.disk.paths import split
-from kcheck.documents.answer import Answer
+from kcheck.documents.answer import Answer, release_row
 from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
 from kcheck.documents.election import scenario_row
 from kcheck.documents.election_verdict import empty_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
-from kcheck.fleet.runs.elect import RunElection, elect_in
+from kcheck.fleet.runs.elect import RunElection, costs, elect_in
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.runbook import PlanContext, step_texts
+from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.uncounted import uncounted_premises
-from kcheck.words import agree, counted, listed, shell_line
+from kcheck.words import agree, counted, listed, other_end_words, shell_line
 
 FIRST_COUNT = 3
 """Number of steps of a plan that are shown: the disks have all of them."""
@@ -37,7 +38,8 @@ class ClusterDecision(NamedTuple):
     """What a run shows of one cluster."""
 
     cluster: str | None
-    kafka: str
+    release: Release
+    """The release of the answer; its evidence names the other end of a range of releases."""
     sentences: tuple[str, ...]
     """What starting everything now loses, what the plan loses, and what is not counted."""
     start_all: Scenario
@@ -115,7 +117,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     fails = any(gap.why is not None and gap.broker_id not in question.dead for gap in election.gaps)
     return ClusterDecision(
         cluster=name,
-        kafka=election.cluster.release.name,
+        release=election.cluster.release,
         sentences=sentences,
         start_all=start_all,
         plan=plan,
@@ -184,6 +186,7 @@ def decision_columns(run: FleetRun, name: str | None) -> Row:
         "first_steps": json.dumps([*step_rows(decision)]),
         "not_known": json.dumps(decision.not_known),
         "recover": decision.command,
+        "decision_differs": other_end_words(decision.release.evidence),
     }
 
 
@@ -191,7 +194,7 @@ def decision_row(decision: ClusterDecision) -> Row:
     """Return a decision as a row."""
     return {
         "cluster": decision.cluster,
-        "kafka": decision.kafka,
+        **release_row(decision.release.name, decision.release.evidence),
         "verdict": " ".join(decision.sentences),
         "safe": decision.is_safe,
         "start_all": scenario_row(decision.start_all),
@@ -211,10 +214,4 @@ def step_rows(decision: ClusterDecision) -> Iterator[Row]:
 
 def _urgency(decision: ClusterDecision) -> tuple[Any, ...]:
     """Return what is smallest for the cluster that needs a decision most."""
-    lost, offline = decision.start_all.lost, decision.start_all.offline_partitions
-    counts = (lost.upper_committed, offline, lost.upper_records)
-    return (
-        decision.is_safe is True,
-        *(-(1 << 62) if count is None else -count for count in counts),
-        str(decision.cluster),
-    )
+    return decision.is_safe is True, *(-cost for cost in costs(decision.start_all)), str(decision.cluster)

@@ -116,8 +116,10 @@ def _of_worse_end(
 ) -> tuple[list[TruncationPlan], Release, str | None]:
     """Return the plans by which more is lost, their release, and the name of the other one if its plans differ."""
     ours = [*plans_of(states, Election(), release)]
-    theirs = ours if other is None else [*plans_of(states, Election(), other)]
-    if other is None or _rows_of(ours) == _rows_of(theirs):
+    if other is None or len(states) == 1:  # A leader without followers does the same in each release.
+        return ours, release, None
+    theirs = [*plans_of(states, Election(), other)]
+    if _rows_of(ours) == _rows_of(theirs):
         return ours, release, None
     return (theirs, other, release.name) if _loss(theirs) > _loss(ours) else (ours, release, other.name)
 

@@ -4,6 +4,7 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, Self
 
+from kcheck.core.releases.release_evidence import line_of
 from kcheck.disk.paths import join
 from kcheck.disk.refusals import asked_twice
 from kcheck.disk.tree import Tree, tree_of
@@ -35,7 +36,8 @@ class ScanOptions(NamedTuple):
     `since`: the folder of what is remembered; what is the same is not looked at. `remembers`: whether what is found is
     to be remembered, `memory` the folder for it once the run has one. `auto`: each broker is looked at for the release
     that its files prove, and the replicas of a cluster are compared for those in `compared_for`: the release used, and
-    the other end of a range. Else all of them are compared for `release`.
+    the other end of a range. Else all of them are compared for `release`. `other` is the other end of the range of one
+    broker.
     """
 
     depth: Depth
@@ -46,12 +48,16 @@ class ScanOptions(NamedTuple):
     auto: ReleaseOptions | None = None
     compared_for: tuple[tuple[str | None, tuple[str, ...]], ...] = ()
     memory: str | None = None
+    other: Release | None = None
 
-    def of(self, kafka: str | None) -> Self:
-        """Return them for a broker of this release; None: they stay as they are."""
+    def of(self, kafka: str | None, lowest: str | None = None) -> Self:
+        """Return the options for a broker of a release, or of a range down to `lowest`. None: no change."""
         if self.auto is None or kafka is None:
             return self
-        return self._replace(release=self.auto.release(kafka))
+        is_range = self.auto == ReleaseOptions() and lowest not in (None, line_of(kafka))
+        return self._replace(
+            release=self.auto.release(kafka), other=self.auto.release(lowest) if is_range and lowest else None
+        )
 
     def of_cluster(self, cluster: str | None) -> tuple[Release, ...]:
         """Return the release that its replicas are compared for, and the other end of a range of releases."""
@@ -89,6 +95,11 @@ class Identified(NamedTuple):
     def used(self) -> str | None:
         """The release that its broker is looked at for; None: that of the scan."""
         return None if self.kafka is None else self.kafka.used
+
+    @property
+    def lowest(self) -> str | None:
+        """The lowest release that its broker can have; None if unknown."""
+        return None if self.kafka is None else self.kafka.lowest
 
 
 def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:

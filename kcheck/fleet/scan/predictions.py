@@ -3,11 +3,12 @@
 import json
 from collections.abc import Sequence
 from itertools import islice
+from math import inf
 from typing import Any
 
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Outcome, segments_from
+from kcheck.core.start.startup import NEXT_STARTS, Outcome, segments_from
 from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
 from kcheck.documents.strays import stray_outcome
@@ -20,6 +21,7 @@ from kcheck.model.names import (
     log_name,
     segment_bases,
 )
+from kcheck.model.release import Release
 from kcheck.model.report import Column
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
@@ -27,7 +29,8 @@ from kcheck.model.views import PartitionView
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import directory_load_of, is_metadata_log
 from kcheck.startup.unchanged import unchanged_prediction
-from kcheck.tables import DIRECTORY, LOG_DIR, predictions
+from kcheck.tables import DIRECTORY, KAFKA_DIFFERS, LOG_DIR, predictions
+from kcheck.verbs.prediction import OUTCOME
 
 _SHORT = 64 << 20
 """The log of KRaft is read at every start, and seldom longer than this."""
@@ -36,7 +39,7 @@ _NAMED = len(DIRECTORY) - len(LOG_DIR)
 """The values of a JSON row that name the directory; the columns of the table follow."""
 _JSON = tuple(column.name for column in _OF_START if column.type == "json")
 START = (
-    *(column._replace(name=f"start_{column.name}") for column in _OF_START),
+    *(column._replace(name=f"start_{column.name}") for column in (*_OF_START, KAFKA_DIFFERS)),
     Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
     Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
     Column("start_loaded", "bool", "Whether it loads the log of a replica."),
@@ -48,6 +51,7 @@ START = (
     ),
 )
 """What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+_OUTCOME_AT = predictions.TABLE.names[2:].index("outcome")
 _OffsetSpan = tuple[int, int]
 _ENCODE = json.JSONEncoder().encode
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
@@ -117,14 +121,38 @@ def _log_sizes(disk: Files) -> dict[int, int]:
     return {base: sizes[log_name(base)] for base in segment_bases(sizes)}
 
 
-def start_row(prediction: PartitionPrediction | None, log: LogFacts | None) -> tuple[object, ...]:
+def worse_start(
+    ours: tuple[Release, PartitionPrediction | None], theirs: tuple[Release, PartitionPrediction | None]
+) -> tuple[PartitionPrediction | None, str | None]:
+    """Return the worse of the starts of a directory under two releases; name the other release if they differ."""
+    (kafka, start), (other_kafka, other) = ours, theirs
+    if start == other or _decisive(start) == _decisive(other):
+        return start, None
+    return (other, kafka.name) if _badness(other) > _badness(start) else (start, other_kafka.name)
+
+
+def _decisive(start: PartitionPrediction | None) -> list[object] | None:
+    row = None if start is None else partition_row(start)
+    return None if row is None else [row[name] for name in OUTCOME]
+
+
+def _badness(start: PartitionPrediction | None) -> tuple[float, ...]:
+    """Return a sort key by outcome, then by lost records, with the worst start last."""
+    if start is None:
+        return (0,)
+    rank = len(NEXT_STARTS) - NEXT_STARTS.index(start.outcome) if start.outcome in NEXT_STARTS else 1
+    lost = 0 if start.lost is None else start.lost.records
+    return rank, inf if lost is None else lost
+
+
+def start_row(prediction: PartitionPrediction | None, log: LogFacts | None, differs: str | None) -> tuple[object, ...]:
     """Return the columns of START."""
     if prediction is None:
         return (None,) * len(START)
     row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
     own = (prediction.fails_later, prediction.later_use, log is not None, None if log is None else log.epoch)
-    return (*islice(row.values(), _NAMED, None), *own, None if log is None else _faults(log))
+    return (*islice(row.values(), _NAMED, None), differs, *own, None if log is None else _faults(log))
 
 
 def _faults(log: LogFacts) -> str | None:
@@ -193,6 +221,18 @@ def _batch_faults(
         unfound,
         None if first is None else (first[0], first[1], first[2]),
     )
+
+
+def worse_row(
+    ours: tuple[Release, LogDirPrediction], theirs: tuple[Release, LogDirPrediction]
+) -> tuple[tuple[object, ...], str | None]:
+    """Return the worse row of a log dir under two releases; name the other release if they differ."""
+    (kafka, start), (other_kafka, other) = ours, theirs
+    row, other_row = log_dir_row(start), log_dir_row(other)
+    rank, other_rank = (NEXT_STARTS.index(Outcome(str(one[_OUTCOME_AT]))) for one in (row, other_row))
+    if rank == other_rank:
+        return row, None
+    return (row, other_kafka.name) if rank < other_rank else (other_row, kafka.name)
 
 
 def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:

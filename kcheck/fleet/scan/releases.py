@@ -92,10 +92,18 @@ def _of_clusters(brokers: Iterable[tuple[str | None, BrokerKafka]]) -> dict[str 
 
 def common_releases(brokers: Sequence[BrokerKafka]) -> tuple[str, ...]:
     """Return for which release the replicas of brokers are compared, and the other end of the range of all if any."""
+    common = common_evidence(brokers)
+    return (common.used,) if common.lowest in (None, common.used) else (common.used, common.lowest or common.used)
+
+
+def common_evidence(brokers: Sequence[BrokerKafka]) -> ReleaseEvidence:
+    """Return the range of releases of brokers, and the release for which their replicas are compared."""
     used = {kafka.used for kafka in brokers}
     proved = evidence([ReleaseRange(kafka.lowest, kafka.highest) for kafka in brokers])
-    name = used.pop() if len(used) == 1 else proved.used
-    return (name,) if proved.lowest in (None, proved.used) else (name, proved.lowest or name)
+    if len(used) > 1 or proved.lowest is None:
+        return proved
+    (name,) = used or {proved.used}
+    return proved._replace(used=name, lowest=name if proved.lowest == proved.used else proved.lowest)
 
 
 def counted(log_dirs: "Iterable[Identified]", how: "ScanOptions") -> Mapping[str, int]:

@@ -25,8 +25,8 @@ class Item(NamedTuple):
     """A partition directory to check: its broker, and what its log dir says about it.
 
     `refused` are the checkpoints that the broker's reader refuses: a JSON object of their names and its errors. `mode`
-    is who keeps the metadata of its broker, `kafka` its release if that is not of the scan. `source` and
-    `of_topic` are what `fleet/scan/cluster_metadata.py` says of it. `signature` and `known` are those of
+    is who keeps the metadata of its broker. `kafka` is its release if that is not of the scan, `kafka_lowest` the other
+    end of its range. `source` and `of_topic` are of `fleet/scan/cluster_metadata.py`, `signature` and `known` of
     `fleet/scan/remembered.py`.
     """
 
@@ -45,6 +45,7 @@ class Item(NamedTuple):
     source: str | None = None
     of_topic: str | None = None
     kafka: str | None = None
+    kafka_lowest: str | None = None
     signature: str | None = None
     known: int | None = None
 
@@ -58,7 +59,8 @@ class Scanned(NamedTuple):
     """A directory that was looked at; `view` is None where that failed, `complete` is it if nothing was unreadable.
 
     `state` is what is compared with the replicas on other brokers, None for what is not compared; `start` what the next
-    start makes of it, None for what it does not load; `log` what premises need of the log that it loads.
+    start makes of it, None for what it does not load; `log` what premises need of the log that it loads. `differs` is
+    the other end of a range of releases, if the prediction differs there.
     """
 
     item: Item
@@ -68,6 +70,7 @@ class Scanned(NamedTuple):
     state: ReplicaState | None = None
     start: PartitionPrediction | None = None
     log: LogFacts | None = None
+    differs: str | None = None
 
 
 ITEMS = (
@@ -85,6 +88,7 @@ ITEMS = (
     Column("source", "json", "What the metadata of its cluster mean for its log dir."),
     Column("of_topic", "json", "What they say of its topic."),
     Column("kafka", "string", "The release of its broker."),
+    Column("kafka_lowest", "string", "The lowest release that its broker can have."),
     Column("signature", "string", "Equal if the directory is unchanged."),
     Column("known", "int64", "The row of what is remembered of it."),
 )
@@ -152,13 +156,13 @@ def log_dir_of(items: bytes) -> str:
 
 def directory_row(scanned: Scanned) -> DirectoryRow:
     """Return what was found in a directory as a row, its epochs, segments and findings in it."""
-    item, view, complete, item_findings, state, start, log = scanned
+    item, view, complete, item_findings, state, start, log, differs = scanned
     own = _ABSENT if view is None else partitions.row(view, complete=complete)
     named = view is not None and PARTITION_METADATA in view.files
     place = (raw(item.name), view is not None, named, item.signature, False, item.cluster, item.broker)
     compared, lists = own_row(view, state)
     return (
-        (*place, *own, *compared, *start_row(start, log)),
+        (*place, *own, *compared, *start_row(start, log, differs)),
         (
             *(() if view is None else tuple(table.rows(view)) for table in _NESTED.values()),
             tuple(map(findings.row, item_findings)),

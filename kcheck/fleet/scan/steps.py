@@ -19,7 +19,7 @@ from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.disk.directory import Directory
 from kcheck.disk.paths import join
 from kcheck.disk.refusals import Refusals, asked_twice
-from kcheck.disk.tree import bounded, tree_of
+from kcheck.disk.tree import Tree, bounded, tree_of
 from kcheck.documents.next_start import StartEffects
 from kcheck.fleet.scan.cluster_metadata import (
     TopicsTold,
@@ -29,7 +29,7 @@ from kcheck.fleet.scan.cluster_metadata import (
 )
 from kcheck.fleet.scan.identify import Identified, ScanOptions
 from kcheck.fleet.scan.lost import empty_findings, is_empty
-from kcheck.fleet.scan.predictions import log_dir_row, predicted
+from kcheck.fleet.scan.predictions import log_dir_row, predicted, worse_row, worse_start
 from kcheck.fleet.scan.premises import broker_premises, premise_row
 from kcheck.fleet.scan.remembered import how_text, kept_in, known_of, remembered, signature, with_known
 from kcheck.fleet.scan.remembered_brokers import broker_signature, keep_broker, remembered_broker
@@ -77,6 +77,10 @@ ITEM_COUNT = 256
 """Directories in one task if little is read of each."""
 REMOTE_ITEM_COUNT = 4
 """The same in a store, where many tasks wait in parallel."""
+_DEEP_SIZE_MAX, _DEEP_COUNT_MAX = 16 << 20, 64
+"""Bytes of logs and directories in one task if segments are read: one large directory is a task of its own."""
+_NO_OTHER: str | None = None
+"""No other end of a range of releases."""
 _BATCH_COUNT = 1024
 _ENTRY_COUNT = 65_536
 """Directories, or checkpoint entries, in a batch, at most."""
@@ -91,7 +95,7 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
 
     If the log dir is the same as in an earlier run, they are what is remembered of it.
     """
-    how = how.of(log_dir.used)
+    how = how.of(log_dir.used, log_dir.lowest)
     tree = tree_of(log_dir.path)
     with suppress(UnreadableError):  # The next listing reports the error.
         tree.hold(log_dir.path)
@@ -116,15 +120,16 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
             topics.source,
             topics.of(directory.topic, directory.partition),
             log_dir.used,
+            log_dir.lowest,
         )
         for name, directory in wanted_directories(opened, how.wanted)
     )
     many = REMOTE_ITEM_COUNT if tree.is_remote else ITEM_COUNT
-    count = 1 if how.depth.reads_segments else many
+    parts_of = partial(_parts_by_size, tree) if how.depth.reads_segments else partial(_parts, count=many)
     if not how.remembers:
-        return tuple((len(part), to_bytes(items_batch(part))) for part in _parts(items, count))
+        return tuple((len(part), to_bytes(items_batch(part))) for part in parts_of(items))
     known = remembered(how.since, log_dir.path)
-    look = how_text(str(how.depth), how.release)
+    look = how_text(str(how.depth), how.release, how.other)
     signed: Iterator[Item] = (item._replace(signature=signature(item, look)) for item in items)
     if known.file is not None:
         held = [*signed]
@@ -134,12 +139,27 @@ def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes]
         signed = iter(held)
     # What is known is many directories at once: it costs nothing to look at.
     groups = groupby(signed, key=lambda item: item.signature in known.at)
-    parts = (part for is_known, group in groups for part in _parts(group, many if is_known else count))
+    parts = (part for is_known, group in groups for part in (_parts(group, many) if is_known else parts_of(group)))
     return tuple((len(part), to_bytes(with_known(part, known))) for part in parts)
 
 
 def _parts(items: Iterator[Item], count: int) -> Iterator[list[Item]]:
     return iter(lambda: list(islice(items, count)), [])
+
+
+def _parts_by_size(tree: Tree, items: Iterator[Item]) -> Iterator[list[Item]]:
+    """Yield small directories together; in a store each one alone, because its tasks wait in parallel."""
+    part: list[Item] = []
+    left = _DEEP_SIZE_MAX
+    for item in items:
+        size = _DEEP_SIZE_MAX if tree.is_remote else sum(tree.sizes(join(item.log_dir, item.name), ".log"))
+        if part and (size > left or len(part) == _DEEP_COUNT_MAX):
+            yield part
+            part, left = [], _DEEP_SIZE_MAX
+        part.append(item)
+        left -= size
+    if part:
+        yield part
 
 
 def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
@@ -150,7 +170,7 @@ def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
     (items,) = from_bytes(data)
     if kept_in(items.schema) is not None:
         return (data,)
-    how = how.of(items.column("kafka")[0].as_py())  # They are of one log dir.
+    how = how.of(*(items.column(name)[0].as_py() for name in ("kafka", "kafka_lowest")))  # They are of one log dir.
     known = known_of(items)
     if known is None:
         return tuple(map(to_bytes, scan_batches(iter((items,)), how)))
@@ -228,6 +248,7 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
     if view is None:
         return Scanned(item, None, complete=False, findings=unread)
     context = _context_of(item, view, how.release)
+    reads = how.depth.verifies
     if item.source is not None:
         view = in_its_cluster(view, item.source, context)
     findings = [*unread]
@@ -235,18 +256,25 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         (view,) = segment_scan.partitions((view,), lambda _: not unread, findings)
     if not unread:
         findings.extend(check_partition(view, how.release))
-    inputs = load_inputs(offsets, how.release, clean=item.clean_shutdown)
-    predict = partial(predicted, directory, view, inputs, context, complete=not unread)
-    start = guarded(partial(predict, reads=how.depth.verifies), where)
+
+    def predict(release: Release, *, reads: bool) -> PartitionPrediction | Finding | None:
+        inputs = load_inputs(offsets, release, clean=item.clean_shutdown)
+        around = context if release is how.release else _context_of(item, view, release)
+        return guarded(lambda: predicted(directory, view, inputs, around, complete=not unread, reads=reads), where)
+
+    start = predict(how.release, reads=reads)
     if isinstance(start, Finding):
         findings.append(start)
         start = None
     elif any(finding.claims for finding in findings):
         # Only for these few a log is read through at any depth.
-        reread = guarded(partial(predict, reads=True), where) if _is_unread(start) else start
+        reread = predict(how.release, reads=True) if _is_unread(start) else start
         known = () if reread is None or isinstance(reread, Finding) else (reread,)
         findings = list(_settled(findings, known, how.release))
-    if start is not None and how.depth.verifies:
+    differs = None
+    if how.other is not None and not isinstance(other := predict(how.other, reads=reads), Finding):
+        start, differs = worse_start((how.release, start), (how.other, other))
+    if start is not None and reads:
         start = with_known_faults(disk, start, view.read)
     has_state = view.where.broker_id is not None and not view.is_metadata_log
     state = _state(view, log_dir, start, how) if has_state else None
@@ -254,7 +282,7 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
         disk, item.log_dir, start, offsets, context.image, clean=item.clean_shutdown, looks=looks,
         broker_id=view.where.broker_id,
     )  # fmt: skip
-    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start, log)
+    return Scanned(item, view, len(unread) == 0, sorted(findings, key=Finding.sort_key), state, start, log, differs)
 
 
 def _is_unread(start: PartitionPrediction | None) -> bool:
@@ -342,7 +370,7 @@ def look_at_broker(
 
     If nothing of the broker has changed since an earlier run, they are what is remembered of it.
     """
-    how = how.of(log_dirs_seen[0][0].used)
+    how = how.of(log_dirs_seen[0][0].used, log_dirs_seen[0][0].lowest)
     signature = broker_signature(log_dirs_seen, how)
     known = None if signature is None else remembered_broker(signature, how)
     if known is not None:
@@ -361,6 +389,7 @@ def _look_at_broker(
     rows: list[tuple[str, pa.RecordBatch]] = []
     views: list[LogDirView] = []
     starts: list[LogDirPrediction] = []
+    others: list[LogDirPrediction] = []
     opened_log_dirs: list[tuple[Identified, LogDir]] = []
     logs: list[LogFacts] = []
     for log_dir, seen in log_dirs_seen:
@@ -377,6 +406,9 @@ def _look_at_broker(
         logs.extend(row.log for row in light if row.log is not None)
         opened_log_dirs.append((log_dir, opened))
         starts.append(_judged(log_dir, opened, known_starts, how.release))
+        if how.other is not None:
+            again = open_log_dir(tree_of(log_dir.path), log_dir.path, log_dir.broker_id, how.other)
+            others.append(_judged(log_dir, again, known_starts, how.other))
         log_dir_view = whole_log_dir(opened, partitions)
         place = (log_dir.cluster, log_dir.broker)
         kafka = (how.release.name, None, None, None) if log_dir.kafka is None else log_dir.kafka.row
@@ -384,15 +416,8 @@ def _look_at_broker(
         findings = _sorted(_settled(problems, known_starts, how.release), how)
         rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
-        rows.append(
-            (
-                "log_dirs",
-                batch_of(
-                    [(*place, *log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted))],
-                    log_dirs.TABLE.run_columns,
-                ),
-            )
-        )
+        row = log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted)
+        rows.append(("log_dirs", batch_of([(*place, *row)], log_dirs.TABLE.run_columns)))
         entries = ((*place, *row) for row in checkpoints.rows(log_dir_view))
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
             rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
@@ -400,10 +425,17 @@ def _look_at_broker(
     first = log_dirs_seen[0][0]
     place = (first.cluster, first.broker)
     judged = broker_premises(opened_log_dirs, logs, how.release, reads_keys=how.depth is Depth.RECORDS)
-    combined = as_judged(combined_starts(starts, how.release, has_left), {first.group: judged})
+
+    def combined(alone: list[LogDirPrediction], release: Release) -> Sequence[LogDirPrediction]:
+        return as_judged(combined_starts(alone, release, has_left), {first.group: judged})
+
+    of_log_dirs = [(log_dir_row(start), _NO_OTHER) for start in combined(starts, how.release)]
+    if how.other is not None:
+        ends = zip(combined(starts, how.release), combined(others, how.other), strict=True)
+        of_log_dirs = [worse_row((how.release, ours), (how.other, theirs)) for ours, theirs in ends]
     of_starts = [
-        (*place, log_dir.broker_id, log_dir.path, *log_dir_row(start))
-        for (log_dir, _), start in zip(log_dirs_seen, combined, strict=True)
+        (*place, differs, log_dir.broker_id, log_dir.path, *row)
+        for (log_dir, _), (row, differs) in zip(log_dirs_seen, of_log_dirs, strict=True)
     ]
     rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
     of_premises = [(*place, *premise_row(premise)) for premise in judged]

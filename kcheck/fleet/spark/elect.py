@@ -15,7 +15,7 @@ from kcheck.disk.tree import real_path
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster
-from kcheck.fleet.runs.elect import Elections, RunElection, concluded, elected, prepared
+from kcheck.fleet.runs.elect import Elections, RunElection, elected, elected_by, prepared
 from kcheck.fleet.runs.elect_clusters import RunElections, together
 from kcheck.fleet.runs.election_rows import COUNTS, PARTITIONS, PartitionRows
 from kcheck.fleet.runs.replicas import FIELDS
@@ -49,9 +49,9 @@ def elect_run(
     """Return what `kcheck.fleet.runs.elect.elect_run` returns; every host sees the run below the same path."""
     _on_disk(path)
     run = open_run(path)
-    named = prepared(run, cluster, question, is_planned=out is not None)
+    known = prepared(run, cluster, question, is_planned=out is not None)
     with session as spark, in_a_line():
-        return _elected(spark, run, *named, wanted, out)
+        return _elected(spark, run, known, question, wanted, out)
 
 
 def elect_clusters(
@@ -65,7 +65,7 @@ def elect_clusters(
     """Return what `kcheck.fleet.runs.elect_clusters.together` returns."""
     _on_disk(run.path)
     with session as spark, in_a_line():
-        return together(run, names, lambda name: _elected(spark, run, *prepared(run, name, question), wanted, None))
+        return together(run, names, lambda name: _elected(spark, run, prepared(run, name, question), question, wanted))
 
 
 def _on_disk(path: str) -> None:
@@ -74,16 +74,19 @@ def _on_disk(path: str) -> None:
 
 
 def _elected(
-    spark: "SparkSession", run: FleetRun, cluster: RunCluster, here: ClusterHere, wanted: PartitionFilter,
-    out: str | None,
+    spark: "SparkSession", run: FleetRun, cluster: RunCluster, question: ElectionQuestion, wanted: PartitionFilter,
+    out: str | None = None,
 ) -> RunElection:  # fmt: skip
     frame = _partitions(spark, run, cluster.name)
-    task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
-    decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
-    # Pickled by the executors of this session, as Spark itself does with rows of Python.
-    parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301 - as above
-    chosen = reduce(Elections.with_other, parts, Elections(wanted, is_planned=out is not None))
-    return concluded(run, cluster, here, chosen, out)
+
+    def choose(here: ClusterHere) -> Elections:
+        task = partial(decide_all, here=here, wanted=wanted, is_planned=out is not None)
+        decided = frame.mapInArrow(task, ddl(_CHOSEN)).toArrow()
+        # Pickled by the executors of this session, as Spark itself does with rows of Python.
+        parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301 - as above
+        return reduce(Elections.with_other, parts, Elections(wanted, is_planned=out is not None))
+
+    return elected_by(choose, run, cluster, question, out)
 
 
 def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "DataFrame":

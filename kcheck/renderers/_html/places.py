@@ -57,9 +57,9 @@ def clusters(rows: Sequence[Row]) -> Html:
         counts("Brokers", "broker_count"), plain("Kafka", "kafka"),
     ]  # fmt: skip
     notes = "".join(
-        f'<p class="note">{text(row["cluster"])}: {text(row["kafka_differs"])}</p>\n'
+        f'<p class="note">{text(row["cluster"])}: {text(words)}</p>\n'
         for row in rows
-        if row["kafka_differs"]
+        for words in filter(None, (row["kafka_differs"], row["decision_differs"]))
     )
     return chart(what, bars) + notes + _two_tables("clusters", "cluster", columns, rows)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kcheck.core.cluster.znode_tree import chroots, holds_the_first, replay, restore
+from kcheck.core.cluster.znode_tree import chroot_of, chroots, holds_the_first, replay, restore
 from kcheck.model.parsed import Defect, Parsed
 from kcheck.model.znodes import (
     CloseSession,
@@ -115,6 +115,13 @@ def test_a_server_starts_with_the_newest_snapshot_that_is_intact() -> None:
     tree = restore([damaged, damaged], logs)
     assert ("/a" in tree.znodes, tree.gap_after, tree.no_snapshot) == (True, 1, True)
     assert not restore([], logs).no_snapshot
+
+
+@pytest.mark.parametrize(
+    ("connect", "chroot"), [("a:1,b:2", ""), (" a:1/ ", ""), ("a:1,b:2/kafka/x", "/kafka/x"), ("a:1/k/", "/k")]
+)
+def test_chroot_of_a_setting(connect: str, chroot: str) -> None:
+    assert chroot_of(connect) == chroot
 
 
 def test_chroots() -> None:

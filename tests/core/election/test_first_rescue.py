@@ -41,4 +41,4 @@ def test_what_comes_first(metadata: MetadataHere, verb: RescueVerb | None, words
     assert (None if rescue is None else rescue.verb) == verb
     if rescue is not None:
         assert rescue.why.startswith(words)
-        assert rescue._replace(command="kcheck x").sentence == f"{rescue.why}: kcheck x."
+        assert rescue._replace(command="kcheck x").sentence == f"{rescue.why}: kcheck x"

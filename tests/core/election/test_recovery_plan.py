@@ -3,10 +3,11 @@
 from typing import Any
 
 from kcheck.core.election.course import Later, LaterLeader
-from kcheck.core.election.early_elections import Displaced
-from kcheck.core.election.election import Seats
+from kcheck.core.election.early_elections import Displaced, Means
+from kcheck.core.election.election import ElectionRules, Seats
 from kcheck.core.election.plans import Candidate, CopyState, PartitionElection
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, Recovery, SavedPlan, saved_plan
+from kcheck.core.election.scenarios import planned
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.dialogue import Dialogue, Replica, Status
 from kcheck.core.replication.leader_costs import Amounts
@@ -15,6 +16,7 @@ from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegi
 from kcheck.model.entries import Epoch, Offset
 from tests.core.election.test_plans import NOTHING, STARTS, candidate, election, follower, plan
 
+KRAFT = ElectionRules(kraft=True)
 WAITS = election(candidate(2), candidate(3), isr=(9,))
 """A partition whose last replica in sync is not here: nobody leads it without an unclean election."""
 
@@ -39,6 +41,18 @@ def test_what_needs_an_election() -> None:
     assert steps.unclean == (WAITS,)
     assert steps.undecided == (undecided,)
     assert steps.reassigned == ()
+
+
+def test_a_leader_in_a_new_log_dir_may_need_an_election() -> None:
+    """A real 4.3.1 elected the only replica on a formatted disk by itself in one run, and nobody in another one."""
+    row = election(candidate(1, in_new_log_dir=True), rules=KRAFT)
+    (row,) = planned([row], STARTS, (1,), Means())
+    assert (row.race, row.planned, row.needs_unclean) == (frozenset({1, None}), 1, False)
+    steps = recovery(row)
+    assert (steps.unclean, steps.reassigned) == ((row,), ())
+    in_sync = election(candidate(1, in_new_log_dir=True), candidate(2), isr=(1, 2), rules=KRAFT)
+    (in_sync,) = planned([in_sync], STARTS, (1, 2), Means())
+    assert recovery(in_sync).unclean == ()
 
 
 def test_what_must_be_reassigned_before() -> None:

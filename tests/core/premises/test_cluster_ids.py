@@ -3,6 +3,8 @@
 import pytest
 
 from kcheck.core.premises.table import judged
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
 from kcheck.model.premises import PremiseEvidence, PremiseStatus
 from tests.core.premises.test_premises import facts
 
@@ -21,3 +23,22 @@ def test_most_disks_decide(named: str, status: PremiseStatus, sentence: str | No
     (judgement,) = (row for row in judged(given) if row.id == "P101")
     assert status is judgement.status
     assert sentence in (None, judgement.sentence)
+
+
+@pytest.mark.parametrize(
+    ("connect", "chroot", "verdict"),
+    [
+        ("a:1/kafka", "/kafka", PremiseStatus.PROVEN), ("a:1/", "", PremiseStatus.PROVEN),
+        ("a:1/other", "", "zookeeper.connect has the path /other, the topics of the cluster are below /"),
+        ("a:1,b:1", "/kafka", "zookeeper.connect has the path /, the topics of the cluster are below /kafka"),
+        ("", "/kafka", None), ("a:1/other", None, None),
+    ],
+)  # fmt: skip
+def test_the_path_in_zookeeper_connect(connect: str, chroot: str | None, verdict: object) -> None:
+    """The broker would make another cluster there; without settings, or without topics, nothing is compared (P314)."""
+    given = facts(
+        config={"zookeeper.connect": connect}, chroot=chroot, mode=Mode.ZOOKEEPER, release=release("3.9"), image=None
+    )
+    found = [row for row in judged(given) if row.id == "P314"]
+    said = [row.sentence if row.status is PremiseStatus.REFUTED else row.status for row in found]
+    assert said == ([] if verdict is None else [verdict])

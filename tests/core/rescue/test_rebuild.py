@@ -58,6 +58,14 @@ def test_without_a_configuration_nothing_is_deleted() -> None:
     assert topic(plan, "__consumer_offsets").suggested == {}
 
 
+def test_a_topic_with_records_in_remote_storage_stays_there() -> None:
+    """Turned on later, remote records below the local log are deleted; a museum leaves the store alone."""
+    held = disks(tiered=frozenset({"t"}))
+    assert rebuild(held, wanted()).topics[0].configs["remote.storage.enable"] == "true"
+    assert "remote.storage.enable" not in rebuild(held, wanted(standalone=True)).topics[0].configs
+    assert "remote.storage.enable" not in rebuild(disks(), wanted()).topics[0].configs
+
+
 def test_a_partition_without_a_disk_stays_offline() -> None:
     """It is on a broker that never comes back: an empty log would pass for a full one."""
     held = {("t", 1): partition(), ("t", 3): partition()}

@@ -91,7 +91,7 @@ def test_an_action_is_about_the_worst_of_its_kind(tmp_path: Path) -> None:
         tmp_path / "worst", predictions=[*starts, LOSS], replica_sets=sets, findings=[finding()], log_dirs=log_dirs
     )
     elect = f"kcheck elect --from {worst} --cluster c --partition"
-    by_hand = "Elect no leader of t-2 of c by hand yet: even under the best one, broker 2, others drop"
+    by_hand = "Elect no leader of t-2 of c by hand yet: even under the best one, broker 2, others lose"
     alone = "Keep broker 2 running: only its disk has the last 2 committed records of t-0 of c."
     assert [
         (

@@ -1,5 +1,6 @@
 """`fleet scan --kafka auto`: each broker of a mixed fleet is looked at as a command would that names it alone."""
 
+import io
 import json
 from collections.abc import Iterable
 from itertools import groupby
@@ -8,15 +9,28 @@ from typing import Any
 
 import pytest
 
+import kcheck
+from kcheck.core.releases.releases import release as release_named
+from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Mode, Outcome
 from kcheck.fleet.run import open_run
-from kcheck.fleet.runs.elect import elect_run
+from kcheck.fleet.runs.elect import RunElection, elect_run, harm_of
+from kcheck.fleet.runs.recover import decision_row, recover_run
 from kcheck.fleet.runs.report import report as fleet_report
+from kcheck.fleet.scan.predictions import worse_row, worse_start
 from kcheck.fleet.scan.releases import BrokerKafka, ReleaseOptions, common_releases
+from kcheck.model.entries import Offset
 from kcheck.model.evidence import AUTO
+from kcheck.model.loss import LostRecords
+from kcheck.model.names import parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
+from kcheck.registry import plug
 from kcheck.replicas.elect import ElectionQuestion
+from kcheck.screen.options import Options
+from kcheck.tables import predictions
 from kcheck.verbs.release import NamedFiles, release
+from kcheck.words import other_end_words
 from tests.builders import partition_dir, run
 from tests.fleet.scan.test_local_engine import BROKERS, places, scanned, told
 from tests.oracle.ask import IS_WHOLE
@@ -147,4 +161,77 @@ def test_plans_are_those_of_the_end_of_a_range_that_loses_more(tmp_path: Path) -
         shown = ends[other[row["kafka_differs"]] or "2.3"]["replica_sets"][at]
         assert {**row, "kafka_differs": None} == shown
     clusters: Any = fleet_report(open_run(str(tmp_path / "out" / "run=r")), lambda *_: True).body["clusters"]
-    assert all("differs under Kafka 0.11.0 in 1 partition" in row["kafka_differs"] for row in clusters)
+    assert all("truncation under Kafka 0.11.0 in 1 partition" in row["kafka_differs"] for row in clusters)
+
+
+def test_elections_of_a_run_are_those_of_the_end_of_a_range_that_loses_more(tmp_path: Path) -> None:
+    """`elect --from` and `recover --from` answer for both ends of 0.11 to 2.3, as the command line does."""
+    old = [path for path in MIXED if path.parent.name == "diverged" and path.parts[-3] == "1.1.1"]
+    inventory, asked = inventory_of(tmp_path / "fleet.csv", old), ElectionQuestion(incomplete_ok=True)
+
+    def elected(name: str, **how: Any) -> RunElection:
+        scanned(tmp_path, inventory, depth="crc", name=name, **how)
+        return elect_run(str(tmp_path / "out" / f"run={name}"), None, asked, wanted=PartitionFilter())
+
+    of_range = elected("range", auto=ReleaseOptions())
+    ends = {kafka: harm_of(elected(kafka, kafka=kafka)) for kafka in ("2.3", "0.11.0")}
+    said = of_range.cluster.release.evidence
+    assert said is not None
+    assert said.other is not None
+    assert {said.used, said.other.kafka} == {*ends}
+    assert harm_of(of_range) == ends[said.used] == max(ends.values())
+    assert said.other.differs_in == ("elect diverged-0", "elect emptied-0")
+    (decision,) = recover_run(str(tmp_path / "out" / "run=range"), None, asked).clusters
+    row = decision_row(decision)
+    assert row["kafka_evidence"] == said.row()
+    assert f"Kafka {said.other.kafka}. Its answer differs in: elect diverged-0, elect emptied-0." in str(
+        other_end_words(decision.release.evidence)
+    )
+
+
+def test_next_starts_are_those_of_the_end_of_a_range_that_is_worse(tmp_path: Path) -> None:
+    """Rows name the other end for the directories that `kcheck predict` names, and are those of one of both ends."""
+    folder = BROKERS / "1.1.1" / "diverged" / "broker-1"
+    inventory = inventory_of(tmp_path / "fleet.csv", [folder])
+
+    def predictions(name: str, **how: Any) -> list[dict[str, Any]]:
+        return scanned(tmp_path, inventory, depth="crc", name=name, **how)[1]["predictions"]
+
+    rows = predictions("range", auto=ReleaseOptions())
+    ends = {kafka: predictions(kafka, kafka=kafka) for kafka in ("2.3", "0.11.0")}
+    said = kcheck.predict(folder).release.evidence
+    assert said is not None
+    assert said.other is not None
+    assert said.other.differs_in
+    named = {f"predict {row['dir']}" for row in rows if row["dir"] is not None and row["kafka_differs"] is not None}
+    assert named == {*said.other.differs_in}
+    for row, newest, oldest in zip(rows, ends["2.3"], ends["0.11.0"], strict=True):
+        assert {**row, "kafka_differs": None} == (oldest if row["kafka_differs"] == "2.3" else newest)
+    of_run = fleet_report(open_run(str(tmp_path / "out" / "run=range")), lambda *_: True)
+    clusters: Any = of_run.body["clusters"]
+    assert f"next start under Kafka 0.11.0 in {len(named)} directories" in str(clusters[0]["kafka_differs"])
+    metrics = io.StringIO()
+    plug("kcheck.renderers", "prometheus", "RENDERER").render(of_run, metrics, Options())
+    labels = 'cluster="1.1.1-diverged",answer="next start",kafka="0.11.0"'
+    assert f"kcheck_fleet_release_differences{{{labels}}} {len(named)}\n" in metrics.getvalue()
+
+
+def test_the_worse_of_two_starts() -> None:
+    """The outcome decides, then the records lost; of equal ones the newest release counts."""
+    new, old = release_named("2.3"), release_named("0.11.0")
+    directory = parse_directory("t-0")
+    assert directory is not None
+    ok = PartitionPrediction("t-0", directory, Outcome.OK, None)
+    lost = ok._replace(outcome=Outcome.LOST, lost=LostRecords(Offset(0), Offset(4), 4, 0, None))
+    unknown = lost._replace(lost=LostRecords(Offset(0), Offset(4), None, 0, None))
+    assert worse_start((new, ok), (old, ok._replace(reason="other words"))) == (ok, None)
+    assert worse_start((new, ok), (old, lost)) == (lost, "2.3")
+    assert worse_start((new, unknown), (old, lost)) == (unknown, "0.11.0")
+    assert worse_start((new, None), (old, ok)) == (ok, "2.3")
+    assert worse_start((new, None), (old, None)) == (None, None)
+    fine = LogDirPrediction("/d", 1, Outcome.OK, (), clean=True, mode=Mode.ZOOKEEPER, uncertain=None, partitions=())
+    abort = fine._replace(outcome=Outcome.ABORT, reasons=("a reader refuses it",))
+    at = predictions.TABLE.names[2:].index("outcome")
+    for first, second, differs in ((fine, fine, None), (fine, abort, "2.3"), (abort, fine, "0.11.0")):
+        row, other = worse_row((new, first), (old, second))
+        assert (row[at], other) == ("ok" if differs is None else "abort", differs)

@@ -10,7 +10,8 @@ from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import ClusterImage
 from kcheck.plans.recover_metadata import MetadataRecovery
 from kcheck.views.metadata_copy import read_copy
-from tests.oracle.clusters.lost_quorum import BROKERS, METADATA, Nodes, followed, same, wait_leads
+from tests.oracle.clusters.lost_quorum import BROKERS, METADATA, Nodes, followed, next_kind, same, wait_leads
+from tests.oracle.kafka import wait_for
 
 NEW = 201
 """The new controller."""
@@ -58,7 +59,10 @@ def planned(nodes: Nodes, out: Path, **asked: Any) -> MetadataRecovery:
 
 def started(nodes: Nodes, answer: MetadataRecovery, base: Path) -> None:
     """Do what a plan says, start everything at once; all is as before, and works."""
+    plan = Path(answer.folder)
     followed(nodes, answer)
+    assert next_kind(nodes, plan, NEW) == ("next", "brokers")
     nodes.start(NEW, *BROKERS)
     wait_leads(nodes[NEW])
     same(nodes, base)
+    wait_for("the end of the plan", lambda: next_kind(nodes, plan, NEW) == ("done", None))

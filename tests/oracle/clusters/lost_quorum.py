@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from kcheck.api import rescue_progress
 from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import log_name
@@ -269,6 +270,13 @@ def followed(nodes: Nodes, answer: "QuorumRecovery | MetadataRecovery") -> None:
                         line for line in path.read_text().splitlines() if not line.startswith("controller.quorum.")
                     ]
                     path.write_text("\n".join([*lines, command]) + "\n")
+
+
+def next_kind(nodes: Nodes, plan: Path, controller: int) -> tuple[str, str | None]:
+    """Return what `kcheck recover PLAN --next` says: the state, and the kind of the step."""
+    here = [number for number in (controller, *BROKERS) if number in nodes.nodes]
+    answer = rescue_progress(plan, *nodes.arguments(*here))
+    return str(answer.state), None if answer.at is None else str(answer.steps[answer.at].action)
 
 
 def cut(nodes: Nodes, number: int, offset: int) -> None:

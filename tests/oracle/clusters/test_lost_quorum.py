@@ -32,6 +32,7 @@ from tests.oracle.clusters.lost_quorum import (
     followed,
     made,
     middle,
+    next_kind,
     same,
     wait_leads,
     works,
@@ -77,13 +78,15 @@ def planned(nodes: Nodes, *each: int, way: Way, out: Path, **asked: object) -> Q
 
 def started(nodes: Nodes, answer: QuorumRecovery, base: Path) -> None:
     """Do what a plan says, start its controller alone, then the brokers; all is as before, and works."""
+    plan, target = Path(answer.folder), answer.rescue.target.node_id if answer.rescue else -1
     followed(nodes, answer)
-    assert answer.rescue is not None
-    leader = nodes[answer.rescue.target.node_id]
+    assert next_kind(nodes, plan, target) == ("next", "controller")
+    leader = nodes[target]
     leader.start()
     wait_leads(leader)
     nodes.start(*BROKERS)
     same(nodes, base)
+    wait_for("the end of the plan", lambda: next_kind(nodes, plan, target) == ("done", None))
 
 
 @pytest.mark.whole
@@ -187,6 +190,7 @@ def test_an_empty_node_stands_in_for_a_lost_voter(version: str, base: Base, tmp_
         wait_leads(nodes[101])
         nodes.start(*BROKERS)
         same(nodes, cluster)
+        wait_for("the end of the plan", lambda: next_kind(nodes, tmp_path / "out", 101) == ("done", None))
         (removal,) = (command for step in answer.steps for command in step.commands if "remove-controller" in command)
         words = removal.replace("HOST:9092", nodes.bootstrap).split()[1:]
         wait_for("the removal", lambda: is_removed(nodes, words))

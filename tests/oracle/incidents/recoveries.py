@@ -54,6 +54,8 @@ class Said(NamedTuple):
     steps: tuple[str, ...]
     uncounted: tuple[int, ...]
     """The brokers whose own records the answer says not to count."""
+    committed: dict[str, dict[int, int]]
+    """Committed records that each leader costs, by partition: they count before all others."""
 
 
 def ask(folder: Path, like: Shape, out: str | None = None) -> ClusterRecovery:
@@ -79,7 +81,16 @@ def said(answer: ClusterRecovery) -> Said:
         leaders={name: row.planned for name, row in rows.items()},
         steps=tuple(text.title for text in answer.texts),
         uncounted=tuple(gap.broker_id for gap in answer.election.gaps),
+        committed={
+            name: {number: one.lost.upper_committed or 0 for number, one in row.leaders.items() if one.lost is not None}
+            for name, row in rows.items()
+        },
     )
+
+
+def committed(said: Said, course: Outcome) -> int:
+    """Return how many committed records the leaders of a course cost, as far as they are known."""
+    return sum(said.committed.get(name, {}).get(leader, 0) for name, leader in course.leaders.items())
 
 
 def judged(said: Said, course: Outcome) -> str:

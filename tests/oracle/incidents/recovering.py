@@ -35,6 +35,7 @@ from tests.oracle.incidents.recoveries import (
     Outcome,
     Said,
     ask,
+    committed,
     judged,
     of_partition,
     others,
@@ -93,7 +94,8 @@ def _verdicts(of: Recovering) -> Iterator[str]:
     yield judged(of.said, of.plan)
     if of.start_all is not None and of.plan.cost > of.start_all.cost:
         yield WORSE
-    if of.alone is not None and of.plan.cost > of.alone.cost:
+    is_dearer = of.alone is not None and of.plan.cost > of.alone.cost
+    if of.alone is not None and is_dearer and committed(of.said, of.alone) <= committed(of.said, of.plan):
         yield NOT_BEST
     if any(others(of.said, of.plan)):
         yield OTHER
@@ -112,15 +114,19 @@ def outcome(
     known: workload.Known,
     whole: Content,
     uncounted: Collection[int] = (),
+    renewed: Collection[str] = (),
 ) -> Outcome:
-    """Return what a course led to, of processes that have ended; `whole`: the records before the damage."""
+    """Return what a course led to, of processes that have ended; `whole`: the records before the damage.
+
+    `renewed`: the partitions of topics that were created again, of which an old copy may have former records.
+    """
     after = recovered.held(of)
     starts = {name: ends[0] for name, ends in seen.ends.items()}
     led = {name: leader for name, leader in seen.leaders.items() if leader > 0}
     kept = {row for name, leader in led.items() for row in after[leader].records if row[0] == name}
     had = {row for broker in before.values() for row in broker.records if row[0] in led}
     had = {row for row in had if row[1] >= starts.get(row[0], 0) or row[1] in known.records.get(row[0], ())}
-    gone = had - kept
+    gone = {row for row in had if row[0] not in renewed or row in whole} - kept
     rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
     places = {row[:2] for row in gone}
     once = {(name, at) for name, offsets in seen.lost.items() for at in offsets}
@@ -131,6 +137,15 @@ def outcome(
     lost, only, corrupt = (_counted(name for name, *_ in each) for each in rows)
     nobody = dict.fromkeys(known.records, NO_LEADER)
     return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders)
+
+
+def renewed(base: Path) -> set[str]:
+    """Return the partitions whose topic was deleted and created again while a base was made."""
+    old, now = (
+        {path.parent.name: path.read_bytes() for path in (base / time).glob("broker-*/data*/*/partition.metadata")}
+        for time in ("old", "now")
+    )
+    return {name for name in old.keys() & now.keys() if old[name] != now[name]}
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
@@ -201,7 +216,8 @@ class _Disks(NamedTuple):
         with contextlib.chdir(of.dir):
             seen = truth.happened(of, self.shape, self.known, play, then, spans, rest=rest)
         whole = recovered.of_log_dirs([*(self.base / "now").glob("broker-*/data*")]).records
-        return outcome(of, seen, before, self.known, whole, () if told is None else told.uncounted)
+        uncounted = () if told is None else told.uncounted
+        return outcome(of, seen, before, self.known, whole, uncounted, renewed(self.base))
 
     def by_plan(self) -> tuple[ClusterRecovery, Outcome, Followed]:
         """Ask for a plan, and follow it."""

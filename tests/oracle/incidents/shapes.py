@@ -32,6 +32,8 @@ class Shape(NamedTuple):
     combined: bool
     standalone: bool
     elr: int | None
+    ibp: str | None = None
+    """inter.broker.protocol.version, where it is older than the release."""
 
     @property
     def beside(self) -> str | None:
@@ -49,7 +51,12 @@ class Shape(NamedTuple):
     def __str__(self) -> str:
         words = [self.release, self.mode, f"{self.brokers} brokers", f"{self.log_dirs} log dirs"]
         words += ["combined"] * self.combined + ["dynamic voter"] * self.standalone
+        words += [] if self.ibp is None else [f"protocol {self.ibp}"]
         return ", ".join([*words, *([] if self.elr is None else [f"ELR {self.elr}"])])
+
+
+PROTOCOLS = {"2.4.1": ("0.11.0", "1.0", "2.0", "2.3"), "2.8.2": ("0.11.0", "2.3", "2.7"), "3.9.2": ("2.8", "3.2")}
+"""Older ones that brokers with ZooKeeper still speak."""
 
 
 def started(of: Shape, folder: Path) -> str:
@@ -70,6 +77,7 @@ def shape(random: Random, release: str, mode: str) -> Shape:
         combined=kraft and brokers == 3 and random.random() < 0.3,
         standalone=kraft and brokers == 1 and numbers(release) >= (3, 9) and random.random() < 0.5,
         elr=random.choice((0, 1)) if kraft and numbers(release) >= (4, 0) else None,
+        ibp=random.choice(PROTOCOLS[release]) if not kraft and random.random() < 0.4 else None,
     )
 
 
@@ -85,7 +93,12 @@ def settings(shape: Shape) -> dict[str, object]:
         "replica.lag.time.max.ms": 4000,
         "offsets.topic.segment.bytes": 1 << 20,
         "log.cleaner.enable": "true",
+        "log.cleaner.backoff.ms": 1000,
     }
+    if shape.ibp is not None:
+        common["inter.broker.protocol.version"] = shape.ibp
+        if numbers(shape.release) < (3, 0):
+            common["log.message.format.version"] = shape.ibp
     if numbers(shape.release) >= (3, 8):
         common["log.initial.task.delay.ms"] = 1000
     if shape.mode == "kraft" and shape.log_dirs > 1:

@@ -104,7 +104,9 @@ def prepared(folder: Path, base: Path, shape: Shape, work: Path) -> Cluster:
             if path.is_dir():
                 shutil.rmtree(path)
         for path in (folder / name).iterdir() if (folder / name).is_dir() else ():
-            if path.is_dir():
+            if path.is_symlink():
+                (of.dir / name / path.name).symlink_to(path.readlink())
+            elif path.is_dir():
                 _copied(path, of.dir / name / path.name)
     return of
 
@@ -137,7 +139,8 @@ def spans(folder: Path) -> dict[str, list[int]]:
         if logs(directory) and directory.name != METADATA:
             data = logs(directory)[-1].read_bytes()
             at = (batches(data)[-2:] or [0])[0]
-            end = int.from_bytes(data[at : at + 8], "big") + int.from_bytes(data[at + 23 : at + 27], "big") + 1
+            more = int.from_bytes(data[at + 23 : at + 27], "big") if data[at + 16] > 1 else 0
+            end = int.from_bytes(data[at : at + 8], "big") + more + 1
             found[place(directory)] = [int(min(directory.glob("*.log")).stem), end]
     return found
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tests.oracle.incidents.client import Client
 from tests.oracle.incidents.shapes import Shape, cluster, portable
+from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster, wait_for
 from tests.oracle.scenes import INDEX_SIZE_MAX
 
@@ -42,6 +43,8 @@ class Run:
         self.partitions: list[tuple[str, int, str]] = []
         """Topic, partition and acks of what is written to."""
         self.replaced: dict[str, list[int]] = {}
+        self.keys: dict[tuple[str, str, str], int] = {}
+        """Where the newest record of each key of a compacted topic is."""
 
     def create(self, topic: str, assignment: Iterable[Iterable[int]], acks: str, **configs: object) -> None:
         """Create a topic, to be written to with these acks."""
@@ -58,10 +61,17 @@ class Run:
     def learn(self, answer: list[list[str]]) -> None:
         """Note what was acknowledged."""
         for row in answer:
+            if row[0] == "a" and len(row) > 5:
+                self.replace(row[1], row[2], row[5])
+                self.keys[row[1], row[2], row[5]] = int(row[3])
             if row[0] == "a":
                 self.records.setdefault(f"{row[1]}-{row[2]}", {})[int(row[3])] = row[4]
             elif row[0] == "g":
                 self.groups[" ".join(row[1:4])] = int(row[4])
+
+    def replace(self, topic: str, partition: str, key: str) -> None:
+        """Forget the record that a newer one of its key replaces: the cleaner may remove it."""
+        self.records.get(f"{topic}-{partition}", {}).pop(self.keys.get((topic, partition, key), -1), None)
 
     def load(self, brokers: Iterable[int] | None = None) -> None:
         """Write something to most partitions; what has no leader among `brokers` is left out."""
@@ -72,6 +82,8 @@ class Run:
                 if topic == "pay" and self.random.random() < 0.7:
                     how = self.random.choice(("commit", "commit", "abort"))
                     self.learn(self.client.ask(f"{how} {topic} {partition} {self.random.choice((2, 7))}"))
+                elif topic == "keys":
+                    self.learn(self.client.ask(f"keyed {topic} {partition} {self.random.choice((9, 30))} none {acks}"))
                 else:
                     self.send(topic, partition, acks)
 
@@ -101,6 +113,11 @@ def topics(run: Run) -> None:
     run.create("pay", [some()], "all", **few)
     run.create("solo", [[number] for number in ids], "all", segment_ms=300)
     run.create("again", [some()], "all")
+    cleaned = {"cleanup_policy": "compact", "segment_ms": 300, "min_cleanable_dirty_ratio": 0.01}
+    run.create("keys", [some()], "all", **cleaned)
+    if numbers(run.shape.release) < (3, 0):
+        old = run.random.choice(("0.9.0", "0.10.0", "0.11.0"))
+        run.create("aged", [some()], "-1", segment_ms=300, message_format_version=old)
 
 
 def recreate(run: Run) -> None:
@@ -275,6 +292,79 @@ def reassigning(run: Run) -> bool:
     return stop(run)
 
 
+def moved_away(run: Run) -> bool:
+    """Give partitions of a broker that is down to the others; it comes back with what is not its own any more."""
+    _all_up(run)
+    number = run.random.choice(list(run.cluster.brokers))
+    others = [each for each in run.cluster.brokers if each != number]
+    run.cluster[number].kill()
+    time.sleep(5)
+    for name in ("orders 0", "orders 1", "again 0"):
+        run.client.ask(f"reassign {name} {','.join(map(str, others))}")
+    time.sleep(2)
+    run.load(set(others))
+    stop(run)
+    return False
+
+
+def recreated_behind(run: Run) -> bool:
+    """Delete a topic and create it again while a broker with its directories is down."""
+    _all_up(run)
+    number = run.random.choice(list(run.cluster.brokers))
+    run.cluster[number].stop()
+    recreate(run)
+    run.load({each for each in run.cluster.brokers if each != number})
+    return stop(run)
+
+
+def trimmed_behind(run: Run) -> bool:
+    """Delete records while a broker that has them is down."""
+    _all_up(run)
+    number = run.random.choice(list(run.cluster.brokers))
+    run.cluster[number].kill()
+    time.sleep(5)
+    run.load({each for each in run.cluster.brokers if each != number})
+    for name in ("orders-0", "orders-1", "audit-0"):
+        topic, _, partition = name.rpartition("-")
+        offsets = sorted(run.records.get(name, {}))
+        if len(offsets) > 4 and not run.client.ask(f"trim {topic} {partition} {offsets[-3]}"):
+            run.records[name] = {at: value for at, value in run.records[name].items() if at >= offsets[-3]}
+    time.sleep(2)
+    stop(run)
+    return False
+
+
+def lost_disk(run: Run) -> bool:
+    """Let the second log dir of a broker fail under load; it is back when all is over."""
+    _all_up(run)
+    broker = run.cluster[run.random.choice(list(run.cluster.brokers))]
+    log_dir = broker.log_dirs[-1]
+    aside = log_dir.with_name("failed")
+    log_dir.rename(aside)
+    time.sleep(6)
+    run.load()
+    run.settle()
+    stop(run)
+    shutil.rmtree(log_dir, ignore_errors=True)
+    aside.rename(log_dir)
+    return False
+
+
+def between_disks(run: Run) -> bool:
+    """Move partitions from one log dir to the other, slowly; then kill all, or stop them."""
+    for number, broker in run.cluster.brokers.items():
+        run.client.ask(f"slow {number}")
+        for name in ("orders 0", "solo 0", "pay 0", f"solo {number - 1}"):
+            run.client.ask(f"move {name} {number} {broker.log_dirs[run.random.randrange(2)]}")
+    run.load()
+    run.settle()
+    run.load()
+    if run.random.random() < 0.5:
+        return stop(run)
+    run.cluster.kill()
+    return False
+
+
 def more_in_sync(run: Run) -> bool:
     """Ask for more replicas in sync than there are."""
     _all_up(run)
@@ -289,9 +379,12 @@ def more_in_sync(run: Run) -> bool:
 STORIES: tuple[tuple[Callable[[Run], bool], int], ...] = (
     (stop_cleanly, 1), (stop_cleanly, 1), (kill_all, 1), (kill_all, 1), (kill_one_by_one, 2), (one_behind, 2),
     (rolling, 2), (unclean_election, 2), (open_transaction, 1), (frozen_follower, 2), (trimmed, 1),
-    (reassigning, 2), (more_in_sync, 3), (unclean_topic, 2),
+    (reassigning, 2), (more_in_sync, 3), (unclean_topic, 2), (moved_away, 2), (recreated_behind, 2),
+    (trimmed_behind, 2), (lost_disk, 2), (between_disks, 1),
 )  # fmt: skip
 """What happens last, and how many brokers it takes; what stands here twice is likelier."""
+OF_TWO_DISKS = (lost_disk, between_disks)
+"""Those that need two log dirs."""
 
 
 def build(random: Random, shape: Shape, folder: Path, stories: Collection[str] = ()) -> Known:
@@ -302,6 +395,7 @@ def build(random: Random, shape: Shape, folder: Path, stories: Collection[str] =
     work = folder.with_name(f"{folder.name}-work")
     of = cluster(shape, work)
     fitting = [story for story, brokers in STORIES if brokers <= shape.brokers]
+    fitting = [story for story in fitting if shape.log_dirs > 1 or story not in OF_TWO_DISKS]
     story = random.choice([story for story in fitting if story.__name__ in stories] or fitting)
     with of, Client(of.bootstrap) as client:
         run = Run(random, shape, of, client)
@@ -315,6 +409,7 @@ def build(random: Random, shape: Shape, folder: Path, stories: Collection[str] =
                 run.learn(client.ask("offset readers orders 0 1"))
             if number == 1:
                 _old_copy(random, run, folder)
+                _live_copies(run, folder)
                 recreate(run)
         clean = story(run)
         of.kill()
@@ -350,6 +445,20 @@ def _old_copy(random: Random, run: Run, folder: Path) -> None:
         shutil.copytree(run.cluster.beside.dir / "version-2", folder / "old" / "zookeeper" / "version-2")
     broker.start()
     run.settle()
+
+
+def _live_copies(run: Run, folder: Path) -> None:
+    """Copy the disks of all processes while they run, one after the other, with records between."""
+    nodes = list(run.shape.nodes)
+    run.random.shuffle(nodes)
+    for number, name in enumerate(nodes):
+        for log_dir in sorted((run.cluster.dir / name).glob("data*")):
+            with contextlib.suppress(shutil.Error):  # a file that is gone by now
+                copy(log_dir, folder / "live" / name / log_dir.name)
+        if number == 0:
+            run.load()
+    if run.shape.mode == "zk":
+        shutil.copytree(run.cluster.beside.dir / "version-2", folder / "live" / "zookeeper" / "version-2")
 
 
 def copy(source: Path, target: Path) -> None:

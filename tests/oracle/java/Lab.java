@@ -2,11 +2,14 @@
 //   create TOPIC 1,2;2,1 NAME=VALUE ...          replicas of each partition, the first of them preferred
 //   delete TOPIC
 //   send TOPIC PARTITION COUNT CODEC ACKS        prints "a TOPIC PARTITION OFFSET VALUE" for each acknowledged record
+//   keyed TOPIC PARTITION COUNT CODEC ACKS       the same with seven keys; prints the key of each, too
 //   commit|abort|open TOPIC PARTITION COUNT      one transaction; `commit` prints what it has committed
 //   offset GROUP TOPIC PARTITION OFFSET          the commit of a consumer group
 //   configure TOPIC NAME=VALUE
 //   trim TOPIC PARTITION OFFSET                  delete the records below
 //   reassign TOPIC PARTITION 1,2                 begin to move a partition
+//   move TOPIC PARTITION BROKER PATH             begin to move a replica to another log dir
+//   slow BROKER                                  let it move them at 100 bytes a second
 //   elr 0|1                                      the level of the feature eligible.leader.replicas.version
 //   elect preferred|unclean                      prints "e TOPIC PARTITION ERROR"
 //   read TOPIC PARTITION                         "p TOPIC PARTITION LEADER START END", "r TOPIC PARTITION OFFSET VALUE", "x TOPIC PARTITION OFFSET ERROR"
@@ -29,6 +32,7 @@ import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.clients.producer.*;
 import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.TopicPartitionReplica;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -66,13 +70,15 @@ public class Lab {
             String value = "v" + made++;
             values.add(value);
             String padded = value + "x".repeat(40);
-            sent.add(producer.send(new ProducerRecord<>(w[1], Integer.parseInt(w[2]), "k" + value, padded)));
+            String key = w[0].equals("keyed") ? "k" + n % 7 : "k" + value;
+            sent.add(producer.send(new ProducerRecord<>(w[1], Integer.parseInt(w[2]), key, padded)));
         }
         producer.flush();
         for (int n = 0; n < sent.size(); n++) {
             try {
                 RecordMetadata told = sent.get(n).get();
-                if (say) System.out.println("a " + w[1] + " " + w[2] + " " + told.offset() + " " + values.get(n));
+                String key = w[0].equals("keyed") ? " k" + (sent.size() - n) % 7 : "";
+                if (say) System.out.println("a " + w[1] + " " + w[2] + " " + told.offset() + " " + values.get(n) + key);
             } catch (java.util.concurrent.ExecutionException e) {
                 System.out.println("! not acknowledged: " + e.getCause().getClass().getSimpleName());
             }
@@ -173,13 +179,21 @@ public class Lab {
         switch (w[0]) {
             case "create": create(w); break;
             case "delete": admin.deleteTopics(List.of(w[1])).all().get(); break;
-            case "send":
+            case "send": case "keyed":
                 try (KafkaProducer<String, String> producer = producer("compression.type", w[4], "acks", w[5], "enable.idempotence", w[5].equals("all") ? "true" : "false")) {
                     send(producer, w, true);
                 }
                 break;
             case "commit": case "abort": case "open": transaction(w); break;
             case "offset": offset(w); break;
+            case "move":
+                admin.alterReplicaLogDirs(Map.of(new TopicPartitionReplica(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3])), w[4])).all().get();
+                break;
+            case "slow":
+                ConfigEntry rate = new ConfigEntry("replica.alter.log.dirs.io.max.bytes.per.second", "100");
+                admin.incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.BROKER, w[1]),
+                    List.of(new AlterConfigOp(rate, AlterConfigOp.OpType.SET)))).all().get();
+                break;
             case "configure":
                 ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, w[1]);
                 AlterConfigOp op = new AlterConfigOp(new ConfigEntry(w[2].split("=")[0], w[2].split("=")[1]), AlterConfigOp.OpType.SET);

@@ -6,6 +6,7 @@ from tests.oracle.incidents.damages import (
     checkpoints,
     exchanged,
     generations,
+    handiwork,
     identities,
     pieces,
     places,
@@ -115,7 +116,16 @@ KINDS = (
     Kind(8, subtle.other_index_entry), Kind(8, subtle.foreign_index), Kind(8, subtle.old_time_index),
     Kind(6, subtle.foreign_segment_whole), Kind(24, subtle.partition_over_other), Kind(24, subtle.exchange_in_topic),
     Kind(1, subtle.tail_without_trace, "many"), Kind(2, subtle.power_loss), Kind(2, subtle.zero_length_files),
-    Kind(30, subtle.longer_future, "jbod"), Kind(25, subtle.read_only_path), Kind(53, subtle.odd_setting),
+    Kind(29, handiwork.nested_copy), Kind(34, handiwork.linked_partition), Kind(34, handiwork.linked_segment),
+    Kind(34, handiwork.linked_log_dir), Kind(7, handiwork.renamed_segment), Kind(28, handiwork.second_name),
+    Kind(12, handiwork.edited_checkpoint), Kind(14, handiwork.lock_directory),
+    Kind(26, handiwork.spoil_bootstrap, "kraft"), Kind(46, handiwork.log_dir_twice),
+    Kind(46, handiwork.log_dirs_of_other), Kind(40, handiwork.other_chroot, "zk"),
+    Kind(18, handiwork.no_directory_id), Kind(25, handiwork.old_times), Kind(9, handiwork.later_snapshot),
+    Kind(14, handiwork.leftovers), Kind(4, handiwork.packed_segment), Kind(25, handiwork.closed_path),
+    Kind(40, handiwork.spoil_zookeeper, "zk"), Kind(22, handiwork.live_copy), Kind(22, handiwork.live_copies),
+    Kind(37, handiwork.live_controller), Kind(30, subtle.longer_future, "jbod"),
+    Kind(25, subtle.read_only_path), Kind(53, subtle.odd_setting),
 )  # fmt: skip
 """Numbers are those of the subjects: 1-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings;
 55 and 56 are of other times and clusters."""

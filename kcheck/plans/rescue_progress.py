@@ -1,0 +1,334 @@
+"""The progress of a cluster with the plan of a rescue, for `kcheck recover DIR --next`."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kcheck.core.election.progress import PlanState, StepState
+from kcheck.core.rescue.progress import (
+    NodeSeen,
+    RescueAction,
+    RescueSeen,
+    SavedRescue,
+    differences_of_rescue,
+    rescue_states,
+    seen_of_rescue,
+    state_of_rescue,
+    unsettled,
+)
+from kcheck.core.rescue.quorum_loss import RescueNode
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import join, split
+from kcheck.disk.places import digest_of_directory, digest_of_file
+from kcheck.documents.answer import Answer
+from kcheck.errors import UsageError
+from kcheck.handouts.quorum_steps import QuorumStep, rescue_command
+from kcheck.handouts.saved_rescue import AdoptedDirectory, RescueFiles, parse_rescue
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.finding import Finding
+from kcheck.model.names import DirectoryState, log_name, parse_directory, segment_bases, segment_prefix
+from kcheck.model.plan import Digest, FileOp, Rename, SetAside
+from kcheck.model.plan_json import parse_plan
+from kcheck.model.release import Release
+from kcheck.model.report import Report
+from kcheck.plans.recover_topic import topic_id_of
+from kcheck.plans.rescue_answer import RECOVERY, read_saved
+from kcheck.segments.batches import Walk
+from kcheck.views.log_dir import LogDirs
+from kcheck.views.metadata_at_hand import image_at_hand
+from kcheck.views.rescue_nodes import rescue_nodes, rifts
+from kcheck.views.settings_files import settings_path
+from kcheck.views.targets import Target, paths_of, read_properties, replica_targets
+from kcheck.words import agree, listed, shell_line, some_of
+
+_UNTIL = {
+    RescueAction.CONTROLLER: "the metadata log of the controller has a record of a new leader",
+    RescueAction.BROKERS: "the brokers have fetched the new metadata",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescueProgress(Answer):
+    """The answer of `kcheck recover DIR --next` about the plan of a rescue."""
+
+    folder: str
+    """The directory of the plan."""
+    verb: str
+    """The command of the plan, such as `quorum`."""
+    steps: tuple[QuorumStep, ...]
+    """The steps of the plan."""
+    states: tuple[StepState, ...]
+    """The progress of each step."""
+    seen: RescueSeen
+    """The state of the cluster."""
+    fails: tuple[str, ...]
+    """The reasons to stop."""
+    again: str
+    """The command that plans again."""
+    next_line: str
+    """The command that asks again."""
+    release: Release
+    """The Kafka release that is modelled."""
+    checked: tuple[str, ...]
+    """The paths that were read."""
+    collected: list[Finding]
+    """The findings about the paths that were read."""
+
+    @property
+    def state(self) -> PlanState:
+        """The state of the plan."""
+        return self._now[0]
+
+    @property
+    def at(self) -> int | None:
+        """The place of the first step that is not done; None if all are."""
+        return self._now[1]
+
+    @property
+    def _now(self) -> tuple[PlanState, int | None]:
+        return state_of_rescue([step.action for step in self.steps], self.states, self.fails)
+
+    @property
+    def shown(self) -> tuple[QuorumStep, ...]:
+        """The steps to take now, with the first one whose result a disk shows."""
+        if self.at is None or self.state is not PlanState.NEXT:
+            return ()
+        hidden = (RescueAction.SETTINGS, RescueAction.IDENTITY)
+        end = self.at
+        while self.steps[end].action in hidden and end + 1 < len(self.steps):
+            end += 1
+        return tuple(map(self._without_applied, self.steps[self.at : end + 1]))
+
+    def _without_applied(self, step: QuorumStep) -> QuorumStep:
+        """Return a step without the commands of plans that are applied."""
+        if step.action is not RescueAction.APPLY:
+            return step
+        left = [split(name)[1] for name in self.seen.pending]
+        return step._replace(commands=tuple(line for line in step.commands if any(name in line for name in left)))
+
+    @property
+    def later(self) -> tuple[QuorumStep, ...]:
+        """Steps for later, once the cluster works."""
+        return tuple(step for step in self.steps if step.action is RescueAction.LATER)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Done, wait, go on or stop, and why."""
+        if self.state is PlanState.STOP:
+            return f"Stop: {some_of(self.fails)}.", "Start no other node, stop every node of the plan, and ask again."
+        if self.at is None:
+            following = self.seen.following
+            which = f", with {agree(len(following), 'broker', 'brokers')} {listed(following)}" if following else ""
+            return (f"Done. The cluster is as planned{which}.",)
+        number = f"{self.at + 1} of {len(self.steps)}"
+        step = self.steps[self.at]
+        if self.state is PlanState.WAIT:
+            return (f"Wait. Step {number} is not settled ({step.title}). {_awaited(step, self.seen)}",)
+        return (f"Go on with step {number}. {step.title}.",)
+
+    @property
+    def until(self) -> str | None:
+        """The end of the step; None if the commands show the end."""
+        return _UNTIL.get(self.shown[-1].action) if self.shown else None
+
+    @property
+    def next_command(self) -> str | None:
+        """The command to type after the step; None once every step is done."""
+        return {PlanState.DONE: None, PlanState.STOP: self.again}.get(self.state, self.next_line)
+
+    def report(self) -> Report:
+        """Return the answer as rows."""
+        rows = zip(range(1, len(self.steps) + 1), self.steps, self.states, strict=True)
+        return self.as_report(
+            "recovery-next",
+            self.release.name,
+            body={
+                "state": str(self.state),
+                "verdict": " ".join(self.sentences),
+                "step": None if self.at is None or self.state is PlanState.STOP else self.at + 1,
+                "commands": tuple(command for step in self.shown for command in step.commands),
+                "until": self.until,
+                "check": (),
+                "steps": tuple(
+                    {"step": number, "action": str(step.action), "title": step.title, "state": str(state)}
+                    for number, step, state in rows
+                ),
+                "differs": (),
+                "fails": self.fails,
+                "next": self.next_command,
+            },
+            collected=self.collected,
+            checked=self.checked,
+            evidence=self.release.evidence,
+            kinds={"steps": "step"},
+        )
+
+
+def _awaited(step: QuorumStep, seen: RescueSeen) -> str:
+    if step.action is RescueAction.CONTROLLER:
+        return "Its metadata log must have a record of a new leader."
+    if step.action is RescueAction.CHECK:
+        return f"Left: {some_of(seen.left)}."
+    return f"{agree(len(seen.waiting), 'Broker', 'Brokers')} {listed(seen.waiting)} must start, and fetch the metadata."
+
+
+def rescue_next(folder: str, arguments: list[str], metadata: Sequence[str], release: Release) -> RescueProgress:
+    """Return the progress with the plan of a rescue.
+
+    UsageError if the directory holds no plan of a rescue, or a path is no log dir of a node.
+    """
+    files = parse_rescue(read_saved(folder, RECOVERY), join(folder, RECOVERY))
+    targets = replica_targets(arguments)
+    see = _seen_of_topic if files.verb == "topic" else _seen_of_metadata
+    seen, fails = see(files, folder, targets, metadata, release)
+    words = [files.topic, *arguments] if files.verb == "topic" else arguments
+    named = [word for path in metadata for word in ("--metadata", path)]
+    return RescueProgress(
+        folder=folder, verb=files.verb, steps=files.steps, states=rescue_states(files.saved.actions, seen), seen=seen,
+        fails=fails, again=rescue_command(files.verb, [*words, *named], files.saved.dead),
+        next_line=shell_line(["kcheck", "recover", folder, "--next", *arguments, *named]), release=release,
+        checked=paths_of(targets), collected=[],
+    )  # fmt: skip
+
+
+def _seen_of_metadata(
+    files: RescueFiles, folder: str, targets: Sequence[Target], metadata: Sequence[str], release: Release
+) -> tuple[RescueSeen, tuple[str, ...]]:
+    """Return the state of a cluster with the plan of `recover quorum` or `metadata`, and the reasons to stop."""
+    del metadata, release
+    saved = files.saved
+    nodes = rescue_nodes(targets, saved.dead)
+    leader = next((node for node in nodes if node.node_id == saved.controller), None)
+    if leader is None:
+        raise UsageError(f"--next needs the log dir of controller {saved.controller}: {saved.controller}=PATH")
+    image = None if leader.copy is None else leader.copy.image
+    rows = [
+        NodeSeen(node.node_id, None if node.copy is None else node.copy.epoch, node.epoch, node.running)
+        for node in nodes
+    ]
+    started = leader.running or leader.epoch > saved.written
+    pending, changed = ((), ()) if started else _plans_left(files, folder)
+    has_topics = image is not None and (saved.epoch > 0 or {*saved.topics} <= {*image.topics})
+    before = RescueSeen(pending, is_set=_is_set(files, targets), started=started)
+    seen = seen_of_rescue(saved, rows, image if has_topics else None, before)
+    strays = tuple(_strays(files, targets)) if saved.topics else ()
+    found = [*changed, *strays, *_torn(leader, nodes, seen), *differences_of_rescue(saved, rows, image, seen)]
+    return seen, tuple(found)
+
+
+def _torn(leader: RescueNode, nodes: Iterable[RescueNode], seen: RescueSeen) -> Iterator[str]:
+    """Yield the nodes that follow the new leader with different records."""
+    following = [node for node in nodes if node.node_id in seen.following]
+    for rift in rifts(LOCAL, leader, following) if seen.leads else ():
+        yield f"{rift.newest} and {rift.other} do not have the same record at offset {rift.offset}"
+
+
+def _strays(files: RescueFiles, targets: Iterable[Target]) -> Iterator[str]:
+    """Yield the directories of the plan that a broker renamed to -stray since."""
+    for target in targets:
+        for name in target.tree.directory(target.path).entries().directories:
+            parts, path = parse_directory(name), join(target.path, name)
+            is_stray = parts is not None and parts.state is DirectoryState.STRAY
+            if is_stray and parts is not None and parts.topic in files.saved.topics and path not in files.leftovers:
+                yield f"broker {target.broker_id} has set {path} aside"
+
+
+def _is_set(files: RescueFiles, targets: Sequence[Target]) -> bool:
+    """Return whether the settings of every node, as far as they are here, have the line of the plan."""
+    lines = [step.commands[-1] for step in files.steps if step.action is RescueAction.SETTINGS and step.commands]
+    by_node: dict[int | None, list[Target]] = {}
+    for target in targets:
+        by_node.setdefault(target.broker_id, []).append(target)
+    paths = [path for own in by_node.values() if (path := settings_path(own)) is not None]
+    key, _, value = (lines or [""])[0].partition("=")
+    return bool(lines and paths) and all(read_properties(path).get(key) == value for path in paths)
+
+
+def _seen_of_topic(
+    files: RescueFiles, folder: str, targets: Sequence[Target], metadata: Sequence[str], release: Release
+) -> tuple[RescueSeen, tuple[str, ...]]:
+    """Return the state of a topic whose directories come back, and the reasons to stop."""
+    log_dirs = LogDirs(release)
+    running = {log_dirs.open(target).view.where.broker_id for target in targets if log_dirs.open(target).view.locked_by}
+    wanted, topic_id = {row.broker_id for row in files.adopted}, files.saved.topics[files.topic].topic_id
+    loaded = {
+        broker
+        for broker in wanted
+        if all(_is_loaded(row, topic_id) for row in files.adopted if row.broker_id == broker)
+    }
+    pending, changed = ((), ()) if loaded else _plans_left(files, folder)
+    image = image_at_hand(targets, tuple(metadata), log_dirs, own_only=True)
+    left = () if image is None else tuple(unsettled(files.saved, image))
+    fails = [*changed, *_of_image(files.saved, files.topic, image), *_strays(files, targets)]
+    seen = RescueSeen(
+        pending, tuple(sorted(number for number in running if number is not None)), leads=bool(loaded),
+        following=tuple(sorted(loaded)), waiting=tuple(sorted(wanted - loaded)), left=left,
+    )  # fmt: skip
+    return seen, tuple(fails)
+
+
+def _of_image(saved: SavedRescue, topic: str, image: ClusterImage | None) -> Iterator[str]:
+    if image is None:
+        return
+    now = image.topics.get(topic)
+    if now is None or now.topic_id != saved.topics[topic].topic_id:
+        yield f"the cluster has no topic {topic} of id {saved.topics[topic].topic_id} any more"
+
+
+def _is_loaded(row: AdoptedDirectory, topic_id: str | None) -> bool:
+    """Return whether a broker has loaded a directory with its records. The indexes that a plan left out are back."""
+    path = join(row.log_dir, row.name)
+    if not LOCAL.is_directory(path) or (row.former != row.name and LOCAL.is_directory(join(row.log_dir, row.former))):
+        return False
+    folder = LOCAL.directory(path)
+    names = folder.entries().sizes
+    bases = segment_bases(names)
+    if not bases or not all(f"{segment_prefix(base)}.index" in names for base in bases):
+        return False
+    with folder.open(log_name(bases[-1])) as source:
+        end = max((batch.last_offset + 1 for batch in Walk(source)), default=bases[-1])
+    return end >= row.end and topic_id_of(folder) == topic_id
+
+
+def _plans_left(files: RescueFiles, folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the plans that are not applied, and the files that have changed since the plan, in words.
+
+    Plans of a node are applied in their order. If a later plan is done, the earlier plans are too.
+    """
+    pending, changed = list[str](), list[str]()
+    for number in dict.fromkeys(number for number, _ in files.plans):
+        own = [name for node, name in files.plans if node == number]
+        done = next((at for at in range(len(own) - 1, -1, -1) if _changes(folder, own[at])[0] == 0), -1)
+        left = own[done + 1 :]
+        pending += (join(folder, name) for name in left)
+        if left:
+            changed += _changes(folder, left[0])[1]
+    return tuple(pending), tuple(changed)
+
+
+def _changes(folder: str, name: str) -> tuple[int, list[str]]:
+    """Return how many operations of a plan are not done, and the files that have changed since, in words."""
+    plan = parse_plan(read_saved(folder, name))
+    open_count, changed = 0, list[str]()
+    for operation in plan.operations:
+        is_done = _is_done(operation)
+        open_count += is_done is not True
+        if is_done is None:
+            changed.append(f"{operation.path} has changed since the plan was made")
+    return open_count, changed
+
+
+def _is_done(operation: FileOp) -> bool | None:
+    """Return whether an operation is done; None if the file has changed since the plan."""
+    directory = isinstance(operation, Rename | SetAside) and operation.directory
+    now = _now(operation.path, directory=directory)
+    if isinstance(operation, Rename):
+        target = _now(join(split(operation.path)[0], operation.to), directory=directory)
+        states: dict[object, bool] = {(None, operation.after): True, (operation.before, None): False}
+        return states.get((now, target))
+    return True if now == operation.after else False if now == operation.before else None
+
+
+def _now(path: str, *, directory: bool) -> Digest | None:
+    if not LOCAL.exists(path):
+        return None
+    return digest_of_directory(LOCAL, path) if directory else digest_of_file(LOCAL, path)
