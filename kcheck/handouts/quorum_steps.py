@@ -7,12 +7,11 @@ from kcheck.core.rescue.progress import RescueAction
 from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
 from kcheck.handouts.markdown_words import fenced, markdown_text
-from kcheck.model.names import CLUSTER_METADATA
+from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.words import agree, listed, shell_line, shell_word
 
 _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""
-_METADATA = f"{CLUSTER_METADATA}-0"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
 JOINS = "--no-initial-controllers"
 """The option of kafka-storage.sh for a controller that joins a dynamic quorum."""
@@ -188,8 +187,8 @@ def _grow(context: QuorumContext) -> QuorumStep:
     new = max(200, number, *loss.voters) + 1
     commands = [
         format_command(rescue.target.cluster_id),
-        f"{shell_line(['cp', '-a', f'{rescue.target.log_dir}/{_METADATA}'])} NEW_LOG_DIR/",
-        f"rm NEW_LOG_DIR/{_METADATA}/quorum-state",
+        f"{shell_line(['cp', '-a', f'{rescue.target.log_dir}/{METADATA_DIRECTORY}'])} NEW_LOG_DIR/",
+        f"rm NEW_LOG_DIR/{METADATA_DIRECTORY}/quorum-state",
     ]
     notes = [
         "Kafka has no command for that with static voters. Stop every node, and do this for each new controller.",

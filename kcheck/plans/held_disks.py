@@ -16,6 +16,7 @@ from kcheck.formats import partition_metadata, producer_snapshot
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.names import (
     META_PROPERTIES,
+    METADATA_DIRECTORY,
     PARTITION_METADATA,
     TRANSACTION_STATE,
     DirectoryState,
@@ -36,7 +37,6 @@ from kcheck.replicas.replica import LogFile
 from kcheck.replicas.transaction_states import transaction_states
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import read_copy
-from kcheck.views.metadata_paths import METADATA_DIRECTORY
 from kcheck.views.targets import Target
 
 _EVERY = PartitionFilter()

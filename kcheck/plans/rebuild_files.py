@@ -15,13 +15,12 @@ from kcheck.errors import UsageError
 from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.cluster import Voter
-from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA, FileKind
+from kcheck.model.names import META_PROPERTIES, METADATA_DIRECTORY, PARTITION_METADATA, FileKind
 from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, SetAside, Why, Write, digest
 from kcheck.model.release import Release
 from kcheck.plans.rescue_files import NodePlan
 from kcheck.records.raft_batch import snapshot
 from kcheck.schemas.encode import metadata_record
-from kcheck.views.metadata_paths import METADATA_DIRECTORY
 from kcheck.words import partition_name
 
 _OFFSETS, _EPOCHS = 1000, 100

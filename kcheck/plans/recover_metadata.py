@@ -27,7 +27,7 @@ from kcheck.formats import metadata_snapshot
 from kcheck.handouts.metadata_steps import MetadataContext, metadata_steps
 from kcheck.handouts.quorum_steps import QuorumStep
 from kcheck.model.cluster import Voter
-from kcheck.model.names import FileKind, segment_bases
+from kcheck.model.names import METADATA_DIRECTORY, FileKind, segment_bases
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableError
@@ -36,7 +36,7 @@ from kcheck.plans.rebuild_files import place_of_snapshot, rebuild_plans, with_id
 from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
 from kcheck.plans.rescue_files import NodePlan, node_files, plan_row, plan_texts
 from kcheck.views.metadata_copy import read_copy
-from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
+from kcheck.views.metadata_paths import identity_of
 from kcheck.views.rescue_nodes import rescue_nodes
 from kcheck.views.targets import Target, paths_of, replica_targets
 from kcheck.words import shell_line

@@ -29,6 +29,7 @@ from kcheck.handouts.quorum_steps import QuorumStep
 from kcheck.model.cluster import ClusterImage, TopicImage
 from kcheck.model.names import (
     LEADER_EPOCHS,
+    METADATA_DIRECTORY,
     PARTITION_METADATA,
     DirectoryState,
     log_name,
@@ -44,7 +45,6 @@ from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, 
 from kcheck.segments.header_columns import HeaderReader
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
-from kcheck.views.metadata_paths import METADATA_DIRECTORY
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, unusable
 from kcheck.words import agree, counted, listed, shell_line, shell_word
 

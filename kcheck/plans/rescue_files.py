@@ -14,6 +14,7 @@ from kcheck.formats import quorum_state
 from kcheck.handouts.quorum_steps import NodeFile
 from kcheck.model.names import (
     LEADER_EPOCHS,
+    METADATA_DIRECTORY,
     PARTITION_METADATA,
     FileKind,
     log_name,
@@ -26,7 +27,6 @@ from kcheck.model.release import Release
 from kcheck.model.report import Row
 from kcheck.records.raft_batch import voters_batch
 from kcheck.segments.batches import Walk
-from kcheck.views.metadata_paths import METADATA_DIRECTORY
 from kcheck.words import counted, listed
 
 

@@ -3,6 +3,7 @@
 kcheck reads batch headers from the newest producer snapshot on that is not above the offset, as a broker does.
 """
 
+from collections.abc import Iterable
 from itertools import islice
 
 from kcheck.core.replication.lost_transactions import (
@@ -16,7 +17,11 @@ from kcheck.model.entries import Offset
 from kcheck.model.names import FileKind, segment_prefix
 from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.replica import LogFile, logs_from
+from kcheck.segments.batches import Walk
 from kcheck.segments.producer_snapshots import snapshot_offsets
+
+_PLAIN_SIZE_MAX = 128 << 10
+"""Logs up to this size are read without numpy. Its import takes longer."""
 
 
 def lost_transactions(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> LostTransactions | None:
@@ -41,11 +46,29 @@ def _replayed(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Transact
     """Return the transactions of a log with regard to `start`; None if its batches cannot be read up to `end`."""
     begin, already_open = _snapshot(logs, start)
     replay = TransactionReplay(start, already_open)
-    if begin >= end:
-        return replay
+    logs = logs_from(logs, begin)
+    if begin >= end and sum(log.size for log in logs) <= _PLAIN_SIZE_MAX:
+        return replay if _is_readable(logs, end) else None
     from kcheck.replicas.transaction_batches import taken  # imports numpy
 
-    return replay if taken(replay, logs_from(logs, begin), begin, end) else None
+    return replay if taken(replay, logs, begin, end) else None
+
+
+def _is_readable(logs: Iterable[LogFile], end: Offset) -> bool:
+    """Return whether the batches can be read up to `end`."""
+    try:
+        for log in logs:
+            if log.base_offset >= end:
+                break
+            with log.open() as source:
+                walk = Walk(source, log.size)
+                if any(batch.base_offset >= end for batch in walk):
+                    return True
+                if walk.position < log.size:
+                    return False
+    except UnreadableError:
+        return False
+    return True
 
 
 def _snapshot(logs: tuple[LogFile, ...], offset: Offset) -> tuple[Offset, tuple[OpenTransaction, ...]]:

@@ -26,6 +26,7 @@ from kcheck.model.names import (
     CLEAN_SHUTDOWN,
     CLUSTER_METADATA,
     META_PROPERTIES,
+    METADATA_DIRECTORY,
     OFFSET_CHECKPOINTS,
     REMOTE_INDEX_CACHE,
     FileKind,
@@ -152,7 +153,7 @@ def directory_load_of(
     if not is_metadata_log(name, directory, context.release):
         known = broker_accepts(name, context.release) is not None
         return DirectoryLoad(inputs, with_topic_settings(context, directory.topic)) if known else None
-    if context.mode is not Mode.KRAFT or name != f"{CLUSTER_METADATA}-0":
+    if context.mode is not Mode.KRAFT or name != METADATA_DIRECTORY:
         return None
     fixed = Settings(index_size_said=True, index_interval_said=True)
     return DirectoryLoad(LoadInputs(clean=False), context._replace(settings=fixed))
@@ -221,7 +222,7 @@ def _blocked(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
     """Yield the files in whose place the broker creates a directory: KafkaRaftManager.createDataDir, LogManager."""
     needed = log_dir.view.blocked_and_needed
     for name in log_dir.view.blocked:
-        if context.mode is Mode.KRAFT and name == f"{CLUSTER_METADATA}-0":
+        if context.mode is Mode.KRAFT and name == METADATA_DIRECTORY:
             outcome = Outcome.ABORT
         elif name in needed:
             outcome = Outcome.OFFLINE if context.release.has_offline_log_dirs else Outcome.ABORT

@@ -1,5 +1,6 @@
 """What the next start makes of one partition directory: its log, the records it loses, and the files it changes."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 import numpy as np
@@ -86,7 +87,9 @@ def start_folder(
             name, directory, outcome, str(error), scan_bytes=scanned, changes=folder.changes(), after=folder.files,
             fails_later=fails_later, later_use=later_use,
         )  # fmt: skip
-    whole = whole_loss(folder.disk, inputs.high_watermark) if directory.state in _EMPTIED else None
+    whole = None
+    if directory.state in _EMPTIED:
+        whole = whole_loss(folder.disk, folder.disk.entries().sizes, inputs.high_watermark)
     removed = whole if directory.state is DirectoryState.DELETED else _removed(log, loader, inputs)
     lost, unproven = (removed, None) if removed is None or removed.is_known else (None, removed)
     high_watermark = loaded_high_watermark(
@@ -245,9 +248,8 @@ def cut_loss(disk: Files, cut: LogCut, high_watermark: int | None) -> LostRecord
     return count.lost(filled - cut.position)
 
 
-def whole_loss(disk: Files, high_watermark: int | None) -> LostRecords | None:
-    """Return every record in a partition directory as lost; None if it has none."""
-    sizes = disk.entries().sizes
+def whole_loss(disk: Files, sizes: Mapping[str, int], high_watermark: int | None) -> LostRecords | None:
+    """Return every record in a partition directory with these files as lost; None if it has none."""
     cuts = (
         LogCut(log_name(base), base, base, position=0, size=sizes[log_name(base)], why="")
         for base in segment_bases(sizes)
@@ -262,9 +264,10 @@ _COUNTED_SIZE_MAX = 64 << 20
 
 def held_loss(disk: Files, log: LoadedLog, *, counts: bool) -> LostRecords | None:
     """Return every record in a directory that the start leaves as it is; None if it has none."""
-    size = sum(size for name, size in disk.entries().sizes.items() if name.endswith(".log"))
+    sizes = disk.entries().sizes
+    size = sum(size for name, size in sizes.items() if name.endswith(".log"))
     if counts and size <= _COUNTED_SIZE_MAX:
-        return whole_loss(disk, None)
+        return whole_loss(disk, sizes, None)
     return LostRecords(log.log_start_offset, log.log_end_offset, None, size, None)
 
 

@@ -11,10 +11,11 @@ from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import OF_QUORUM
 from kcheck.disk.paths import split
 from kcheck.handouts.quorum_steps import rescue_command
+from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.metadata_copy import read_copy
-from kcheck.views.metadata_paths import METADATA_DIRECTORY, MetadataPath, identity_of, paths_beside, without_metadata
+from kcheck.views.metadata_paths import MetadataPath, identity_of, paths_beside, without_metadata
 from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
 

@@ -12,8 +12,8 @@ from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
 from kcheck.formats import meta_properties
 from kcheck.model.names import (
-    CLUSTER_METADATA,
     META_PROPERTIES,
+    METADATA_DIRECTORY,
     FileKind,
     is_stranger_in_log_dir,
     parse_directory,
@@ -22,7 +22,6 @@ from kcheck.model.names import (
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind
 
-METADATA_DIRECTORY = f"{CLUSTER_METADATA}-0"
 _METADATA = parse_directory(METADATA_DIRECTORY)
 _SMALL_SIZE_MAX = 1 << 20
 

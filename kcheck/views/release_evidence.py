@@ -25,9 +25,9 @@ from kcheck.disk.tree import Tree
 from kcheck.formats import clean_shutdown, meta_properties
 from kcheck.model.names import (
     CLEAN_SHUTDOWN,
-    CLUSTER_METADATA,
     LOG_START,
     META_PROPERTIES,
+    METADATA_DIRECTORY,
     OFFSET_CHECKPOINTS,
     REMOTE_INDEX_CACHE,
     DirectoryState,
@@ -50,7 +50,6 @@ _LOG_SIZE_MAX = 32 << 20
 """A node takes a snapshot after 20 MiB of new records, so the end of its log holds all that the snapshot lacks."""
 _SNAPSHOT_SIZE_MAX = 4 << 20
 """A snapshot begins with the levels of features and the registrations of nodes."""
-_METADATA_DIRECTORY = f"{CLUSTER_METADATA}-0"
 _ZERO_SNAPSHOT = f"{0:020d}-{0:010d}.checkpoint"
 _PREVIEW_DIRECTORY = "@metadata-0"
 _VERSION_1 = re.compile(rb'"data_version"\s*:\s*1\b')
@@ -113,7 +112,7 @@ def _of_target(target: Target) -> Iterator[_Clues]:
         return
     if target.kind is TargetKind.LOG_DIR or not {META_PROPERTIES, *OFFSET_CHECKPOINTS}.isdisjoint(listing.files):
         yield _of_log_dir(target, path, listing)
-    elif partition is not None and split(partition)[1] == _METADATA_DIRECTORY:
+    elif partition is not None and split(partition)[1] == METADATA_DIRECTORY:
         clues = [Clue(EvidenceKind.METADATA_LOG, partition, target.broker_id)]
         yield _Clues(target.broker_id, partition, [*clues, *_of_metadata(tree, partition, target.broker_id)])
     elif partition is not None:
@@ -130,8 +129,8 @@ def _of_log_dir(target: Target, path: str, listing: Listing) -> _Clues:
     names = _named(tree, files, path, listing, broker_id)
     identified = () if identity is None or own is None else _identified(join(path, META_PROPERTIES), identity, own)
     clues = [*names, *identified]
-    if _METADATA_DIRECTORY in listing.directories:
-        clues += _of_metadata(tree, join(path, _METADATA_DIRECTORY), own)
+    if METADATA_DIRECTORY in listing.directories:
+        clues += _of_metadata(tree, join(path, METADATA_DIRECTORY), own)
     if not any(clue.evidence is EvidenceKind.REGISTRATION for clue in clues):
         partitions = sample(path, listing)
         inside = [*of_partitions(tree, partitions, broker_id)]
@@ -148,8 +147,8 @@ def _named(tree: Tree, files: Directory, path: str, listing: Listing, broker_id:
     topics = {directory.topic: name for name, directory in parsed if directory.topic in _TOPICS}
     yield from (Clue(_STATES[state], join(path, name), broker_id) for state, name in states.items() if state in _STATES)
     yield from (Clue(_TOPICS[topic], join(path, name), broker_id) for topic, name in topics.items())
-    if _METADATA_DIRECTORY in listing.directories:
-        yield Clue(EvidenceKind.METADATA_LOG, join(path, _METADATA_DIRECTORY), broker_id)
+    if METADATA_DIRECTORY in listing.directories:
+        yield Clue(EvidenceKind.METADATA_LOG, join(path, METADATA_DIRECTORY), broker_id)
     if _PREVIEW_DIRECTORY in listing.directories:
         yield Clue(EvidenceKind.PREVIEW_LOG, join(path, _PREVIEW_DIRECTORY), broker_id)
     if REMOTE_INDEX_CACHE in listing.directories:

@@ -13,12 +13,12 @@ from kcheck.disk.paths import join
 from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint
-from kcheck.model.names import LEADER_EPOCHS, FileKind, log_name, metadata_snapshots, segment_bases
+from kcheck.model.names import LEADER_EPOCHS, METADATA_DIRECTORY, FileKind, log_name, metadata_snapshots, segment_bases
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import CONTROL
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
-from kcheck.views.metadata_paths import METADATA_DIRECTORY, identity_of
+from kcheck.views.metadata_paths import identity_of
 from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, TargetKind, read_properties, unusable
 

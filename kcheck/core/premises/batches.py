@@ -120,7 +120,7 @@ TABLE = (
     Premise(
         LOOKUPS, PremiseKind.PRESENCE, "Lookups in the offset indexes find every batch.",
         "Each entry names the batch of its offset, or an earlier one. P307 says how much is read.",
-        "An entry that names a later batch, or none. Of a replica that is not elected: not seen.",
+        "An entry that names a later batch, or none. Not seen in a replica that is not elected.",
         "The broker does not notice. Reads begin after the records and skip them, or fail.",
         "Run kcheck repair before the start: it rebuilds the offset index.",
         "LogSegment.translateOffset, OffsetIndex.lookup 2.3 to 4.3.1", lookups, ends_start=False,
@@ -129,7 +129,7 @@ TABLE = (
     Premise(
         STOPPED_END, PremiseKind.PRESENCE, "After a clean stop each log ends at its recovery point.",
         "With .kafka_cleanshutdown, no log is longer than its offset in recovery-point-offset-checkpoint.",
-        "A longer log of an only replica, if most logs of the log dir are not longer. Of other replicas: not seen.",
+        "A longer log of an only replica, if most logs of the log dir are not longer. Not seen in other replicas.",
         "The broker serves the log, which may belong to another partition or another time.",
         "Compare the directory with another replica or a backup first. If it is right: --allow P312.",
         "LogManager.shutdown, UnifiedLog.flush 0.8.1 to 4.3.1", stopped_end, ends_start=False,

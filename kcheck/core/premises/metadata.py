@@ -10,7 +10,7 @@ from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.premises.voters import former_voter
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.model.names import CLUSTER_METADATA
+from kcheck.model.names import CLUSTER_METADATA, METADATA_DIRECTORY
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import agree, counted
 
@@ -18,7 +18,6 @@ SAME_HISTORY = "P201"
 """The premise that the controllers have the history that a broker has."""
 MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
-_METADATA_LOG = f"{CLUSTER_METADATA}-0"
 
 
 def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -27,14 +26,14 @@ def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     holders = _holders(facts)
     if facts.mode is not Mode.KRAFT or expected is None or not holders:
         return
-    evidence = tuple(PremiseEvidence(path, _METADATA_LOG) for path in holders)
+    evidence = tuple(PremiseEvidence(path, METADATA_DIRECTORY) for path in holders)
     if holders == [expected]:
         yield proven(premise, facts, *evidence)
         return
     other = next(path for path in holders if path != expected)
     sentence = (
-        f"{_METADATA_LOG} is in {other}, but the settings keep it in {expected}: set metadata.log.dir, or restore the"
-        " order of log.dirs"
+        f"{METADATA_DIRECTORY} is in {other}, but the settings keep it in {expected}: set metadata.log.dir, or restore"
+        " the order of log.dirs"
     )
     yield refuted(premise, facts, sentence, *evidence, log_dir=other)
 
@@ -58,14 +57,14 @@ def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
     is_voter = any(facts.broker_id in copy.voters for copy in facts.copies)
     used = [row.path for row in facts.log_dirs if (row.directories or is_voter) and row.identity is not None]
     if holders:
-        yield proven(premise, facts, *(PremiseEvidence(path, _METADATA_LOG) for path in holders))
+        yield proven(premise, facts, *(PremiseEvidence(path, METADATA_DIRECTORY) for path in holders))
     elif used:
         with_what = " with partitions" if any(log_dir.directories for log_dir in facts.log_dirs) else ""
         sentence = (
-            f"{facts.name} is a controller{with_what} and has lost {_METADATA_LOG}: with other empty voters it can"
+            f"{facts.name} is a controller{with_what} and has lost {METADATA_DIRECTORY}: with other empty voters it can"
             " elect an empty history"
         )
-        yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {_METADATA_LOG}") for path in used))
+        yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {METADATA_DIRECTORY}") for path in used))
 
 
 def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -73,7 +72,7 @@ def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
     without = [copy for copy in facts.lost_copies if copy.damage is None]
     if facts.mode is not Mode.KRAFT or not without:
         return
-    evidence = tuple(PremiseEvidence(copy.path, f"no {_METADATA_LOG}") for copy in without)
+    evidence = tuple(PremiseEvidence(copy.path, f"no {METADATA_DIRECTORY}") for copy in without)
     known = {copy.node_id for copy in facts.copies}
     voters = facts.voters or frozenset(() if facts.elected is None else facts.elected.voters or ())
     lost = {copy.node_id: copy.path for copy in without if copy.is_place and copy.node_id not in known}
@@ -81,14 +80,14 @@ def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
     if empty and 2 * len(voters - empty) <= len(voters):
         names = ", ".join(f"{number} ({lost[number]})" for number in sorted(empty))
         sentence = (
-            f"{agree(len(empty), 'controller', 'controllers')} {names} lost {_METADATA_LOG}: no majority has the"
+            f"{agree(len(empty), 'controller', 'controllers')} {names} lost {METADATA_DIRECTORY}: no majority has the"
             " history of the cluster, and an empty one is elected, or none. Start none of them: kcheck recover quorum"
         )
         yield refuted(premise, facts, sentence, *evidence)
         return
     unclear = [copy.path for copy in without if not copy.is_place]
     if unclear:
-        sentence = f"no {_METADATA_LOG} is in {', '.join(unclear)}: whether a controller has lost it is not known"
+        sentence = f"no {METADATA_DIRECTORY} is in {', '.join(unclear)}: whether a controller has lost it is not known"
         provide = "--metadata with the log dirs in which the controllers keep it (metadata.log.dir)"
         yield not_seen(premise, facts, sentence, provide, *evidence)
 
@@ -234,7 +233,7 @@ TABLE = (
         "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
         "A log dir of each controller contains __cluster_metadata-0.",
         "A controller has partitions, or other copies name it, but it has no metadata log. Or no majority of the"
-        " controllers has one. A log dir of --metadata that may keep none: not seen.",
+        " controllers has one. Not seen in a log dir of --metadata that may keep none.",
         "Voters with empty logs elect each other; every partition becomes stray.",
         "Start the other controllers first. If no majority has the metadata log, start none and run kcheck recover"
         " quorum. If no copy is left, run kcheck recover metadata.",

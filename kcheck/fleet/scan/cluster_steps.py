@@ -18,8 +18,8 @@ from kcheck.fleet.scan.cluster_metadata import (
 from kcheck.fleet.scan.identify import Identified, ScanOptions
 from kcheck.fleet.scan.steps import READ_SIZE_MAX
 from kcheck.model.cluster import ClusterImage, is_reserved
+from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.views.metadata_copy import complete_copy
-from kcheck.views.metadata_paths import METADATA_DIRECTORY
 
 _SHOWN_COUNT = 3
 """Number of log dirs that prove the cluster of a name."""

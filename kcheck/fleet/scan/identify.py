@@ -14,11 +14,16 @@ from kcheck.formats import meta_properties
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Location
 from kcheck.model.java import java_int
-from kcheck.model.names import CLUSTER_METADATA, META_PROPERTIES, PARTITION_METADATA, parse_directory
+from kcheck.model.names import (
+    CLUSTER_METADATA,
+    META_PROPERTIES,
+    METADATA_DIRECTORY,
+    PARTITION_METADATA,
+    parse_directory,
+)
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
-from kcheck.views.metadata_paths import METADATA_DIRECTORY
 from kcheck.views.partition import read_small
 from kcheck.views.release_evidence import clues_of_log_dir
 
