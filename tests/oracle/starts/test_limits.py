@@ -34,8 +34,9 @@ MODES = {
 """The settings that a node has in each mode."""
 CLASSES = ("authorizer.class.name", "group.consumer.assignors", "group.share.assignors")
 """Names of classes that are no class by their type."""
-OF_OTHERS = ("process.roles", "node.id", "controller.quorum.voters=1@", "zookeeper.metadata.migration.enable")
-"""What other premises are about: the mode, and the place of a node among the voters."""
+OF_OTHERS = ("process.roles", "node.id", "controller.quorum.voters=1@", "zookeeper.metadata.migration.enable",
+             "remote.log.storage.system.enable")  # fmt: skip
+"""What other premises or classes judge: the mode, the place of a node among the voters, remote storage."""
 NUMBERS = ("0", "1", "2", "3", "48", "1000", "100000", "1048576", "-1", "-2")
 WORDS = (
     "", ",", "x,", "x", "x:y", "x:y,x:z", "x:5", "0", "none", "2.8", "9.9", "PLAINTEXT", "CONTROLLER", "SSL", "GSSAPI",
@@ -66,7 +67,7 @@ def test_every_setting_of_a_node(mode: str, version: str, ask: Ask) -> None:
     cases = [
         {**base, rule.name: value}
         for rule in setting_rules(BROKER, of).values()
-        for value in values_of(rule)
+        for value in (*values_of(rule), *more_values_of(rule))
         if not f"{rule.name}={value}".startswith(OF_OTHERS)
     ]
     cases += [{name: value for name, value in base.items() if name != left} for left in base if left not in OF_OTHERS]
@@ -105,10 +106,16 @@ def values_of(rule: SettingRule) -> Iterator[str]:
     elif rule.accepted not in ("-", "!", ",", "!,"):
         yield from (rule.accepted.lstrip("%!").split("|")[0], "no such word")
     if rule.type in ("boolean", "int", "short", "long", "double"):
-        yield from ("x", "", *(NUMBERS if rule.type != "boolean" else ("true", "FALSE")))
+        yield from ("x", "")
+
+
+def more_values_of(rule: SettingRule) -> Iterator[str]:
+    """Yield values of all kinds of settings, for what a node refuses beyond the rule."""
+    if rule.type in ("int", "short", "long", "double"):
+        yield from NUMBERS
     elif rule.type == "class":
         yield from ("x,y", "a b", "")
-    elif rule.name not in CLASSES:
+    elif rule.type != "boolean" and rule.name not in CLASSES:
         yield from WORDS
 
 
