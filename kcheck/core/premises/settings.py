@@ -66,7 +66,7 @@ def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
     foreign = tuple(PremiseEvidence(path, f"{name}={value}") for name, value in foreign_classes(facts.config))
     if foreign:
         sentence = "whether the broker can load the classes that are not Kafka's own is not known"
-        yield not_seen(premise, facts, sentence, "--allow P504, once their jars are in the class path", *foreign)
+        yield not_seen(premise, facts, sentence, None, *foreign)
 
 
 def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
