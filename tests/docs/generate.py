@@ -94,7 +94,7 @@ a text answer names it, and so does `kafka_evidence` in JSON:
   without the 32 digits.
 - Where the range has several releases, `check`, `predict`, `kcheck PATH`, `truncation` and `end-offset` also answer
   for the lowest one and name the differences. They do not compare answers for more than 1000 partitions or segments,
-  nor for more than 256 MiB. `differs_in` is then null. `other` is null if there is only one release.
+  nor for more than 256 MiB. `differs_in` is then null. `other` is null if the answer is for one release only.
 - `truncation` and the other commands answer for one release. If the brokers have several releases, the first line says
   so, and the answer is for the newest. Name the release of the next start by `--kafka`.
 - `fleet scan` answers for each broker as the newest release that fits all its log dirs. Columns of `log_dirs` have it.
