@@ -25,7 +25,7 @@ _RENAMED = {
 def of_arguments(function: Callable[P, R]) -> Callable[P, R]:
     """Return a public function. Its errors name arguments, and its answer knows the command of the call.
 
-    An option without an argument keeps its name.
+    An option that is no argument keeps its name.
     """
     of_function = signature(function)
     arguments = frozenset(of_function.parameters)

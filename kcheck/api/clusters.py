@@ -106,9 +106,9 @@ def tiered(
 ) -> "Tiered":
     """Return the contents of remote storage, and its readers: `kcheck tiered`.
 
-        `store` is a folder, a URL or a listing of the store. `price` is that of a GB in a month, in USD. `layout` is a
-    regular expression for the keys of another plugin, with the named groups offset, segment and suffix. `manifests`
-    compares the `.log` objects of the Aiven plugin with their manifests.
+    `store` is a folder, a URL or a listing of the store. `price` is the price of a GB in a month, in USD. `layout`
+    is a regular expression for the keys of another plugin, with the named groups offset, segment and suffix.
+    `manifests` compares the `.log` objects of the Aiven plugin with their manifests.
     """
     from kcheck.verbs.tiered import tiered as verb
 

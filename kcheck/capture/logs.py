@@ -1,4 +1,4 @@
-"""The part of a broker's log that goes into a bundle, messages of the catalog, written again from their wordings.
+"""Rewrites the messages of a broker's log for a bundle, from the wordings of the catalog.
 
 Nothing of a line is copied. The texts come from the catalog. Of the values, only numbers, ids, releases, names of
 partitions and paths below a log dir are written. Every other value is `x`.

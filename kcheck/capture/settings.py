@@ -1,4 +1,4 @@
-"""The part of a server.properties that goes into a bundle, settings for the next start, and log dirs by their names."""
+"""The part of a server.properties that goes into a bundle (settings for the next start, log dirs by their names)."""
 
 import re
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 ProducerStateManager and ProducerAppendInfo.appendEndTxnMarker 0.11 to 4.3.1: a marker ends the transaction of its
 producer id, and the next batch of that id begins another one. Where a part of the log is corrupt or missing, a marker
-may have been in it. The records before are then neither committed nor aborted.
+may have been in it. The records before that part are then neither committed nor aborted.
 """
 
 from bisect import bisect_right

@@ -150,7 +150,7 @@ class BrokerRegistration(NamedTuple):
     rack: str | None = None
     """Its rack."""
     features: Mapping[str, Levels] = {}
-    """The versions that its software supports."""
+    """The feature levels that its software supports."""
     migrating: bool = False
     """True if it runs with ZooKeeper while the cluster migrates (3.4 to 3.9)."""
 
@@ -165,7 +165,7 @@ class ControllerRegistration(NamedTuple):
     endpoints: tuple[str, ...]
     """Its listeners."""
     features: Mapping[str, Levels]
-    """The versions that its software supports."""
+    """The feature levels that its software supports."""
 
 
 class Voter(NamedTuple):

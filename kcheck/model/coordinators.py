@@ -1,4 +1,4 @@
-"""The state of a cluster's coordinators, and the logs it is about, as the rules KC6xx see them."""
+"""The state of a cluster's coordinators, and the logs it comes from, as the rules KC6xx see them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Java's reading of text by Integer.parseInt, BufferedReader.readLine over a UTF-8 decoder, and String.split.
+"""Java's reading of text: Integer.parseInt, BufferedReader.readLine over UTF-8, and String.split at white space.
 
 Facts: JDK 8 to 17, `sun.nio.cs.UTF_8`, `sun.nio.cs.StreamDecoder`, `java.io.BufferedReader`.
 """

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class LostKind(StrEnum):
-    """The lost thing."""
+    """The kind of a lost thing."""
 
     EMPTY = "empty"
     """A log dir without meta.properties and partition directories, perhaps because its disk is not mounted."""

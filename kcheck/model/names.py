@@ -291,7 +291,7 @@ def is_stranger(name: str) -> bool:
 
 
 def is_stranger_in_log_dir(name: str) -> bool:
-    """Return whether every broker ignores this name in a log dir, as a file and as a partition directory."""
+    """Return whether no broker treats a file of this name in a log dir as its own, or as a partition directory."""
     return is_stranger(name) and parse_directory(name) is None
 
 

@@ -1,4 +1,4 @@
-"""A plan has the changes of a repair, as data. `model/plan_json.py` reads plan files.
+"""The changes of a repair, as data. `model/plan_json.py` reads plan files.
 
 An operation changes one file or directory and has a digest of it before and after. A file that matches neither digest
 makes the plan stale. No operation deletes anything, because the backup keeps the replaced files. docs/plan.md describes
@@ -236,7 +236,7 @@ def placed(plan: Plan, at: Mapping[str, str]) -> Plan:
 
 
 def is_name(name: str) -> bool:
-    """Return whether this can be the name of a file, that is no path, `.` or `..`, without NUL, in the one spelling."""
+    """Return whether this can be a file's name, in the one spelling of its bytes, and not a path, `.` or `..`."""
     return name not in ("", ".", "..") and "/" not in name and "\0" not in name and is_path(name)
 
 

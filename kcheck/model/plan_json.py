@@ -1,4 +1,4 @@
-"""Reads plan files, and refuses everything unexpected, as in an edited file. `serialize_plan` writes them."""
+"""Reads plan files, and refuses everything unexpected, because they can be edited. `serialize_plan` writes them."""
 
 import json
 from base64 import b64decode

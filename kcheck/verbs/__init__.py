@@ -12,7 +12,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `log_facts`: Which logs lack segments, or look older than they are?
 - `batch_reads`: Can consumers and followers read what a start does not?
 - `next_starts`: Which predictions are the findings compared with?
-- `lost_metadata`: Does the metadata has to be brought back before any start?
+- `lost_metadata`: Must the metadata be brought back before any start?
 - `preflight`: May the broker start?
 - `tiered`: What is in remote storage, and what is missing there?
 - `rebuild`: Which lost metadata do the manifests of a store give back?

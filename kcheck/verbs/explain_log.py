@@ -1,4 +1,4 @@
-"""`kcheck explain` of lines, logs or a pipe of a broker, and the directories next to them."""
+"""`kcheck explain` of lines, logs or a pipe of a broker, and the directories to compare with them."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence

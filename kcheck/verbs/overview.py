@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class StartOfAll(NamedTuple):
-    """The fate of partitions if all of several brokers start."""
+    """The fate of the partitions of several brokers if all of them start."""
 
     brokers: int
     """Number of brokers."""

@@ -206,7 +206,7 @@ class _StoreWatch:
             self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica), lag))
 
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
-        """Yield the deletions of a replica without given others, and the findings about the store."""
+        """Yield the deletions of a replica whose other replicas are not given, and the findings about the store."""
         if release.has_remote_storage:
             self.unknown += sum(count for cluster_id, count in self._without.items() if images(cluster_id) is None)
         places = Counter((row.view.topic, row.view.partition) for row in self.replicas)
