@@ -131,7 +131,7 @@ TABLE = (
         DISK_NOT_OLDER, PremiseKind.AGE, "The log dirs are not older than the cluster.",
         "The broker epoch in .kafka_cleanshutdown is from the last registration.",
         "A lower broker epoch in .kafka_cleanshutdown. Not seen: an only replica without the epoch in which its broker"
-        " led it last. Also a metadata log that lacks the last run of the broker, or its end.",
+        " led it last. Not seen either: a metadata log that lacks the last run of the broker, or its end.",
         "The broker starts and may lead without the records that were written since.",
         "Bring the newest disk, or start the broker after the others (kcheck recover).",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
