@@ -17,7 +17,7 @@ AUTO_REBALANCE = "auto.leader.rebalance.enable"
 IMBALANCE = "leader.imbalance.per.broker.percentage"
 CORDONED = "cordoned.log.dirs"
 PROVIDER = "${"
-"""The value of a setting contains this if a config provider gives it."""
+"""Text in the value of each setting that comes from a config provider."""
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept, because they can be passwords."""
 RETENTION_MS, RETENTION_BYTES = "retention.ms", "retention.bytes"

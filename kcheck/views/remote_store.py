@@ -118,7 +118,7 @@ def _listed(place: str, source: Source) -> Iterator[StoreObject]:
 
 
 def _json(text: bytes | str) -> Any:
-    """Return a JSON document; ValueError without one."""
+    """Return a JSON document."""
     try:
         return json.loads(text)
     except RecursionError as error:

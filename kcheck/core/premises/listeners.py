@@ -115,7 +115,7 @@ def _refused_names(
 
 
 def _share_a_port(rows: Iterable[_Endpoint], release: Release) -> bool:
-    """Return whether two listeners have one port; an IPv4 and an IPv6 address may, in 3.6 and later."""
+    """Return True if listeners share a port. An IPv4 and an IPv6 address may share one in 3.6 and later."""
     hosts: dict[str, list[str]] = {}
     for row in rows:
         hosts.setdefault(row.port, []).append("4" if _IPV4.fullmatch(row.host) else "6" if ":" in row.host else "")
