@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from kcheck.fleet.owners import OwnersOfTopics, with_owner
+from kcheck.fleet.owners import TopicOwners, with_owner
 from kcheck.fleet.run import FleetRun, name_order
 from kcheck.model.finding import Severity
 from kcheck.model.names import DirectoryState
@@ -27,7 +27,7 @@ Kind = tuple[str, str]
 
 
 def partitions_at_risk(
-    run: FleetRun, counts: Mapping[Kind, int], owners: OwnersOfTopics
+    run: FleetRun, counts: Mapping[Kind, int], owners: TopicOwners
 ) -> tuple[Counter[tuple[str | None, str | None]], tuple[Row, ...]]:
     """Return how many partitions of each cluster and owner are at risk, and the worst of them all.
 

@@ -16,6 +16,8 @@ UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
 AUTO_REBALANCE = "auto.leader.rebalance.enable"
 IMBALANCE = "leader.imbalance.per.broker.percentage"
 CORDONED = "cordoned.log.dirs"
+PROVIDER = "${"
+"""Text in the value of each setting that comes from a config provider."""
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept, because they can be passwords."""
 RETENTION_MS, RETENTION_BYTES = "retention.ms", "retention.bytes"

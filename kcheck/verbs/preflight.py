@@ -15,6 +15,7 @@ from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.unserved import unserved_row
 from kcheck.errors import UsageError
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.finding import Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import Report, Row
@@ -24,7 +25,6 @@ from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import SERVER_PROPERTIES, TargetKind, paths_of, read_properties, replica_targets
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
-_PROVIDER = "${"
 _NEEDED = ("log.dirs", "log.dir", "metadata.log.dir", "node.id", "broker.id", "process.roles", "zookeeper.connect")
 """The settings that must be known to find what the broker starts on."""
 
@@ -125,7 +125,7 @@ def unresolved(properties: str, defined: Iterable[str]) -> tuple[str, ...]:
     known = {text.partition("=")[0].strip() for text in defined} - {*_NEEDED}
     config = read_properties(properties)
     names = dict.fromkeys((*_NEEDED, *SETTINGS))
-    return tuple(name for name in names if _PROVIDER in config.get(name, "") and name not in known)
+    return tuple(name for name in names if PROVIDER in config.get(name, "") and name not in known)
 
 
 def preflight(
@@ -136,7 +136,7 @@ def preflight(
     `unknown` are the settings that are `unresolved`. UsageError: the file cannot be read, or contradicts itself.
     """
     config = read_properties(properties)
-    providers = tuple(sorted(name for name, value in config.items() if _PROVIDER in value))
+    providers = tuple(sorted(name for name, value in config.items() if PROVIDER in value))
     answer = Preflight(
         release=options.release, reasons=(), allowed=allowed, starts=(), unresolved=providers, premises=(),
         collected=[], checked=(properties,),

@@ -10,13 +10,12 @@ from contextlib import suppress
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree, real_path, tree_of
 from kcheck.errors import UsageError
-from kcheck.model.cluster import AUTO_REBALANCE, IMBALANCE, MIN_ISR, STATIC, UNCLEAN, ClusterImage
+from kcheck.model.cluster import AUTO_REBALANCE, IMBALANCE, MIN_ISR, PROVIDER, STATIC, UNCLEAN, ClusterImage
 from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.views.metadata_paths import identity_of
 from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, log_dirs_in, read_properties, replica_targets
 
 _DECISIVE = (UNCLEAN, MIN_ISR, AUTO_REBALANCE, IMBALANCE)
-_PROVIDER = "${"
 
 
 def controller_settings(
@@ -30,7 +29,7 @@ def controller_settings(
     return {
         path: said
         for path, said in _settings(targets, named, config)
-        if "controller" in said.get("process.roles", "controller") and _PROVIDER not in said.get(UNCLEAN, "")
+        if "controller" in said.get("process.roles", "controller") and PROVIDER not in said.get(UNCLEAN, "")
     }
 
 

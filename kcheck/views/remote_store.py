@@ -42,7 +42,7 @@ def manifests(place: str) -> Iterator[tuple[str, Any]]:
         for key, size, _ in _objects(place):
             if key.endswith(f".{MANIFEST_SUFFIX}") and size <= _MANIFEST_MAX:
                 try:
-                    yield key, json.loads(tree_of(key).read_whole(key, size_max=_MANIFEST_MAX))
+                    yield key, _json(tree_of(key).read_whole(key, size_max=_MANIFEST_MAX))
                 except UnreadableError as error:
                     raise UsageError(f"{key}: {error}") from error
                 except ValueError:
@@ -73,7 +73,7 @@ def epoch_indexes(place: str, segment_ids: Collection[str]) -> Iterator[tuple[st
 def _of_manifest(key: str) -> StoredEpochs:
     """Read the epoch index of a segment of the Aiven plugin."""
     try:
-        place = epoch_index_in(json.loads(tree_of(key).read_whole(key, size_max=_MANIFEST_MAX)))
+        place = epoch_index_in(_json(tree_of(key).read_whole(key, size_max=_MANIFEST_MAX)))
     except ValueError as error:
         raise UsageError(f"{key} is not a manifest of version 1") from error
     if place is None:
@@ -102,7 +102,7 @@ def _listed(place: str, source: Source) -> Iterator[StoreObject]:
     start = source.pread(_START, 0).lstrip()[:1]
     if start == b"[" or (start == b"{" and not _is_json(next(_lines(source), ""))):
         try:
-            yield from listed_in_json(json.loads(source.pread(source.size, 0)))
+            yield from listed_in_json(_json(source.pread(source.size, 0)))
         except ValueError as error:
             raise UsageError(f"{place}: {error}") from error
         return
@@ -117,10 +117,18 @@ def _listed(place: str, source: Source) -> Iterator[StoreObject]:
         raise UsageError(f"{place}: no line is of {_TOOLS}")
 
 
+def _json(text: bytes | str) -> Any:
+    """Return a JSON document."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("JSON is nested too deeply") from error
+
+
 def _is_json(line: str) -> bool:
     """Return True for a JSON document in one line, as mc ls --json writes."""
     try:
-        json.loads(line)
+        _json(line)
     except ValueError:
         return False
     return True
@@ -133,7 +141,7 @@ def _objects_in(place: str, line: str) -> Iterator[StoreObject]:
         yield from () if row is None else (row,)
         return
     try:
-        yield from listed_in_json(json.loads(line))
+        yield from listed_in_json(_json(line))
     except ValueError as error:
         raise UsageError(f"{place}: {error}") from error
 

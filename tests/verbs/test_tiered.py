@@ -229,6 +229,8 @@ def test_a_listing_of_several_parts(tmp_path: Path) -> None:
         (lambda text: text[: len(text) // 2], "ends within a line: the listing was cut"),
         (lambda _: json.dumps({"Contents": [], "IsTruncated": True}), "one page of several: list all of them"),
         (lambda _: '{"status":"error"}\n{"key":"x","size":1}\n', "could not list everything"),
+        (lambda _: "[" * 100_000, "nested too deeply"),
+        (lambda _: '{"a":' * 100_000, "nested too deeply"),
         (lambda _: json.dumps({"Contents": [], "NextToken": "x"}), "one page of several: list all of them"),
     ],
 )

@@ -10,6 +10,7 @@ from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.voters import directory_id, former_voter, listed, newest_voter_set, static_voters
 from kcheck.core.start.startup import Mode
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
@@ -49,7 +50,7 @@ def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 def chroot(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the path in zookeeper.connect with the znode below which the cluster has its topics."""
     connect = facts.setting(_CONNECT)
-    if connect is None or facts.chroot is None or facts.mode is not Mode.ZOOKEEPER:
+    if connect is None or PROVIDER in connect or facts.chroot is None or facts.mode is not Mode.ZOOKEEPER:
         return
     own, theirs = (path or "/" for path in (chroot_of(connect), facts.chroot))
     evidence = (

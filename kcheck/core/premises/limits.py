@@ -5,9 +5,10 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.premises.listeners import refused_listeners
-from kcheck.core.premises.setting_relations import PROVIDER, RefusedSetting, refused_beside_others
+from kcheck.core.premises.setting_relations import RefusedSetting, refused_beside_others
 from kcheck.core.releases.setting_rules import TABLE
 from kcheck.model.behaviour import is_between
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.java import java_int, java_long
 from kcheck.model.release import Release
 

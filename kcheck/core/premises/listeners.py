@@ -1,11 +1,12 @@
 """The listeners and voters that each release refuses."""
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from kcheck.core.premises.setting_relations import PROVIDER, RefusedSetting
+from kcheck.core.premises.setting_relations import RefusedSetting
 from kcheck.model.behaviour import is_between
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.java import java_int
 from kcheck.model.release import Release
 
@@ -21,6 +22,7 @@ _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kafka refuses to advertise
 _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_AND_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?[0-9a-zA-Z\-%._:]*\]?:[0-9]+")
 _HOST = re.compile(r"[0-9a-zA-Z\-%._:]*")
+_IPV4 = re.compile(r"[0-9]+(?:\.[0-9]+){3}")
 _VOTER = re.compile(r"-?[0-9]+@(?:[^@]*)")
 
 
@@ -58,7 +60,7 @@ def _wrong_form(settings: Mapping[str, str], release: Release) -> Iterator[Refus
                 yield RefusedSetting(name, entry, "accepts NAME://HOST:PORT")
     for entry in _entries(settings, _MAP):
         name, colon, protocol = entry.rpartition(":")
-        if not colon or protocol.strip() not in _PROTOCOLS:
+        if not colon or protocol.strip().upper() not in _PROTOCOLS:
             yield RefusedSetting(_MAP, entry, f"accepts NAME:PROTOCOL, with {', '.join(_PROTOCOLS)}")
 
 
@@ -67,7 +69,7 @@ def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[R
     roles, of_controllers = _entries(settings, "process.roles"), _entries(settings, _OF_CONTROLLERS)
     own = _endpoints(settings, _LISTENERS) or _parsed([_DEFAULT])
     mapped = _protocols(settings, own, of_controllers if roles else [])
-    yield from _refused_names(settings, own, mapped)
+    yield from _refused_names(settings, own, mapped, release)
     if roles and not of_controllers and _is_whole(settings):
         yield RefusedSetting(_OF_CONTROLLERS, "", "needs the name of a listener")
     names, controllers = {row.name for row in own}, {name.upper() for name in of_controllers}
@@ -99,18 +101,26 @@ def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[R
 
 
 def _refused_names(
-    settings: Mapping[str, str], own: list[_Endpoint], mapped: Mapping[str, str]
+    settings: Mapping[str, str], own: list[_Endpoint], mapped: Mapping[str, str], release: Release
 ) -> Iterator[RefusedSetting]:
     """Yield listeners without a protocol, or with the name or the port of another listener."""
     for setting, rows in ((_LISTENERS, own), (_ADVERTISED, _endpoints(settings, _ADVERTISED))):
         unmapped = next((row.name for row in rows if row.name not in mapped), None)
-        ports = [row.port for row in rows if row.port != "0"]
         if unmapped is not None:
             yield RefusedSetting(setting, unmapped, f"needs them in {_MAP}")
         elif len({row.name for row in rows}) < len(rows):
             yield RefusedSetting(setting, settings[setting].strip(), "refuses a name twice")
-        elif setting == _LISTENERS and len(set(ports)) < len(ports) and not any(":" in row.host for row in rows):
+        elif setting == _LISTENERS and _share_a_port(rows, release):
             yield RefusedSetting(setting, settings[setting].strip(), "refuses a port twice")
+
+
+def _share_a_port(rows: Iterable[_Endpoint], release: Release) -> bool:
+    """Return True if listeners share a port. An IPv4 and an IPv6 address may share one in 3.6 and later."""
+    hosts: dict[str, list[str]] = {}
+    for row in rows:
+        hosts.setdefault(row.port, []).append("4" if _IPV4.fullmatch(row.host) else "6" if ":" in row.host else "")
+    allowed = ["4", "6"] if is_between(release, "3.6", None) else None
+    return any(len(at) > 1 and sorted(at) != allowed for port, at in hosts.items() if port != "0")
 
 
 def _advertised(settings: Mapping[str, str], own: list[_Endpoint], controllers: Container[str]) -> list[_Endpoint]:
@@ -125,11 +135,14 @@ def _refused_advertised(
     for name in (_LISTENERS, _ADVERTISED):
         if is_broker and name in settings and not _entries(settings, name) and is_between(release, None, "4.2"):
             yield RefusedSetting(name, settings[name].strip(), "needs a listener")
-    shown = _ADVERTISED if _entries(settings, _ADVERTISED) else _LISTENERS
-    rows = _advertised(settings, own, controllers)
-    is_named = shown == _LISTENERS and is_between(release, None, "3.0") and settings.get(_HOSTS[0], "").strip()
-    for row in rows if (is_broker or shown == _ADVERTISED) and not is_named else ():
+    given, rows = _endpoints(settings, _ADVERTISED), _advertised(settings, own, controllers)
+    early = [row.name for row in given if not is_broker or row.name in controllers]
+    if early and is_between(release, None, "3.9"):
+        yield RefusedSetting(_ADVERTISED, ",".join(early), "advertises no listener of a controller")
+    is_named = is_between(release, None, "3.0") and settings.get(_HOSTS[0], "").strip()
+    for row in given or (rows if is_broker and not is_named else ()):
         if row.host == _ANY_ADDRESS:
+            shown = _ADVERTISED if given else _LISTENERS
             yield RefusedSetting(shown, f"{row.name}://{row.host}:{row.port}", "does not advertise 0.0.0.0")
     unknown = sorted({row.name for row in rows} - {row.name for row in own})
     if unknown and is_broker:
@@ -187,7 +200,7 @@ def _refused_voters(settings: Mapping[str, str], release: Release) -> Iterator[R
             yield RefusedSetting(_BOOTSTRAP, entry, "accepts HOST:PORT")
     if not roles and is_between(release, None, "4.0") and "zookeeper.connect" not in settings and _is_whole(settings):
         yield RefusedSetting("zookeeper.connect", "", "needs the servers of ZooKeeper")
-    servers = _entries(settings, _BOOTSTRAP) if is_between(release, "3.8", None) else []
+    servers = _entries(settings, _BOOTSTRAP) if is_between(release, "3.9", None) else []
     if roles and not _entries(settings, _VOTERS) and not servers and _is_whole(settings):
         yield RefusedSetting(_VOTERS, "", "needs a controller")
     voters = {java_int(entry.partition("@")[0]) for entry in _entries(settings, _VOTERS)}

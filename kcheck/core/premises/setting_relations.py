@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from kcheck.core.releases.releases import Ibp, protocol
 from kcheck.model.behaviour import is_between
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.java import java_long
 from kcheck.model.release import Release
 
@@ -66,8 +67,6 @@ _VERSIONS = ("inter.broker.protocol.version", "log.message.format.version")
 _FORMAT, _FORMATS = "0.11.0", ((0, 10, 0), (0, 11, 0))
 """The version of the newest format of records, and the versions that have a new one."""
 _FIRST_OF_KRAFT: Ibp = ((3, 0), 1)
-PROVIDER = "${"
-"""A value of a configuration provider begins with this."""
 
 
 class RefusedSetting(NamedTuple):

@@ -4,12 +4,13 @@ import struct
 from base64 import b64decode
 from typing import Any, NamedTuple
 
+from kcheck.model.java import INT_MAX
 from kcheck.records.compression import ZSTD, decompress
 
 MANIFEST_SUFFIX = "rsm-manifest"
 """The suffix of a manifest."""
 _NO_MANIFEST = "not a manifest of version 1"
-_CHUNKS_MAX = 1 << 24
+_CHUNKS_MAX, _INDEX_MAX = 1 << 24, 1 << 24
 _REMOTE_SIZE = 0
 _VALUE_BITS, _MORE = 0x7F, 0x80
 
@@ -32,9 +33,9 @@ def epoch_index_in(manifest: Any) -> IndexPlace | None:
         row = manifest["segmentIndexes"]["leaderEpoch"]
         place = IndexPlace(int(row["position"]), int(row["size"]))
         is_encrypted = bool(manifest.get("encryption"))
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(_NO_MANIFEST) from error
-    if min(place) < 0:
+    if min(place) < 0 or place.position > INT_MAX or place.size > _INDEX_MAX:
         raise ValueError(_NO_MANIFEST)
     return None if is_encrypted else place
 
@@ -52,7 +53,7 @@ def log_size_in(manifest: Any) -> int:
             return (chunks - 1) * int(index["transformedChunkSize"]) + int(index["finalTransformedChunkSize"])
         chunks_data = decompress(ZSTD, b64decode(index["transformedChunks"]), magic=2, size_max=_CHUNKS_MAX)
         return _sum_of_chunks(b"" if chunks_data.problem else bytes(chunks_data.data))
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, struct.error) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError, struct.error) as error:
         raise ValueError(_NO_MANIFEST) from error
 
 

@@ -70,7 +70,7 @@ def rebuilt_segment(manifest: Any) -> RebuiltSegment | None:
             remote_log_record("RemoteLogSegmentMetadataRecord", begun),
             remote_log_record("RemoteLogSegmentMetadataUpdateRecord", ended),
         )
-    except (KeyError, TypeError, ValueError, AttributeError, struct.error):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error):
         return None
     return RebuiltSegment(topic, where["topicId"], number, own["id"], first, copied_ms, values)
 

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kcheck.fleet.owners import OwnersOfTopics, owners_of, with_owner
+from kcheck.fleet.owners import TopicOwners, owners_of, with_owner
 from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
 from kcheck.fleet.runs.actions import actions_of
@@ -115,7 +115,7 @@ def _of_cluster(at_risk: Counter[tuple[str | None, str | None]], name: object) -
     return sum(number for (cluster, _), number in at_risk.items() if cluster == name)
 
 
-def _owner_rows(owners: OwnersOfTopics, at_risk: Counter[tuple[str | None, str | None]]) -> tuple[Row, ...]:
+def _owner_rows(owners: TopicOwners, at_risk: Counter[tuple[str | None, str | None]]) -> tuple[Row, ...]:
     """Return the owners of topics, sorted by partitions at risk."""
     topics = Counter((cluster, owner) for (cluster, _), owner in owners.items())
     rows = [

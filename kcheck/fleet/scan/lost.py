@@ -15,7 +15,7 @@ from kcheck.model.finding import Finding, Location
 from kcheck.model.lost import Lost, LostKind
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
-from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
+from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.model.views import LogDir
 from kcheck.rules import kc001_unreadable
 from kcheck.survey.rule_runner import check_run
@@ -68,7 +68,7 @@ def previous(out: str, roots: Sequence[str], since: str | None) -> Earlier:
             run = run_in(path)
             if run is not None:
                 runs.append(run)
-        except (KcheckError, UnreadableError) as error:
+        except KcheckError as error:
             unreadable.append((path, str(error)))
     for run in sorted(runs, key=lambda run: (run.ended or 0, run.path), reverse=True)[:_LOOKED_AT]:
         try:

@@ -31,7 +31,7 @@ def test_most_disks_decide(named: str, status: PremiseStatus, sentence: str | No
         ("a:1/kafka", "/kafka", PremiseStatus.PROVEN), ("a:1/", "", PremiseStatus.PROVEN),
         ("a:1/other", "", "zookeeper.connect has the path /other, the topics of the cluster are below /"),
         ("a:1,b:1", "/kafka", "zookeeper.connect has the path /, the topics of the cluster are below /kafka"),
-        ("", "/kafka", None), ("a:1/other", None, None),
+        ("", "/kafka", None), ("a:1/other", None, None), ("${file:/etc/zk:connect}", "/kafka", None),
     ],
 )  # fmt: skip
 def test_the_path_in_zookeeper_connect(connect: str, chroot: str | None, verdict: object) -> None:

@@ -15,6 +15,8 @@ BOTH = (ZOOKEEPER, KRAFT)
 TWO = "INTERNAL://h:1,EXTERNAL://h:2"
 MAPPED = "listener.security.protocol.map=INTERNAL:SSL,EXTERNAL:SASL_SSL,CONTROLLER:SSL"
 CONTROLLER = "process.roles=controller controller.quorum.voters=1@h:9 listeners=CONTROLLER://h:9"
+VOTERS = "controller.quorum.voters"
+COMBINED = "process.roles=broker,controller controller.quorum.voters=1@h:9 listeners=PLAINTEXT://h:1,CONTROLLER://h:9"
 
 CASES: tuple[tuple[tuple[dict[str, str], ...], str, bool], ...] = (
     (BOTH, "", False),
@@ -41,6 +43,12 @@ CASES: tuple[tuple[tuple[dict[str, str], ...], str, bool], ...] = (
     (BOTH, f"listeners={TWO} {MAPPED}", True),
     (BOTH, f"listeners={TWO} advertised.listeners=EXTERNAL://h:2 inter.broker.listener.name=INTERNAL {MAPPED}", True),
     (BOTH, f"listeners=INTERNAL://h:1,EXTERNAL://h:1 inter.broker.listener.name=INTERNAL {MAPPED}", True),
+    ((ZOOKEEPER,), "listeners=PLAINTEXT://127.0.0.1:1,SSL://[::1]:1", False),
+    ((ZOOKEEPER,), "listeners=PLAINTEXT://127.0.0.1:1,SSL://[::1]:1,SASL_SSL://h:1", True),
+    ((ZOOKEEPER,), "listeners=PLAINTEXT://[::2]:1,SSL://[::1]:1", True),
+    ((ZOOKEEPER,), "listeners=PLAINTEXT://h:1,SSL://[::1]:1", True),
+    ((ZOOKEEPER,), "listeners=PLAINTEXT://h:0,SSL://h:0", False),
+    (BOTH, "listener.security.protocol.map=PLAINTEXT:Plaintext,SSL:ssl,CONTROLLER:sasl_ssl", False),
     (BOTH, "inter.broker.listener.name=PLAINTEXT security.inter.broker.protocol=PLAINTEXT", True),
     (BOTH, "security.inter.broker.protocol=SSL", True),
     (BOTH, "security.inter.broker.protocol=FOO", True),
@@ -72,6 +80,10 @@ CASES: tuple[tuple[tuple[dict[str, str], ...], str, bool], ...] = (
     ((KRAFT,), CONTROLLER, False),
     ((KRAFT,), f"{CONTROLLER} listeners=PLAINTEXT://h:9", True),
     ((KRAFT,), f"{CONTROLLER} listeners=CONTROLLER://h:9,PLAINTEXT://h:8", True),
+    ((KRAFT,), f"{CONTROLLER} advertised.listeners=CONTROLLER://h:9", False),
+    ((KRAFT,), f"{CONTROLLER} advertised.listeners=CONTROLLER://0.0.0.0:9", True),
+    ((KRAFT,), f"{COMBINED} advertised.listeners=PLAINTEXT://h:1,CONTROLLER://h:9", False),
+    ((KRAFT,), f"{COMBINED} advertised.listeners=PLAINTEXT://h:1,CONTROLLER://0.0.0.0:9", True),
     ((KRAFT,), "group.coordinator.rebalance.protocols=consumer", True),
     ((KRAFT,), "group.consumer.session.timeout.ms=1", True),
     ((KRAFT,), "group.consumer.max.heartbeat.interval.ms=5001", False),
@@ -107,6 +119,16 @@ def test_what_a_start_refuses(modes: tuple[dict[str, str], ...], added: str, *, 
         ("3.9", KRAFT, "inter.broker.protocol.version=2.8", ["inter.broker.protocol.version"]),
         ("3.9", ZOOKEEPER, "controller.listener.names=CONTROLLER", ["controller.listener.names"]),
         ("3.9", ZOOKEEPER, "controller.listener.names=C zookeeper.metadata.migration.enable=true", []),
+        ("3.8", KRAFT, f"{CONTROLLER} advertised.listeners=CONTROLLER://h:9", ["advertised.listeners"]),
+        ("3.8", KRAFT, f"{COMBINED} advertised.listeners=PLAINTEXT://h:1", []),
+        ("3.8", KRAFT, f"{COMBINED} advertised.listeners=PLAINTEXT://h:1,CONTROLLER://h:9", ["advertised.listeners"]),
+        (
+            "3.8",
+            KRAFT,
+            "controller.quorum.voters= controller.quorum.bootstrap.servers=h:9",
+            ["controller.quorum.voters"],
+        ),
+        ("3.5", ZOOKEEPER, "listeners=PLAINTEXT://127.0.0.1:1,SSL://[::1]:1", ["listeners"]),
         ("2.8", ZOOKEEPER, "broker.id=3 node.id=5", []),
         ("2.8", ZOOKEEPER, "listeners=PLAINTEXT://0.0.0.0:1 advertised.host.name=h", []),
         ("2.4", ZOOKEEPER, "log.message.format.version=2.8", ["log.message.format.version"]),

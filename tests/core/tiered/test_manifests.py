@@ -1,6 +1,7 @@
 """Manifests and custom metadata of the Aiven plugin. Sizes that the plugin itself wrote are in tests/verbs."""
 
 from base64 import b64decode, b64encode
+from math import inf
 from typing import Any
 
 import pytest
@@ -36,6 +37,9 @@ def test_where_the_leader_epochs_are() -> None:
         {},
         {"segmentIndexes": {"leaderEpoch": None}},
         {"segmentIndexes": {"leaderEpoch": {**INDEX, "size": -1}}},
+        {"segmentIndexes": {"leaderEpoch": {**INDEX, "size": 1 << 40}}},
+        {"segmentIndexes": {"leaderEpoch": {**INDEX, "position": 1 << 70}}},
+        {"segmentIndexes": {"leaderEpoch": {**INDEX, "size": inf}}},
     ],
 )
 def test_a_manifest_that_is_none(manifest: object) -> None:
@@ -61,6 +65,7 @@ def test_the_size_of_a_log(manifest: object, size: int) -> None:
     [
         None,
         {"chunkIndex": {**FIXED, "originalChunkSize": 0}},
+        {"chunkIndex": {**FIXED, "originalFileSize": inf}},
         {"chunkIndex": {"type": "variable", "transformedChunks": ""}},
         stored(b"\xff\xff\xff\xff"),
         stored((9).to_bytes(4, "big") + bytes(9)),
