@@ -2,7 +2,8 @@
  *
  * fault_arm(at, how, sticky) chooses the call by its number from then on: `how` > 0 is the errno that it fails with,
  * KILL ends the process before it, TEAR too, but half of a write is done. `sticky` lets every later call of a kind that
- * such a disk refuses fail as well. fault_disarm() returns how many calls there were.
+ * such a disk refuses fail as well. fault_disarm() returns how many calls there were. fault_only_writes() leaves out
+ * the calls that change no file.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,10 +20,14 @@ enum { KILL = -1, TEAR = -2 };
 enum { OPEN = 1, CREATE = 2, READ = 4, WRITE = 8, SYNC = 16, NAME = 32, META = 64, MAKE = 128 };
 
 static long at = -1, count, struck;
-static int how, sticky;
+static int how, sticky, only = ~0;
 
 void fault_arm(long number, int kind, int stays) {
     at = number, count = 0, struck = 0, how = kind, sticky = stays;
+}
+
+void fault_only_writes(void) {
+    only = ~(OPEN | READ);
 }
 
 long fault_disarm(void) {
@@ -40,7 +45,9 @@ static int refuses(int error, int kind) {
 
 /* Whether this call is to fail; does not return where it is the last. */
 static int fails(int kind, int descriptor, const void *data, size_t size) {
-    if (at < 0) return 0;
+    struct stat to;
+    if (at < 0 || !(kind & only)) return 0;
+    if (~only && kind == WRITE && !fstat(descriptor, &to) && !S_ISREG(to.st_mode)) return 0;
     if (count++ != at) {
         if (!struck || !sticky || !refuses(how, kind)) return 0;
     } else if (how == KILL || (how == TEAR && kind != WRITE)) {
