@@ -145,10 +145,11 @@ class Trial:
         count = self._library.fault_disarm()
         self._whole = self._state()
         assert count, command
-        calls = range(count) if is_whole else sorted({0, count // 2, count - 1})
-        ways = [(errno.ENOSPC, True), (errno.EIO, False)]
-        ways += [(errno.ENOSPC, False)] if is_whole else []
-        return [Point(command, at, how, sticky) for at in calls for how, sticky in ways]
+        full, broken = (errno.ENOSPC, True), (errno.EIO, False)
+        if not is_whole:
+            sample = {(0, *full), (count // 2, *full), (count // 2, *broken), (count - 1, *broken)}
+            return [Point(command, *point) for point in sorted(sample)]
+        return [Point(command, at, *way) for at in range(count) for way in (full, broken, (errno.ENOSPC, False))]
 
     def run(self, point: Point) -> tuple[str, str]:
         """Let a call fail; return how the command ended, and what is wrong with that."""
