@@ -11,6 +11,7 @@ import os
 import re
 
 from kcheck.disk.local import LOCAL
+from kcheck.disk.output import discard
 from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 from kcheck.model.names import is_legal_topic, parse_directory
@@ -125,11 +126,14 @@ def load(path: str, *, create: bool) -> Pseudonyms:
 def save(path: str, pseudonyms: Pseudonyms) -> None:
     """Write the key file, for this user alone; UsageError if that fails."""
     document = {"format": _FORMAT, "key": pseudonyms.key.hex(), "names": dict(sorted(pseudonyms.names.items()))}
-    temporary = f"{path}.tmp"
+    temporary = f"{path}.{os.urandom(8).hex()}.tmp"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             json.dump(document, stream, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())
         os.replace(temporary, path)
     except OSError as error:
+        discard(temporary)
         raise UsageError(f"cannot write {path}: {word_for(error)}") from error

@@ -28,7 +28,7 @@ from kcheck.capture.settings import kept_settings
 from kcheck.capture.tree import CapturedPath
 from kcheck.disk.bundle import BundleTree, SizesError
 from kcheck.disk.local import LOCAL
-from kcheck.disk.output import is_log_dir, keep_outside
+from kcheck.disk.output import discard, is_log_dir, keep_outside
 from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
@@ -362,8 +362,7 @@ def _write_zip(out: str, manifest: dict[str, Any], spool: _Spool, *, pseudonyms:
         BundleTree(temporary).close()
         os.link(temporary, out)
     finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
+        discard(temporary)
     return size, digest.hexdigest()
 
 

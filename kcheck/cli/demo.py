@@ -80,8 +80,7 @@ def demo(
         for number, step in enumerate(STEPS, start=1):
             _print(f"{number}. {step.title}\n\n{_filled(step.words)}\n\n$ kcheck {step.command}")
             if step.zeroed is not None:
-                path = folder / step.zeroed
-                path.write_bytes(bytes(path.stat().st_size))
+                _fill_with_zeros(folder / step.zeroed)
             if _run(step.command.split(), folder) and number == 1:
                 raise UsageError(f"cannot build the directories in {folder}")
             _print("")
@@ -92,6 +91,13 @@ def demo(
     _print(_filled(f"{rest}. Go on with your own: kcheck PATH, kcheck --help, kcheck simulate list."))
 
 
+def _fill_with_zeros(path: Path) -> None:
+    try:
+        path.write_bytes(bytes(path.stat().st_size))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+
+
 @contextmanager
 def _folder(keep: str | None) -> Iterator[Path]:
     """Yield a new directory; a temporary one is gone afterwards, ^C or not."""
@@ -100,6 +106,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
             yield Path(name)
         return
     from kcheck.disk.new_files import log_dir_around
+    from kcheck.disk.output import discard
 
     folder = Path(keep)
     around = log_dir_around(os.path.realpath(keep))
@@ -112,7 +119,12 @@ def _folder(keep: str | None) -> Iterator[Path]:
         raise UsageError(f"cannot write {keep}: {error.strerror}") from error
     if not is_empty:
         raise UsageError(f"{keep} is not empty: choose a new directory")
-    yield folder
+    try:
+        yield folder
+    except UsageError:  # the next demo needs an empty directory
+        for path in folder.iterdir():
+            discard(str(path))
+        raise
 
 
 def _filled(words: str) -> str:

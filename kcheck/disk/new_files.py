@@ -3,7 +3,7 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -19,22 +19,6 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = ".kcheck-new"
 _FILE_MODE, _DIRECTORY_MODE = 0o600, 0o700
 """The files are for this user alone, whoever can read the log dir."""
-
-
-@contextlib.contextmanager
-def all_or_none(out: str) -> Iterator[None]:
-    """Remove what a block has published in a directory if it does not end: several `NewFiles` are one result."""
-    there = frozenset(os.listdir(out)) if os.path.isdir(out) else None
-    try:
-        yield
-    except BaseException:
-        for name in os.listdir(out) if os.path.isdir(out) else ():
-            if name not in (there or ()):
-                path = os.path.join(out, name)
-                shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
-        if there is None and os.path.isdir(out):
-            os.rmdir(out)
-        raise
 
 
 class NewFiles:
@@ -89,8 +73,9 @@ class NewFiles:
         UsageError if it exists or cannot be created.
         """
         path = os.path.join(self._path, name)
-        if os.path.lexists(path):
-            raise UsageError(f"{path} already exists")
+        for taken in (path, os.path.join(self._path, name.split("/", 1)[0])):
+            if os.path.lexists(taken):
+                raise UsageError(f"{taken} already exists")
         try:
             self._settle()
             if self._folder < 0:
@@ -163,9 +148,16 @@ class NewFiles:
             names = os.listdir(self._folder)
             for name in names:
                 if _is_there(name, self._around):
-                    raise FileExistsError(name)
-            for name in names:
-                os.rename(name, name, src_dir_fd=self._folder, dst_dir_fd=self._around)
+                    raise UsageError(f"{os.path.join(self._path, name)} already exists")
+            moved: list[str] = []
+            try:
+                for name in names:
+                    os.rename(name, name, src_dir_fd=self._folder, dst_dir_fd=self._around)
+                    moved.append(name)
+            except OSError:
+                for name in moved:
+                    os.rename(name, name, src_dir_fd=self._around, dst_dir_fd=self._folder)
+                raise
         os.fsync(self._around)
 
     def _close(self) -> None:

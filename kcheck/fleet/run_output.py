@@ -61,9 +61,14 @@ def run_tables() -> Mapping[str, Table]:
     return {table.name: table for table in tables if table.in_run is not None}
 
 
+def run_path(folder: str, run: str) -> str:
+    """Return the directory of a run."""
+    return join(folder, f"run={run}")
+
+
 def unfinished(folder: str, run: str) -> str:
     """Return the directory in which a run is written."""
-    return join(folder, f"run={run}" if is_url(folder) else f"{UNFINISHED}{run}")
+    return run_path(folder, run) if is_url(folder) else join(folder, f"{UNFINISHED}{run}")
 
 
 def is_written(path: str) -> bool:
@@ -85,7 +90,7 @@ class RunOutput:
 
         UsageError if the run exists, or if another process writes it. What a dead one has left is removed.
         """
-        self.path: str = join(folder, f"run={run}")
+        self.path: str = run_path(folder, run)
         self.working: str = unfinished(folder, run)
         self._held: int | None = None
         if self.working != self.path:
@@ -110,7 +115,8 @@ class RunOutput:
 
     def __enter__(self) -> Self:
         """Make a directory for each table, so that one without rows has a file too."""
-        self._tables = {name: TableOutput(self.working, table, self.about) for name, table in run_tables().items()}
+        with writing(self.path):
+            self._tables = {name: TableOutput(self.working, table, self.about) for name, table in run_tables().items()}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -124,7 +130,7 @@ class RunOutput:
 
     def write(self, name: str, batch: "pa.RecordBatch") -> None:
         """Add rows to a table."""
-        with writing():
+        with writing(self.path):
             self._tables[name].write(batch)
 
     def drop(self, name: str) -> None:
@@ -137,17 +143,17 @@ class RunOutput:
 
     def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
         """Make files that somebody else wrote those of a table, in their order."""
-        with writing():
+        with writing(self.path):
             self._tables[name].take_over(parts)
 
     def written(self, name: str) -> Sequence[WrittenFile]:
         """Return the files of a table that gets no more rows."""
-        with writing():
+        with writing(self.path):
             return self._tables[name].parts()
 
     def rewrite(self, name: str, batch: "pa.RecordBatch") -> None:
         """Write a table again, with these rows alone."""
-        with writing():
+        with writing(self.path):
             discard(self.folder(name))
             self._tables[name] = TableOutput(self.working, run_tables()[name], self.about)
             self._tables[name].write(batch)
@@ -161,7 +167,7 @@ class RunOutput:
         """Write what is held, then the manifest: from now on it is a run."""
         # A query over a store takes a run for complete if `runs` names it.
         in_order = sorted(self._tables, key=lambda name: (name == "runs", name))
-        with writing():
+        with writing(self.path):
             tables = {name: self._tables[name].finish() for name in in_order}
             manifest = {"schema": "kcheck.run/1", **self.about, **about, "tables": dict(sorted(tables.items()))}
             publish(join(self.working, MANIFEST), (json.dumps(manifest, indent=1) + "\n").encode())
@@ -185,8 +191,7 @@ class TableOutput:
         self._held_count = self._held_size = self._part_count = 0
         self._stream: BinaryIO | None = None
         self._writer: Any = None
-        with writing():
-            have_directory(self._folder)
+        have_directory(self._folder)
 
     def write(self, batch: "pa.RecordBatch") -> None:
         """Hold rows until they are many."""
@@ -262,9 +267,9 @@ def _part(number: int) -> str:
 
 
 @contextmanager
-def writing() -> Iterator[None]:
+def writing(path: str) -> Iterator[None]:
     """Run what writes a run; a disk that refuses ends it with one line."""
     try:
         yield
     except OSError as error:
-        raise KcheckError(f"the run cannot be written: {error.strerror or error}") from error
+        raise KcheckError(f"cannot write {path}: {error.strerror or error}") from error

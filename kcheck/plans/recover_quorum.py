@@ -94,14 +94,15 @@ class QuorumRecovery(RescueAnswer):
             return self
         planned = replace(self, folder=out)
         texts = plan_texts(self.plans)
-        names = (*texts, RUNBOOK, RECOVERY)
-        stand_ins = {stand_in.node_id: _files_of(self.rescue, stand_in) for stand_in in self.rescue.stand_ins}
-        below = (join(out, f"stand-in-{number}", name) for number, files in stand_ins.items() for name in files)
-        planned = replace(planned, written=(*(join(out, name) for name in names), *below))
+        stand_ins = {
+            f"stand-in-{stand_in.node_id}/{name}": data
+            for stand_in in self.rescue.stand_ins
+            for name, data in _files_of(self.rescue, stand_in).items()
+        }
+        names = (*texts, RUNBOOK, RECOVERY, *stand_ins)
+        planned = replace(planned, written=tuple(join(out, name) for name in names))
         texts |= planned.documents("Recovery of the controller quorum")
-        write_files(out, (), texts, apart_from=self.checked)
-        for number, files in stand_ins.items():
-            write_files(out, (f"stand-in-{number}",), files, apart_from=self.checked)
+        write_files(out, (), texts | stand_ins, apart_from=self.checked)
         return planned
 
     def report(self) -> Report:

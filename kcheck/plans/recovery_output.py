@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kcheck.core.election.plans import Candidate, CopyState
-from kcheck.disk.new_files import all_or_none
+from kcheck.disk.new_files import NewFiles
 from kcheck.disk.paths import join
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.runbook import runbook
@@ -13,7 +13,7 @@ from kcheck.model.report import Row
 from kcheck.plans.recover import MANIFEST, RECOVERY, RUNBOOK, SAVED, ClusterRecovery
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.elect import ClusterElection
-from kcheck.replicas.election_output import with_saved, write_texts
+from kcheck.replicas.election_output import saved_replicas, write_texts
 from kcheck.replicas.replica import LogFile
 
 
@@ -24,14 +24,14 @@ def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
     """
     if answer.election.interrupted is not None:
         return answer  # Half an answer is no plan.
-    with all_or_none(out):
-        return _planned(replace(answer, folder=out), out)
+    with NewFiles(out, (), apart_from=answer.election.checked) as files:
+        return _planned(replace(answer, folder=out), files, out)
 
 
-def _planned(planned: ClusterRecovery, out: str) -> ClusterRecovery:
+def _planned(planned: ClusterRecovery, files: NewFiles, out: str) -> ClusterRecovery:
     election = planned.election
     if any(step.cuts for step in planned.steps):
-        election = with_saved(election, join(out, SAVED))
+        election = replace(election, saved=tuple(saved_replicas(election, files, SAVED)), saved_in=join(out, SAVED))
         planned = replace(planned, election=election)
     texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
     names = (*texts, RUNBOOK, RECOVERY, *([MANIFEST] if election.saved else []))
@@ -40,7 +40,7 @@ def _planned(planned: ClusterRecovery, out: str) -> ClusterRecovery:
     texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
     if election.saved:
         texts[MANIFEST] = json.dumps(_manifest(election), indent=1) + "\n"
-    write_texts(out, texts, apart_from=election.checked)
+    write_texts(files, texts)
     return planned
 
 

@@ -29,30 +29,32 @@ def with_saved(answer: ClusterElection, out: str) -> ClusterElection:
     """
     if answer.interrupted is not None:
         return answer
-    return replace(answer, saved=tuple(_saved(answer, out)), saved_in=out)
+    with NewFiles(out, (), apart_from=answer.checked) as files:
+        return replace(answer, saved=tuple(saved_replicas(answer, files, "")), saved_in=out)
 
 
-def _saved(answer: ClusterElection, out: str) -> Iterator[SavedReplica]:
+def saved_replicas(answer: ClusterElection, files: NewFiles, folder: str) -> Iterator[SavedReplica]:
+    """Save what the election of any candidate would cut below a folder of new files. UsageError as `with_saved`."""
     for election in answer.partitions:
         ranges = lost_ranges(election)
         copies = answer.copies(election.topic, election.partition) if ranges else ()
         logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
         for broker_id, (start, end) in ranges.items():
             name = partition_name(election.topic, election.partition)
-            records = save_lost(out, name, broker_id, logs[broker_id], start, end)
+            records = save_lost(files, folder, name, broker_id, logs[broker_id], start, end)
             yield SavedReplica(election.topic, election.partition, broker_id, records)
 
 
 def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:
     """Write the files of a plan into its directory; return their paths. UsageError as `with_plan`."""
-    return write_texts(recovery.folder, files_of(recovery), apart_from=apart_from)
+    with NewFiles(recovery.folder, (), apart_from=apart_from) as files:
+        return write_texts(files, files_of(recovery))
 
 
-def write_texts(folder: str, texts: Mapping[str, str], *, apart_from: Iterable[str]) -> tuple[str, ...]:
-    """Write new files into a directory; return their paths. UsageError as `with_plan`."""
-    with NewFiles(folder, (), apart_from=apart_from) as files:
-        written = []
-        for name, text in texts.items():
-            written.append(files.begin(name))
-            files.write(text.encode(errors="backslashreplace"))
+def write_texts(files: NewFiles, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Write texts as new files; return their paths. UsageError as `with_plan`."""
+    written = []
+    for name, text in texts.items():
+        written.append(files.begin(name))
+        files.write(text.encode(errors="backslashreplace"))
     return tuple(written)

@@ -5,11 +5,11 @@
 `kcheck dump` and Kafka's own tools read such a file.
 """
 
+import os
 from hashlib import sha256
 from typing import NamedTuple
 
 from kcheck.disk.new_files import NewFiles
-from kcheck.disk.paths import split
 from kcheck.errors import UsageError
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.java import INT_MAX
@@ -49,31 +49,29 @@ class SavedRecords(NamedTuple):
 
 
 def save_lost(
-    out: str, name: str, broker_id: int, logs: tuple[LogFile, ...], start: Offset, end: Offset
+    files: NewFiles, folder: str, name: str, broker_id: int, logs: tuple[LogFile, ...], start: Offset, end: Offset
 ) -> SavedRecords:
-    """Copy the batches of one replica that overlap `[start, end)`; `name` is `<topic>-<partition>`.
+    """Copy the batches of one replica that overlap `[start, end)` below a folder of new files.
 
-    UsageError if a file exists already or cannot be written, or if `out` is in a log dir; UnreadableError if the log
-    cannot be read. The files are removed again then.
+    `name` is `<topic>-<partition>`. UsageError if a file exists already or cannot be written; UnreadableError if the
+    log cannot be read.
     """
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         raise UsageError(f"{name!r} cannot be the name of a directory")
-    log_folders = sorted({split(log.path)[0] for log in logs})
-    with NewFiles(out, (name, f"broker-{broker_id}"), apart_from=log_folders) as files:
-        copy = _Copy(files)
-        for log in logs_from(logs, start):
-            if log.base_offset >= end:
-                break
-            with log.open() as source:
-                copy.take(source, log.size, start, end)
+    copy = _Copy(files, os.path.join(folder, name, f"broker-{broker_id}"))
+    for log in logs_from(logs, start):
+        if log.base_offset >= end:
+            break
+        with log.open() as source:
+            copy.take(source, log.size, start, end)
     return copy.saved()
 
 
 class _Copy:
     """The batches that are copied, segment by segment."""
 
-    def __init__(self, files: NewFiles) -> None:
-        self._files = files
+    def __init__(self, files: NewFiles, folder: str) -> None:
+        self._files, self._folder = files, folder
         self._paths: list[str] = []
         self._start: Offset | None = None
         self._end: Offset | None = None
@@ -95,7 +93,7 @@ class _Copy:
             if not self._paths or self._file_size + batch.size > _FILE_SIZE_MAX:
                 self._copy(source, copied, stop)
                 copied = batch.position
-                self._paths.append(self._files.begin(log_name(first)))
+                self._paths.append(self._files.begin(os.path.join(self._folder, log_name(first))))
                 self._file_size = 0
             copied, stop = batch.position if copied < 0 else copied, walk.position
             self._count(batch, first, batch.record_count if batch.record_count is not None else len(inner) or None)

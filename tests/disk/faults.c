@@ -2,7 +2,8 @@
  *
  * fault_arm(at, how, sticky) chooses the call by its number from then on: `how` > 0 is the errno that it fails with,
  * KILL ends the process before it, TEAR too, but half of a write is done. `sticky` lets every later call of a kind that
- * such a disk refuses fail as well. fault_disarm() returns how many calls there were.
+ * such a disk refuses fail as well. fault_disarm() returns how many calls there were. fault_only_writes() leaves out
+ * the calls that add nothing to a disk.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,13 +17,17 @@
 #include <unistd.h>
 
 enum { KILL = -1, TEAR = -2 };
-enum { OPEN = 1, CREATE = 2, READ = 4, WRITE = 8, SYNC = 16, NAME = 32, META = 64, MAKE = 128 };
+enum { OPEN = 1, CREATE = 2, READ = 4, WRITE = 8, SYNC = 16, NAME = 32, META = 64, MAKE = 128, GONE = 256 };
 
 static long at = -1, count, struck;
-static int how, sticky;
+static int how, sticky, only = ~0;
 
 void fault_arm(long number, int kind, int stays) {
     at = number, count = 0, struck = 0, how = kind, sticky = stays;
+}
+
+void fault_only_writes(void) {
+    only = ~(OPEN | READ | GONE);
 }
 
 long fault_disarm(void) {
@@ -33,14 +38,16 @@ long fault_disarm(void) {
 static int refuses(int error, int kind) {
     switch (error) {
     case ENOSPC: return kind & (CREATE | WRITE | MAKE);
-    case EROFS: return kind & (CREATE | NAME | META | MAKE);
-    default: return kind & (READ | WRITE | SYNC | NAME);
+    case EROFS: return kind & (CREATE | NAME | META | MAKE | GONE);
+    default: return kind & (READ | WRITE | SYNC | NAME | GONE);
     }
 }
 
 /* Whether this call is to fail; does not return where it is the last. */
 static int fails(int kind, int descriptor, const void *data, size_t size) {
-    if (at < 0) return 0;
+    struct stat to;
+    if (at < 0 || !(kind & only)) return 0;
+    if (~only && kind == WRITE && !fstat(descriptor, &to) && !S_ISREG(to.st_mode)) return 0;
     if (count++ != at) {
         if (!struck || !sticky || !refuses(how, kind)) return 0;
     } else if (how == KILL || (how == TEAR && kind != WRITE)) {
@@ -88,8 +95,8 @@ CALL(ssize_t, read, READ, (int file, void *data, size_t size), (file, data, size
 CALL(int, fsync, SYNC, (int file), (file))
 CALL(int, rename, NAME, (const char *from, const char *to), (from, to))
 CALL(int, renameat, NAME, (int a, const char *from, int b, const char *to), (a, from, b, to))
-CALL(int, unlink, NAME, (const char *path), (path))
-CALL(int, unlinkat, NAME, (int folder, const char *path, int flags), (folder, path, flags))
+CALL(int, unlink, GONE, (const char *path), (path))
+CALL(int, unlinkat, GONE, (int folder, const char *path, int flags), (folder, path, flags))
 CALL(int, mkdir, MAKE, (const char *path, mode_t mode), (path, mode))
 CALL(int, fchmod, META, (int file, mode_t mode), (file, mode))
 CALL(int, fchown, META, (int file, uid_t user, gid_t group), (file, user, group))

@@ -1,10 +1,12 @@
 """Which logs paths name."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from kcheck.api import PartitionFilter, export
+from kcheck.disk.new_files import NewFiles
 from kcheck.errors import UsageError
 from kcheck.model.entries import Offset
 from kcheck.model.plan import Plan, SetAside, Truncate, digest, serialize_plan
@@ -57,7 +59,8 @@ def test_what_elect_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """The directory, that of the partition, that of a replica, or a file of it; a broker id is no partition."""
     path = segments(tmp_path / "orders-3", [data(0), data(2)], [data(4)])
     out = tmp_path / "saved"
-    save_lost(str(out), "orders-3", 1, log_files(path), Offset(2), Offset(6))
+    with NewFiles(str(out), (), apart_from=()) as files:
+        save_lost(files, "", "orders-3", 1, log_files(path), Offset(2), Offset(6))
     folder = out / "orders-3" / "broker-1"
     for named in (out, out / "orders-3", folder, folder / "00000000000000000002.log"):
         log = log_of(named)
@@ -67,7 +70,7 @@ def test_what_elect_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert "orders-3" == log_of(Path("00000000000000000002.log")).name
     monkeypatch.chdir(folder.parent)
     assert "orders-3" == log_of(Path("broker-1")).name
-    save_lost(str(out), "orders-3", 2, log_files(path), Offset(2), Offset(6))
+    shutil.copytree(folder, out / "orders-3" / "broker-2")
     with pytest.raises(UsageError, match=r"orders-3 is there 2 times: .*broker-1, .*broker-2; name one of these"):
         export(out)
 

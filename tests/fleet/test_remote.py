@@ -372,7 +372,7 @@ def test_a_run_that_fails_in_a_store_leaves_nothing(
     options = [part for name, value in s3.items() for part in ("--storage-option", f"{name}={json.dumps(value)}")]
     for remember in ((), ("--remember",)):
         done = kcheck("fleet", "scan", layout, "--output-dir", url, "--run", "r", *remember, *options)
-        assert (3, True) == (done.code, "the run cannot be written: no space left" in done.err)
+        assert (3, True) == (done.code, f"cannot write {url}/run=r: no space left" in done.err)
         left = {path.split("/")[3] for path in fsspec.filesystem("s3", **s3).find(url)}
         assert left == ({".run=r"} if remember else set())
     refused = ""

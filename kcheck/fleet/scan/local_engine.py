@@ -13,7 +13,7 @@ from kcheck.disk.store import mounted
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import BrokerKey
-from kcheck.fleet.run_output import RunOutput, writing
+from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
 from kcheck.fleet.scan.decisions import Decide, add_decisions
@@ -104,7 +104,7 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
     run = run._replace(jobs=run.jobs or (THREADS if in_threads else PROCESSES))
     coverage = Coverage()
     with (
-        writing(),  # also of what is remembered, and of replicas that are sorted on the disk
+        writing(run_path(run.out, run.name)),  # also of what is remembered, and of replicas that are sorted on the disk
         RunOutput(run.out, run.name, about(run)) as output,
         Memory(output.working, aside(run.out, run.name), remembers=run.how.remembers) as memory,
         Notes(memory.folder) as notes,

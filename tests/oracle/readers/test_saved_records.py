@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kcheck.disk.new_files import NewFiles
 from kcheck.model.entries import Offset
 from kcheck.replicas.saved_records import save_lost
 from tests.oracle.ask import IS_WHOLE, Ask
@@ -21,7 +22,8 @@ _BATCH = re.compile(r"^(?:baseOffset|offset): ([0-9]+)(?: lastOffset: ([0-9]+))?
 def test_the_batches_of_several_segments(version: str, tmp_path: Path, ask: Ask) -> None:
     """All of them, up to the last offset, and no complaint."""
     folder = next((FIXTURES / version / "stopped").glob("*/*/segments-0"))
-    saved = save_lost(str(tmp_path / "out"), "segments-0", 1, log_files(folder), Offset(31), Offset(99))
+    with NewFiles(str(tmp_path / "out"), (), apart_from=()) as files:
+        saved = save_lost(files, "", "segments-0", 1, log_files(folder), Offset(31), Offset(99))
     (answer,) = ask(version, "Dump.java", [saved.path])
     encoded, _, end = answer.rpartition(" ")
     offsets = [(int(first), int(last or first)) for first, last in _BATCH.findall(b64decode(encoded).decode())]
