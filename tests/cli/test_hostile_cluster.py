@@ -69,7 +69,7 @@ RECORDS, COPIES = ("exported", "simulated", "lost"), {".parquet", ".before"}
 """Files with the bytes of records and of log dirs."""
 NAMELESS = {"parquet", "kafka", "mermaid", "prometheus", "svg"}
 """Formats without a name, and one of bytes; the metrics have files of their own."""
-READ = {"--answers", "--config", "--server-log", "--with-server-log", "--translate"}
+READ = {"--answers", "--config", "--owners", "--server-log", "--with-server-log", "--translate"}
 """Options whose file is read."""
 
 

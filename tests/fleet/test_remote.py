@@ -19,6 +19,7 @@ from kcheck.disk.store import StoreTree
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.fleet.run_output import is_written
 from kcheck.fleet.scan import steps as fleet_stages
+from kcheck.fleet.scan.releases import ReleaseOptions
 from kcheck.fleet.scan.remembered import FOLDER, kept_by, left_by
 from tests.builders import broker, log_dir, partition_dir, run
 from tests.cli.command import kcheck
@@ -96,7 +97,7 @@ def test_a_run_that_is_killed_goes_on(where: str, s3: dict[str, Any], tmp_path: 
     # Its workers hold the lock that they inherited until the system has ended them too.
     while is_written(str(tmp_path / "out" / ".unfinished=r")) and time.monotonic() < until:
         time.sleep(0.05)
-    common: dict[str, Any] = {"options": s3, "jobs": 2, "remembers": True}
+    common: dict[str, Any] = {"options": s3, "jobs": 2, "remembers": True, "auto": ReleaseOptions()}
     report, rows = scanned(tmp_path, root, since=left_by(str(tmp_path / "out"), "r"), **common)
     assert report.body["carried_over"] in (1, 2)
     _, fresh = scanned(tmp_path, root, name="fresh", **common)

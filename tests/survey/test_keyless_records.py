@@ -64,7 +64,8 @@ def test_not_everything_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_preflight_says_so(data: Path) -> None:
     """Unless the broker starts without its cleaner."""
     properties = data.parent / "server.properties"
-    text = f"node.id=1\nprocess.roles=broker,controller\ncontroller.quorum.voters=1@h:1\nlog.dirs={data}\n"
+    listeners = "listeners=PLAINTEXT://:9092,CONTROLLER://:9093\ncontroller.listener.names=CONTROLLER\n"
+    text = f"node.id=1\nprocess.roles=broker,controller\ncontroller.quorum.voters=1@h:1\n{listeners}log.dirs={data}\n"
     properties.write_text(text)
     assert "P801" in [reason.premise for reason in kcheck.preflight(properties).reasons]
     properties.write_text(f"{text}log.cleaner.enable=false\n")

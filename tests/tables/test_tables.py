@@ -55,9 +55,9 @@ COMMANDS: dict[str, tuple[str | Path, ...]] = {
 }
 
 
-def test_steps_of_a_scan_make_every_table_of_a_run_but_five() -> None:
-    """The rows of the run, broker logs and remote storage are of no step; Spark derives its columns from the steps."""
-    assert {"runs", "log_events", "remote_segments", "tiered_partitions", "remote_objects"} == {
+def test_steps_of_a_scan_make_every_table_of_a_run_but_six() -> None:
+    """Those of the run, broker logs, owners and remote storage are of no step; Spark derives its columns from steps."""
+    assert {"runs", "log_events", "owners", "remote_segments", "tiered_partitions", "remote_objects"} == {
         name for name in RUN if not TABLES[name].steps
     }
     assert not [name for name, table in TABLES.items() if table.steps and name not in RUN]

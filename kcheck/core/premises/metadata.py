@@ -11,7 +11,7 @@ from kcheck.core.premises.voters import former_voter
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.names import CLUSTER_METADATA, METADATA_DIRECTORY
-from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.words import agree, counted
 
 SAME_HISTORY = "P201"
@@ -114,10 +114,9 @@ def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
 
     For a voter the copies of all observers count: with one that has more, its own disk is an older one.
     """
-    parted = [*_parted(premise, facts)]
-    yield from parted
-    if not parted:
-        yield from _same_ends(premise, facts)
+    ends = [*_same_ends(premise, facts)]
+    is_refuted = any(row.status is PremiseStatus.REFUTED for row in ends)
+    yield from ends if is_refuted else [*_parted(premise, facts)] or ends
 
 
 def _parted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:

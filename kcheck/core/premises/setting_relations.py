@@ -64,8 +64,8 @@ _POOLS = ("remote.log.manager.copier.thread.pool.size", "remote.log.manager.expi
 _SNAPSHOT = "share.coordinator.snapshot.update.records.per.snapshot"
 _SNAPSHOT_MAX = 500
 _VERSIONS = ("inter.broker.protocol.version", "log.message.format.version")
-_FORMAT, _FORMATS = "0.11.0", ((0, 10, 0), (0, 11, 0))
-"""The version of the newest format of records, and the versions that have a new one."""
+_FORMATS = ((0, 10, 0), (0, 11, 0))
+"""The versions with a new format of records."""
 _FIRST_OF_KRAFT: Ibp = ((3, 0), 1)
 
 
@@ -174,14 +174,17 @@ def _refused_versions(settings: Mapping[str, str], release: Release) -> Iterator
     """Yield versions that the release does not know, and a protocol that is older than the format of the records."""
     versions = []
     for name in _VERSIONS:
-        value = settings.get(name, _FORMAT).strip()
+        if name not in settings:
+            versions.append(sum(release.version >= first for first in _FORMATS))
+            continue
+        value = settings[name].strip()
         version = protocol(value, release)
         if PROVIDER in value:
             return
         if version is None:
             yield RefusedSetting(name, value, "accepts its own version and earlier ones, such as 0.11.0")
             return
-        if name == _VERSIONS[0] and name in settings and version < _FIRST_OF_KRAFT and _has_roles(settings):
+        if name == _VERSIONS[0] and version < _FIRST_OF_KRAFT and _has_roles(settings):
             yield RefusedSetting(name, value, "refuses one below 3.0-IV1 with process.roles")
         versions.append(sum(version[0] >= first for first in _FORMATS))
     if versions[0] < versions[1]:

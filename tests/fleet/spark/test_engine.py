@@ -119,7 +119,7 @@ def test_every_broker_has_the_rows_of_one_machine(
     assert len([*json.loads(rows["runs"][0]["releases"])]) > 4
     assert 2 == len([*tmp_path.glob("run=there/partitions/*")])
     assert len([*tmp_path.glob("run=there/predictions/*")]) > 1
-    assert {"remote_segments", "tiered_partitions", "remote_objects"} == {
+    assert {"owners", "remote_segments", "tiered_partitions", "remote_objects"} == {
         name for name, found in rows.items() if not found
     }
     assert len({row["id"] for row in rows["findings"]}) > 5
