@@ -69,7 +69,7 @@ def _seen(now: ServedNow | None) -> tuple[str, bool | None]:
     if now is None:
         return "? (no readable log of the leader is here)", None
     if not now.remote.is_known and not now.remote.is_lost:
-        return "? (its partition of __remote_log_metadata is not in the log dirs)", None
+        return f"? (its partition of __remote_log_metadata is {now.remote.state})", None
     broker = "it" if now.broker_id is None else f"broker {now.broker_id}"
     if lost := without(now.gone, now.deleted):
         gone = lost if now.retention.is_known else now.gone

@@ -11,7 +11,7 @@ from kcheck.core.tiered.segment_records import RemoteLogKey, SegmentFold
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import Offset
 from kcheck.model.names import COMPACTED, REPLICATION_OFFSET, DirectoryState, TopicPartition, log_name
-from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, RemoteSegment
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataConflict, MetadataState, RemoteLog, RemoteSegment
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.views.log_dir import LogDirs, one_partition
@@ -28,6 +28,7 @@ class MetadataPartition(NamedTuple):
     logs: Mapping[RemoteLogKey, Sequence[RemoteSegment]] = {}
     names: Mapping[RemoteLogKey, str] = {}
     last_ms: int = -1
+    conflict: MetadataConflict | None = None
 
 
 def remote_logs(targets: Iterable[Target], log_dirs: LogDirs, image_of: ImageOf) -> "RemoteLogs":
@@ -98,7 +99,7 @@ class RemoteLogs:
         registration = known.partitions.get(number)
         leader = None if registration is None else registration.leader
         segments = folded.logs.get((topic_id, partition), ())
-        return remote_log(folded.state, segments, number, leader, folded.last_ms)
+        return remote_log(folded.state, segments, number, leader, folded.last_ms)._replace(conflict=folded.conflict)
 
     def _without_count(self, topic_id: str, partition: int, cluster_id: str | None, *, is_lost: bool) -> RemoteLog:
         """Return a remote log where the number of metadata partitions is not known; `is_lost`: the topic is gone."""
@@ -134,7 +135,7 @@ class RemoteLogs:
         return {number: max((row.get(number, Offset(0)) for row in marks), default=Offset(0)) for number in lost}
 
     def metadata(self, number: int, cluster_id: str | None) -> MetadataPartition:
-        """Return a partition of `__remote_log_metadata`, from the copy that ends last."""
+        """Return a partition of `__remote_log_metadata`, from the copy that ends last. The others must agree."""
         key = (cluster_id, number)
         if key not in self._read:
             self._read[key] = self._folded(number, cluster_id)
@@ -150,6 +151,8 @@ class RemoteLogs:
         mark = max((view.high_watermark for view in known if view.high_watermark is not None), default=0)
         if best.log_end_offset < mark:
             return MetadataPartition(MetadataState.SHORT if is_whole else MetadataState.NOT_GIVEN)
+        if conflict := _conflict(best, known):
+            return MetadataPartition(MetadataState.CONTRADICTORY, conflict=conflict)
         fold = _fold(best)
         if fold is None or fold.unreadable:
             return MetadataPartition(MetadataState.NOT_GIVEN)
@@ -179,6 +182,16 @@ class RemoteLogs:
         registration: PartitionRegistration | None = None if topic is None else topic.partitions.get(number)
         given = {self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id)}
         return registration is not None and given.issuperset(registration.replicas)
+
+
+def _conflict(best: PartitionView, copies: Iterable[PartitionView]) -> MetadataConflict | None:
+    """Return the first contradiction between the copy that ends last and another one."""
+    from kcheck.segments.replica_difference import first_contradiction  # numpy: only for a tiered partition
+
+    for copy in copies:
+        if copy is not best and (offset := first_contradiction(best, copy)) is not None:
+            return MetadataConflict((best.where.broker_id, copy.where.broker_id), offset)
+    return None
 
 
 def _fold(view: PartitionView) -> SegmentFold | None:
