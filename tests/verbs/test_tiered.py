@@ -54,6 +54,7 @@ def test_copies_of_the_metadata_that_differ(tmp_path: Path) -> None:
         log.write_bytes(other_epoch(log.read_bytes()))
     shown = command("tiered", *brokers(of), "--store", of / "store")
     assert (shown.code, "Not known: two copies of __remote_log_metadata-" in shown.out) == (1, True)
+    assert command("elect", *brokers(of), "--partition", "uncl-0").code == 1
     answer = kcheck.tiered(*brokers(of), store=of / "store")
     assert {row["remote"]["metadata"] for row in answer.to_dict()["replicas"]} == {"contradictory"}
     assert answer.to_dict()["metadata_conflicts"] == list(answer.conflicts)

@@ -56,7 +56,8 @@ def has_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
             yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
     conflicts = conflicts_words(log.remote for log in rows if log.remote is not None)
     for conflict in conflicts:
-        yield not_seen(premise, facts, f"{conflict}, so its remote segments are not known", None)
+        provide = "only the log dirs of the broker that leads the partition"
+        yield not_seen(premise, facts, f"{conflict}, so its remote segments are not known", provide)
     hidden = [log for log in rows if log.remote is not None and log.remote.state is MetadataState.NOT_GIVEN]
     if hidden:
         names = some_of([_name(log) for log in hidden], _MOST)
@@ -122,7 +123,7 @@ TABLE = (
         "The broker raises the log start to the first local segment; the objects stay in the store for ever.",
         "Restore the directories of __remote_log_metadata before any start.",
         "TopicBasedRemoteLogMetadataManager, RemoteLogManager 3.6 to 4.3.1", has_metadata, ends_start=False,
-        rules=("KC245",), cost=PremiseCost.UNCOUNTED,
+        rules=("KC245",), cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
         REMOTE_OBJECTS, PremiseKind.REMOTE, "The store has the objects of all remote segments.",
