@@ -123,6 +123,8 @@ class RemoteLog(NamedTuple):
     """The other segments, but for those that were copied and then deleted."""
     conflict: MetadataConflict | None = None
     """The contradiction between copies of the metadata partition; None without one."""
+    retention_bytes: int | None = None
+    """The size limit of the log in bytes by its topic's settings, negative for none; None if not known."""
 
     @property
     def metadata_name(self) -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.start.topic_settings import has_remote_storage, with_log_start
+from kcheck.core.start.topic_settings import has_remote_storage, stated_limit, with_log_start
 from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.metadata_partition import metadata_partition
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.segment_records import RemoteLogKey, SegmentFold
-from kcheck.model.cluster import PartitionRegistration
+from kcheck.model.cluster import RETENTION_BYTES, PartitionRegistration
 from kcheck.model.entries import Offset
 from kcheck.model.names import COMPACTED, REPLICATION_OFFSET, DirectoryState, TopicPartition, log_name
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataConflict, MetadataState, RemoteLog, RemoteSegment
@@ -80,7 +80,9 @@ class RemoteLogs:
             return None
         remote = self.log(*partition, topic_id, cluster_id)
         is_without = remote.is_known and not remote.segments
-        return None if is_without and not is_below else remote
+        if is_without and not is_below:
+            return None
+        return remote._replace(retention_bytes=stated_limit(image, partition.topic, RETENTION_BYTES))
 
     def log(self, topic: str, partition: int, topic_id: str | None, cluster_id: str | None) -> RemoteLog:
         """Return the remote part of a partition that is tiered."""

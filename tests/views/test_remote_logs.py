@@ -71,7 +71,7 @@ def test_states_of_segments(tmp_path: Path) -> None:
     assert [(row.start_offset, int(row.state)) for row in log.segments] == [
         (0, 1), (5, 1), (10, 1), (15, 1), (20, 3), (20, 3), (20, 3), (20, 3),
     ]  # fmt: skip
-    assert (log.metadata_partition, log.leader) == (2, -1)
+    assert (log.metadata_partition, log.leader, log.retention_bytes) == (2, -1, -1)
 
 
 def test_lost_metadata(tmp_path: Path) -> None:
