@@ -55,7 +55,7 @@ def tiered(
         from kcheck.verbs.rebuild import write_rebuilt
 
         write_rebuilt(answer, rebuild)
-    common.write_answer(answer.report(), failed=lambda: not answer.replicas and answer.unknown > 0)
+    common.write_answer(answer.report(), failed=lambda: answer.is_unknown)
 
 
 def _write_lines(file: str, checked: Iterable[str], lines: Iterator[bytes]) -> None:

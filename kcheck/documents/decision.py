@@ -6,7 +6,7 @@ from kcheck.core.election.plans import BrokerGap
 from kcheck.core.election.scenarios import Scenario
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.documents.election_verdict import amount_lost
-from kcheck.model.premises import JudgedPremise
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, counted
 
 
@@ -56,7 +56,8 @@ def uncounted_words(
         yield f"What only {path} holds is lost, and not counted."
     for premise in premises:
         whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
-        first = "First restore __remote_log_metadata" if premise.id == REMOTE_METADATA else "Not counted"
+        is_lost = premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED
+        first = "First restore __remote_log_metadata" if is_lost else "Not counted"
         yield f"{first}: {whose}{premise.sentence}."
 
 

@@ -12,6 +12,7 @@ from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import Amounts, total
 from kcheck.model.cluster import UNCLEAN, Seat
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
 
@@ -30,13 +31,13 @@ def verdict(
     *,
     why_empty: str | None = None,
     failing: Sequence[BrokerGap] = (),
-    uncounted: Iterable[str] = (),
+    uncounted: Iterable[JudgedPremise] = (),
     apart: Iterable[str] = (),
 ) -> str:
     """Return the recommendation, and its cost, for a person.
 
     The partitions are `planned`, all or some; the `course` is that of all. `failing` are brokers here that do not
-    start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the refuted premises
+    start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the premises
     whose losses no election counts, `apart` sentences about directories that it does not count.
     """
     if not partitions:
@@ -45,7 +46,7 @@ def verdict(
     return " ".join(
         (
             *apart,
-            *_uncounted(dict.fromkeys(uncounted)),
+            *dict.fromkeys(_uncounted(uncounted)),
             *_failing(failing),
             *empty_words(partitions),
             *_incomplete(partitions),
@@ -60,15 +61,16 @@ def verdict(
     )
 
 
-def _uncounted(premises: Iterable[str]) -> Iterator[str]:
+def _uncounted(premises: Iterable[JudgedPremise]) -> Iterator[str]:
     """Yield the premises to make true before anything starts; the rescue of the metadata has its own sentence."""
     for premise in premises:
-        if premise in WRONG_METADATA:
+        if premise.id in WRONG_METADATA:
             continue
-        if premise == REMOTE_METADATA:
-            yield "First restore __remote_log_metadata."
+        if premise.id == REMOTE_METADATA:
+            is_lost = premise.status is PremiseStatus.REFUTED
+            yield "First restore __remote_log_metadata." if is_lost else "Losses in remote storage are not known here."
         else:
-            yield f"First mend {premise}: what it costs is not counted here."
+            yield f"First mend {premise.id}: what it costs is not counted here."
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:

@@ -88,6 +88,17 @@ class MetadataState(StrEnum):
     """No broker that has a replica of it has its directory, or it is empty."""
     SHORT = "short"
     """Every copy ends below a high watermark of the metadata partition."""
+    CONTRADICTORY = "contradictory"
+    """Two copies have different records at the same offset."""
+
+
+class MetadataConflict(NamedTuple):
+    """Two copies of a metadata partition that have different records at the same offset."""
+
+    broker_ids: tuple[int | None, int | None]
+    """The brokers with these copies; None for an unknown one."""
+    offset: Offset
+    """The first such offset."""
 
 
 class RemoteLog(NamedTuple):
@@ -110,6 +121,16 @@ class RemoteLog(NamedTuple):
     """The offsets of all segments that were copied completely at some time."""
     unfinished: tuple[RemoteSegment, ...] = ()
     """The other segments, but for those that were copied and then deleted."""
+    conflict: MetadataConflict | None = None
+    """The contradiction between copies of the metadata partition; None without one."""
+    retention_bytes: int | None = None
+    """The size limit of the log in bytes by its topic's settings, negative for none; None if not known."""
+
+    @property
+    def metadata_name(self) -> str:
+        """The name of its metadata partition, as far as known."""
+        number = self.metadata_partition
+        return REMOTE_LOG_METADATA if number is None else f"{REMOTE_LOG_METADATA}-{number}"
 
     @property
     def is_known(self) -> bool:

@@ -22,6 +22,11 @@ def tiered(report: Report, page: Page) -> None:
         page.line()
         page.table(_TOPICS, [_topic_cells(row, answer) for row in answer.topics])
         _without_leader(answer, page)
+        for conflict in answer.conflicts:
+            command = f"kcheck elect --topic {REMOTE_LOG_METADATA}"
+            page.wrapped(
+                f"Not known: {conflict}. The next leader decides which one counts: {command}", style="bold red"
+            )
     elif not answer.unknown:
         page.line("no partition in remote storage")
     if answer.unknown:

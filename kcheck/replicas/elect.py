@@ -350,7 +350,7 @@ def elect(
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
-        uncounted=(row.id for row in uncounted_premises(directories.premises, elections)),
+        uncounted=uncounted_premises(directories.premises, elections),
         apart=not_counted_words(apart),
     )  # fmt: skip
     rescue = rescue_first(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedPartition
+from kcheck.core.start.topic_settings import stated_limit
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.retention import Retention, deleted_by_retention
 from kcheck.core.tiered.spans import merged, within, without
@@ -44,16 +45,12 @@ def served_now(planned: PlannedPartition, leading: ReplicaState | None, image: C
     gone = merged(
         span for epoch, start, end in planned.served for span in without(((start, end),), kept.get(epoch, ()))
     )
-    retention = Retention(_limit(image, planned.topic, RETENTION_MS), _limit(image, planned.topic, RETENTION_BYTES))
+    ms, size = (stated_limit(image, planned.topic, name) for name in (RETENTION_MS, RETENTION_BYTES))
+    retention = Retention(ms, size)
     left = sum(run.size for run in remote.runs) + sum(log.size for log in leading.logs)
     below = within(deleted_by_retention(remote, retention, left), Offset(0), leading.log_start_offset)
     deleted = without(gone, without(gone, below))
     return ServedNow(leading.broker_id, leading.log_start_offset, remote, gone, deleted, retention)
-
-
-def _limit(image: ClusterImage | None, topic: str, name: str) -> int | None:
-    value = None if image is None else image.config(topic, name)
-    return int(value) if value is not None and value.strip().lstrip("-").isdecimal() else None
 
 
 def remote_steps(planned: PlannedPartition, now: ServedNow | None) -> Iterator[PlanStep]:
@@ -69,7 +66,7 @@ def _seen(now: ServedNow | None) -> tuple[str, bool | None]:
     if now is None:
         return "? (no readable log of the leader is here)", None
     if not now.remote.is_known and not now.remote.is_lost:
-        return "? (its partition of __remote_log_metadata is not in the log dirs)", None
+        return f"? (its partition of __remote_log_metadata is {now.remote.state})", None
     broker = "it" if now.broker_id is None else f"broker {now.broker_id}"
     if lost := without(now.gone, now.deleted):
         gone = lost if now.retention.is_known else now.gone

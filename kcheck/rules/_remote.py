@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, lost_of_others, remote_report
 from kcheck.model.entries import Offset
 from kcheck.model.release import Release
-from kcheck.model.remote_log import Spans
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, Spans
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.rules._entries import readable
 from kcheck.rules._epochs import loaded_lines
@@ -89,5 +89,4 @@ def span_rows(spans: Spans) -> tuple[dict[str, Offset], ...]:
 
 def metadata_words(view: PartitionView) -> str:
     """Return the name of the metadata partition, as far as it is known."""
-    number = None if view.remote is None else view.remote.metadata_partition
-    return "__remote_log_metadata" if number is None else f"__remote_log_metadata-{number}"
+    return REMOTE_LOG_METADATA if view.remote is None else view.remote.metadata_name

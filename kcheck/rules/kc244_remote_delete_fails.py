@@ -7,6 +7,8 @@ What the broker does (3.6 and later): It tries again at each run of its task. Wi
 the segment again, names one segment more, and moves the log start by it. Records that retention should keep are then
 below the log start, and stay there.
 
+This is an error if the cluster's metadata has retention.bytes of the topic, else a warning.
+
 What to do: Repair the access to the store now. Until then set retention.bytes=-1 and retention.ms=-1 for the topic.
 """
 
@@ -25,13 +27,16 @@ from kcheck.words import agree, counted
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Look for segments whose deletion began several times."""
     failing = () if view.remote is None else failing_deletions(view.remote)
-    if failing:
+    if view.remote is not None and failing:
         tries = max(segment.deletions for segment in failing)
-        count = len(failing)
+        count, size = len(failing), view.remote.retention_bytes
+        is_limited = size is not None and size >= 0
+        moves = f"With retention.bytes={size} each try" if is_limited else "With retention.bytes each try"
         yield RULE.finding(
             view.where,
             f"{counted(count, 'remote segment')} {agree(count, 'is', 'are')} not deleted after {tries} tries",
-            effect=f"{kafka(release)} tries again. With retention.bytes each try moves the log start further.",
+            effect=f"{kafka(release)} tries again. {moves} moves the log start further.",
+            severity=Severity.ERROR if is_limited else None,
             advice="Repair the access to the store. Until then set retention.bytes=-1 and retention.ms=-1.",
             data={
                 "segments": count,

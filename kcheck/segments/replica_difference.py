@@ -1,6 +1,7 @@
 """Whether two replicas have the same records at the same offsets, by the CRCs of their batches."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ def first_difference(one: PartitionView, other: PartitionView) -> Different | No
     Compaction works on each replica by itself, so batches that lost records to it, or are marked for deletion, are not
     compared.
     """
-    left, right = _windows(one), _windows(other)
+    left, right = _windows(one, verify=False), _windows(other, verify=False)
     a, b = next(left, None), next(right, None)
     first: Different | None = None
     while a is not None and b is not None:
@@ -46,12 +47,46 @@ def _unchanged(columns: HeaderColumns) -> Mask:
     return full
 
 
-def _windows(view: PartitionView) -> Iterator[HeaderColumns]:
+def first_contradiction(one: PartitionView, other: PartitionView) -> Offset | None:
+    """Return the first offset that two replicas have in different batches; None if they agree.
+
+    For a topic without compaction, where followers keep the batches of the leader unchanged (ReplicaFetcherThread 0.8.2
+    to 4.3.1). A batch with a wrong CRC is not compared.
+    """
+    left, right = _batches(one), _batches(other)
+    a, b = next(left, None), next(right, None)
+    while a is not None and b is not None:
+        if a.last_offset < b.base_offset:
+            a = next(left, None)
+        elif b.last_offset < a.base_offset:
+            b = next(right, None)
+        elif a != b:
+            return max(a.base_offset, b.base_offset)
+        else:
+            a, b = next(left, None), next(right, None)
+    return None
+
+
+class _CheckedBatch(NamedTuple):
+    base_offset: Offset
+    last_offset: Offset
+    epoch: int
+    crc: int
+
+
+def _batches(view: PartitionView) -> Iterator[_CheckedBatch]:
+    """Yield the batches with a correct CRC."""
+    for columns in _windows(view, verify=True):
+        rows = (columns.base_offset, columns.last_offset, columns.epoch, columns.crc)
+        yield from map(_CheckedBatch._make, zip(*(row[columns.valid].tolist() for row in rows), strict=True))
+
+
+def _windows(view: PartitionView, *, verify: bool) -> Iterator[HeaderColumns]:
     """Yield the batches of a partition, segment by segment; another check reports what cannot be read."""
     for segment in view.segments:
         assert view.disk is not None
         try:
             with view.disk.open(log_name(segment.base_offset)) as source:
-                yield from HeaderReader(source, verify=False)
+                yield from HeaderReader(source, verify=verify)
         except UnreadableError:
             continue

@@ -27,7 +27,9 @@ TABLE = Table(
         Column("backlog_since", "int64", "The largest timestamp in the first of them, in ms since 1970."),
         Column("duplicated_bytes", "int64", "The bytes on its disk that are in remote storage too."),
         Column("unfinished", "int64", "Number of remote segments whose copy or deletion has not ended."),
-        Column("metadata", "string", "How much of its metadata is known: read, missing, short or not-given."),
+        Column(
+            "metadata", "string", "The known part of its metadata: read, missing, short, contradictory or not-given."
+        ),
         Column("metadata_partition", "int64", "Its partition of __remote_log_metadata."),
         Column("metadata_leader", "int64", "The leader of that partition; -1 without one."),
     ),

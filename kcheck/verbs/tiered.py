@@ -12,7 +12,7 @@ from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.copy_lag import CopyLag, copy_lag
 from kcheck.core.tiered.manifests import log_size_in
 from kcheck.core.tiered.rebuilt_records import RebuiltSegment, rebuilt_segment
-from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, remote_report
+from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, conflicts_words, remote_report
 from kcheck.core.tiered.store import (
     layout_of,
     objects_by_segment,
@@ -97,6 +97,16 @@ class Tiered(BrokerAnswer):
         """The cost of all objects in USD a month; None if not known."""
         return self.cost_of(self.stored)
 
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        """The contradictions between copies of `__remote_log_metadata`."""
+        return conflicts_words(row.view.remote for row in self.replicas if row.view.remote is not None)
+
+    @property
+    def is_unknown(self) -> bool:
+        """True if copies of `__remote_log_metadata` differ, or if no file shows which partitions are remote."""
+        return bool(self.conflicts) or (not self.replicas and self.unknown > 0)
+
     def cost_of(self, size: int | None) -> float | None:
         """Return the cost of bytes in the store, in USD a month; None if not known."""
         return None if self.price is None or size is None else size / _GB * self.price
@@ -154,6 +164,7 @@ class Tiered(BrokerAnswer):
             body={
                 "store": store,
                 "unknown": self.unknown,
+                "metadata_conflicts": self.conflicts,
                 "topics": tuple({**row._asdict(), "usd_a_month": self.cost_of(row.stored)} for row in self.topics),
                 "replicas": tuple(map(_row, self.replicas)),
             },

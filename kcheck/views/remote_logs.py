@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.start.topic_settings import has_remote_storage, with_log_start
+from kcheck.core.start.topic_settings import has_remote_storage, stated_limit, with_log_start
 from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.metadata_partition import metadata_partition
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.segment_records import RemoteLogKey, SegmentFold
-from kcheck.model.cluster import PartitionRegistration
+from kcheck.model.cluster import RETENTION_BYTES, PartitionRegistration
 from kcheck.model.entries import Offset
 from kcheck.model.names import COMPACTED, REPLICATION_OFFSET, DirectoryState, TopicPartition, log_name
-from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, RemoteSegment
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataConflict, MetadataState, RemoteLog, RemoteSegment
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.views.log_dir import LogDirs, one_partition
@@ -28,6 +28,7 @@ class MetadataPartition(NamedTuple):
     logs: Mapping[RemoteLogKey, Sequence[RemoteSegment]] = {}
     names: Mapping[RemoteLogKey, str] = {}
     last_ms: int = -1
+    conflict: MetadataConflict | None = None
 
 
 def remote_logs(targets: Iterable[Target], log_dirs: LogDirs, image_of: ImageOf) -> "RemoteLogs":
@@ -79,7 +80,9 @@ class RemoteLogs:
             return None
         remote = self.log(*partition, topic_id, cluster_id)
         is_without = remote.is_known and not remote.segments
-        return None if is_without and not is_below else remote
+        if is_without and not is_below:
+            return None
+        return remote._replace(retention_bytes=stated_limit(image, partition.topic, RETENTION_BYTES))
 
     def log(self, topic: str, partition: int, topic_id: str | None, cluster_id: str | None) -> RemoteLog:
         """Return the remote part of a partition that is tiered."""
@@ -98,7 +101,7 @@ class RemoteLogs:
         registration = known.partitions.get(number)
         leader = None if registration is None else registration.leader
         segments = folded.logs.get((topic_id, partition), ())
-        return remote_log(folded.state, segments, number, leader, folded.last_ms)
+        return remote_log(folded.state, segments, number, leader, folded.last_ms)._replace(conflict=folded.conflict)
 
     def _without_count(self, topic_id: str, partition: int, cluster_id: str | None, *, is_lost: bool) -> RemoteLog:
         """Return a remote log where the number of metadata partitions is not known; `is_lost`: the topic is gone."""
@@ -134,7 +137,7 @@ class RemoteLogs:
         return {number: max((row.get(number, Offset(0)) for row in marks), default=Offset(0)) for number in lost}
 
     def metadata(self, number: int, cluster_id: str | None) -> MetadataPartition:
-        """Return a partition of `__remote_log_metadata`, from the copy that ends last."""
+        """Return a partition of `__remote_log_metadata`, from the copy that ends last. The others must agree."""
         key = (cluster_id, number)
         if key not in self._read:
             self._read[key] = self._folded(number, cluster_id)
@@ -150,6 +153,8 @@ class RemoteLogs:
         mark = max((view.high_watermark for view in known if view.high_watermark is not None), default=0)
         if best.log_end_offset < mark:
             return MetadataPartition(MetadataState.SHORT if is_whole else MetadataState.NOT_GIVEN)
+        if conflict := _conflict(best, known):
+            return MetadataPartition(MetadataState.CONTRADICTORY, conflict=conflict)
         fold = _fold(best)
         if fold is None or fold.unreadable:
             return MetadataPartition(MetadataState.NOT_GIVEN)
@@ -179,6 +184,16 @@ class RemoteLogs:
         registration: PartitionRegistration | None = None if topic is None else topic.partitions.get(number)
         given = {self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id)}
         return registration is not None and given.issuperset(registration.replicas)
+
+
+def _conflict(best: PartitionView, copies: Iterable[PartitionView]) -> MetadataConflict | None:
+    """Return the first contradiction between the copy that ends last and another one."""
+    from kcheck.segments.replica_difference import first_contradiction  # numpy: only for a tiered partition
+
+    for copy in copies:
+        if copy is not best and (offset := first_contradiction(best, copy)) is not None:
+            return MetadataConflict((best.where.broker_id, copy.where.broker_id), offset)
+    return None
 
 
 def _fold(view: PartitionView) -> SegmentFold | None:

@@ -1,7 +1,8 @@
 """Measures memory and time of remote segments: `python tests/bench/remote_segments.py [SEGMENTS]`.
 
-Records of `__remote_log_metadata` (two a segment, decoded) are folded, and a listing of five objects a segment is
-grouped. Each step prints the seconds and the peak memory of the process so far. Nothing here is asserted.
+A listing of five objects a segment is compared with the table of segments in a run of `kcheck fleet scan`. Records of
+`__remote_log_metadata` (two a segment, decoded) are folded, and the listing is grouped. Each step prints seconds and
+the peak memory of the process so far. A wrong number of objects ends the script.
 """
 
 import argparse
@@ -12,19 +13,26 @@ import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from kcheck.core.tiered.reading import remote_log  # noqa: E402 - the path above comes first
+from kcheck.arrow import batch_of  # noqa: E402 - the path above comes first
+from kcheck.core.tiered.reading import remote_log  # noqa: E402 - the same
 from kcheck.core.tiered.segment_records import SegmentFold  # noqa: E402 - the same
 from kcheck.core.tiered.store import missing_objects, objects_by_segment  # noqa: E402 - the same
+from kcheck.fleet.run_output import RunOutput  # noqa: E402 - the same
+from kcheck.fleet.scan.lost import written_run  # noqa: E402 - the same
+from kcheck.fleet.scan.remote_storage import object_rows  # noqa: E402 - the same
 from kcheck.model.remote_log import MetadataState, StoredLog, StoreObject  # noqa: E402 - the same
+from kcheck.tables import remote_segments  # noqa: E402 - the same
 
 TOPIC = "D2kA7PHGSbuG8vUj45S1jg"
 SUFFIXES = ("index", "leader_epoch_checkpoint", "log", "snapshot", "timeindex")
 RECORDS = 1000
+ROWS = 65_536
 
 
 def segment_id(number: int) -> str:
@@ -72,13 +80,40 @@ def folded(count: int) -> SegmentFold:
     return fold
 
 
+def judged(count: int) -> int:
+    """Return the number of objects in the table `remote_objects` of a scan."""
+    with TemporaryDirectory() as folder, RunOutput(folder, "bench", {}) as output:
+        columns = remote_segments.TABLE.run_columns
+        fixed = {"state": "copy-finished", "topic": "t", "partition": 0, "topic_id": TOPIC}
+        row = [fixed.get(column.name) for column in columns]
+        at = [column.name for column in columns].index("segment_id")
+        for part in batched(range(count), ROWS):
+            rows = [(*row[:at], segment_id(number), *row[at + 1 :]) for number in part]
+            output.write("remote_segments", batch_of(rows, columns))
+        run = written_run(output, ("remote_segments",))
+        rows_of_objects = object_rows(listed(count), run, is_complete=True, now_ms=0)
+        return sum(verdict == "used" for *_, verdict in rows_of_objects)
+
+
+def batched(numbers: range, size: int) -> Iterator[range]:
+    """Yield parts of a range."""
+    return (numbers[at : at + size] for at in range(0, len(numbers), size))
+
+
 def main() -> None:
     """Measure each step once."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("segments", nargs="?", type=int, default=1_000_000)
     parser.add_argument("--tiny", action="store_true", help="a few segments, to see that the script works")
+    parser.add_argument("--fleet", action="store_true", help="the objects of a scan alone")
     options = parser.parse_args()
     count = 100 if options.tiny else options.segments
+    if options.fleet or options.tiny:
+        used = measured(f"judge {count * len(SUFFIXES)} objects", lambda: judged(count))
+        if used != count * len(SUFFIXES):
+            raise SystemExit(f"{used} objects in use")
+    if options.fleet:
+        return
     fold: Any = measured(f"fold {count} segments", lambda: folded(count))
     log: Any = measured("remote log", lambda: remote_log(MetadataState.READ, fold.logs()[TOPIC, 0]))
     objects: Any = measured(f"group {count * len(SUFFIXES)} objects", lambda: objects_by_segment(listed(count)))

@@ -12,6 +12,7 @@ from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts, at_most
 from kcheck.documents.election_verdict import amount_lost, verdict
 from kcheck.model.cluster import Seat
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from tests.core.election.test_early_elections import contested
 from tests.core.election.test_plans import ISR_LOSES, STARTS, UNKNOWN, candidate, election
 
@@ -101,9 +102,12 @@ def test_the_verdict_on_an_incomplete_picture() -> None:
 def test_what_no_election_counts() -> None:
     """It comes first, each premise once."""
     order = StartOrder((1,), is_proven=True)
-    text = verdict([election(candidate(1))], STARTS, order, _course(order), uncounted=["P802", "P109", "P802"])
+    refuted = [JudgedPremise(premise, PremiseStatus.REFUTED, "", 1) for premise in ("P802", "P109", "P802", "P813")]
+    uncounted = [*refuted, JudgedPremise("P813", PremiseStatus.NOT_SEEN, "", 1, provide="the log dirs of broker 2")]
+    text = verdict([election(candidate(1))], STARTS, order, _course(order), uncounted=uncounted)
     assert text.startswith(
-        "First mend P802: what it costs is not counted here. First mend P109: what it costs is not counted here. Start"
+        "First mend P802: what it costs is not counted here. First mend P109: what it costs is not counted here. "
+        "First restore __remote_log_metadata. Losses in remote storage are not known here. Start"
     )
 
 

@@ -89,7 +89,7 @@ def test_remote_storage_that_is_not_known() -> None:
     rows = [steps(StepKind.REMOTE, NOW._replace(served=row), planned)[0][1:] for row in (None, now, lost)]
     assert rows == [
         ("? (no readable log of the leader is here)", None),
-        ("? (its partition of __remote_log_metadata is not in the log dirs)", None),
+        ("? (its partition of __remote_log_metadata is not given)", None),
         ("it does not serve offsets 0–8: __remote_log_metadata is short", False),
     ]
     assert verdict(partition_steps(planned, NOW._replace(served=lost), PLAN, BROKERS)).endswith("the plan has them.")

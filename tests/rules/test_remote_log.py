@@ -3,6 +3,7 @@
 from kcheck.core.releases.releases import release
 from kcheck.core.tiered.reading import remote_log
 from kcheck.model.entries import EpochEntries, EpochEntry, Offset
+from kcheck.model.finding import Severity
 from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentObjects, SegmentState, StoredLog
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.rules.kc240_remote_epochs_missing import RULE as KC240
@@ -104,6 +105,17 @@ def test_deletions_that_fail() -> None:
     failing = SEGMENTS[0]._replace(state=SegmentState.DELETE_STARTED, deletions=3)
     (found,) = found_by(KC244, tiered(WHOLE, failing, *SEGMENTS[1:], log_start=10))
     assert found.message == "1 remote segment is not deleted after 3 tries"
+
+
+def test_deletions_that_fail_with_a_size_limit() -> None:
+    """Each try loses one more segment that retention should keep."""
+    failing = SEGMENTS[0]._replace(state=SegmentState.DELETE_STARTED, deletions=2)
+    view = tiered(WHOLE, failing, *SEGMENTS[1:], log_start=10)
+    assert view.remote is not None
+    limits = {None: Severity.WARNING, -1: Severity.WARNING, 0: Severity.ERROR, 800: Severity.ERROR}
+    for size, severity in limits.items():
+        (found,) = found_by(KC244, view._replace(remote=view.remote._replace(retention_bytes=size)))
+        assert (found.severity, "retention.bytes=800 each" in found.effect) == (severity, size == 800)
 
 
 def test_lost_metadata() -> None:

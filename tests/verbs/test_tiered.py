@@ -21,6 +21,7 @@ from tests.cli.command import kcheck as command
 from tests.stores import upload
 from tests.tiered_states import EMPTY, LOST, OBJECTS, OLD_LEADER, brokers, state
 from tests.views.test_rebuilt_records import manifest, segment_records
+from tests.views.test_remote_logs import other_epoch
 
 
 def test_missing_objects(tmp_path: Path) -> None:
@@ -44,6 +45,21 @@ def test_without_the_store(tmp_path: Path) -> None:
     shown = command("tiered", str(of / "broker-1"))
     assert (shown.code, "The store was not looked at" in shown.out) == (0, True)
     assert kcheck.tiered(of / "broker-1", price=0.02).to_dict()["store"] is None
+
+
+def test_copies_of_the_metadata_that_differ(tmp_path: Path) -> None:
+    """The answer is not known, and no object counts as an orphan."""
+    of = state(OLD_LEADER, "1-before", tmp_path)
+    for log in of.glob("broker-2/__remote_log_metadata-*/*.log"):
+        log.write_bytes(other_epoch(log.read_bytes()))
+    shown = command("tiered", *brokers(of), "--store", of / "store")
+    assert (shown.code, "Not known: two copies of __remote_log_metadata-" in shown.out) == (1, True)
+    assert command("elect", *brokers(of), "--partition", "uncl-0").code == 1
+    answer = kcheck.tiered(*brokers(of), store=of / "store")
+    assert {row["remote"]["metadata"] for row in answer.to_dict()["replicas"]} == {"contradictory"}
+    assert answer.to_dict()["metadata_conflicts"] == list(answer.conflicts)
+    with pytest.raises(UsageError, match="--orphans"):
+        list(answer.orphan_keys())
 
 
 def test_objects_that_no_metadata_names(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.model.remote_log import MetadataState, RemoteLog
+from kcheck.model.entries import Offset
+from kcheck.model.remote_log import MetadataConflict, MetadataState, RemoteLog
 from kcheck.model.report import PartitionFilter
 from kcheck.verbs.next_starts import next_starts
 from kcheck.views.log_dir import LogDirs, partitions
@@ -42,13 +43,35 @@ def test_any_copy_will_do(tmp_path: Path) -> None:
     assert (len(alone[2, "uncl-0"].segments), alone[2, "uncl-0"].state) == (4, MetadataState.READ)
 
 
+def test_copies_that_differ(tmp_path: Path) -> None:
+    """After an unclean election one copy can have other batches at the same offsets. Neither is taken silently."""
+    before = state(OLD_LEADER, "1-before", tmp_path)
+    number = remote(brokers(before))[1, "uncl-0"].metadata_partition
+    (log,) = before.glob(f"broker-2/__remote_log_metadata-{number}/*.log")
+    data = log.read_bytes()
+    size = 12 + int.from_bytes(data[8:12], "big")
+    log.write_bytes(data[:size] + other_epoch(data[size:]))
+    found = remote(brokers(before))[1, "uncl-0"]
+    assert (found.state, found.conflict, found.segments) == (
+        MetadataState.CONTRADICTORY, MetadataConflict((1, 2), Offset(1)), (),
+    )  # fmt: skip
+    for agrees in (data[size:], data[:-1] + bytes([data[-1] ^ 1]), other_epoch(data[:60])):
+        log.write_bytes(agrees)
+        assert remote(brokers(before))[1, "uncl-0"].state is MetadataState.READ
+
+
+def other_epoch(batches: bytes) -> bytes:
+    """Return batches with another leader epoch in the first one, which no CRC covers."""
+    return batches[:12] + (9).to_bytes(4, "big") + batches[16:]
+
+
 def test_states_of_segments(tmp_path: Path) -> None:
     """The store refused every copy from offset 20 on."""
     log = remote([str(state(GAP, "2-stopped", tmp_path) / "broker-1")])[1, "gap-0"]
     assert [(row.start_offset, int(row.state)) for row in log.segments] == [
         (0, 1), (5, 1), (10, 1), (15, 1), (20, 3), (20, 3), (20, 3), (20, 3),
     ]  # fmt: skip
-    assert (log.metadata_partition, log.leader) == (2, -1)
+    assert (log.metadata_partition, log.leader, log.retention_bytes) == (2, -1, -1)
 
 
 def test_lost_metadata(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.tiered.reports import conflicts_words
 from kcheck.core.tiered.spans import offset_count
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.model.remote_log import MetadataState, Spans
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, Spans
 from kcheck.words import bare_range, counted, partition_name, some_of
 
 REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS = "P811", "P812", "P813", "P814"
@@ -53,12 +54,16 @@ def has_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
                 f" {counted(end - start, 'record')} in the store"
             )
             yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
+    conflicts = conflicts_words(log.remote for log in rows if log.remote is not None)
+    for conflict in conflicts:
+        provide = "only the log dirs of the broker that leads the partition"
+        yield not_seen(premise, facts, f"{conflict}, so its remote segments are not known", provide)
     hidden = [log for log in rows if log.remote is not None and log.remote.state is MetadataState.NOT_GIVEN]
     if hidden:
         names = some_of([_name(log) for log in hidden], _MOST)
         provide = "the log dirs of the brokers with __remote_log_metadata"
         yield not_seen(premise, facts, f"the remote segments of {names} are not known", provide)
-    elif rows and not lost:
+    elif rows and not lost and not conflicts:
         yield proven(premise, facts, PremiseEvidence(rows[0].log_dir, _counted(rows)))
 
 
@@ -84,8 +89,7 @@ def _counted(logs: Iterable[LogFacts]) -> str:
 
 
 def _evidence(log: LogFacts) -> tuple[PremiseEvidence, ...]:
-    number = None if log.remote is None else log.remote.metadata_partition
-    place = "__remote_log_metadata" if number is None else f"__remote_log_metadata-{number}"
+    place = REMOTE_LOG_METADATA if log.remote is None else log.remote.metadata_name
     return (PremiseEvidence(f"{log.log_dir}/{_name(log)}", f"log end {log.end}; {place}"),)
 
 
@@ -114,11 +118,12 @@ TABLE = (
     Premise(
         REMOTE_METADATA, PremiseKind.REMOTE, "The metadata of remote segments is there.",
         "A given log dir has the partition of __remote_log_metadata, up to its high watermark.",
-        "No broker with a replica of it has its directory, or it is empty. Not seen on brokers that are not given.",
+        "No broker with a replica of it has its directory, or it is empty. Not seen on brokers that are not given, or"
+        " if two copies differ at one offset.",
         "The broker raises the log start to the first local segment; the objects stay in the store for ever.",
         "Restore the directories of __remote_log_metadata before any start.",
         "TopicBasedRemoteLogMetadataManager, RemoteLogManager 3.6 to 4.3.1", has_metadata, ends_start=False,
-        rules=("KC245",), cost=PremiseCost.UNCOUNTED,
+        rules=("KC245",), cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
         REMOTE_OBJECTS, PremiseKind.REMOTE, "The store has the objects of all remote segments.",

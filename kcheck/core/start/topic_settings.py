@@ -43,6 +43,12 @@ def retention_ms(image: ClusterImage | None, topic: str, settings: Mapping[str, 
     return int(value) * unit if value.isdecimal() else _RETENTION_MS
 
 
+def stated_limit(image: ClusterImage | None, topic: str, name: str) -> int | None:
+    """Return a limit of a topic, negative for none; None if the metadata does not have its value."""
+    value = None if image is None else image.config(topic, name)
+    return int(value) if value is not None and value.strip().lstrip("-").isdecimal() else None
+
+
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:
     """Return whether a topic has a part in remote storage; None if the metadata does not have the topic.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kcheck.core.tiered.reading import deleted_by_leading, epochs_by_offset, offsets_of, readable, readable_by_epoch
 from kcheck.core.tiered.spans import merged, within, without
 from kcheck.model.entries import Epoch, EpochEntries, Offset
-from kcheck.model.remote_log import RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
+from kcheck.model.remote_log import MetadataConflict, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
 
 STUCK_MS = 3_600_000
 """A copy that has not ended for an hour hangs."""
@@ -110,6 +110,16 @@ def without_record(log: RemoteLog) -> tuple[RemoteSegment, ...]:
     """Return the segments of which only later records are left: brokers cannot find them (KAFKA-15632)."""
     return tuple(
         row for row in log.unfinished if row.start_offset is None and row.state is not SegmentState.DELETE_FINISHED
+    )
+
+
+def conflicts_words(logs: Iterable[RemoteLog]) -> tuple[str, ...]:
+    """Return the contradictions between copies of `__remote_log_metadata`, each once."""
+    found: dict[str, MetadataConflict] = {log.metadata_name: log.conflict for log in logs if log.conflict is not None}
+    return tuple(
+        f"two copies of {name} differ at offset {conflict.offset} (brokers "
+        f"{' and '.join('?' if number is None else str(number) for number in conflict.broker_ids)})"
+        for name, conflict in sorted(found.items())
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.core.cluster.quorum import Quorum
@@ -101,9 +101,11 @@ def not_compared(path: str, error: str) -> Finding:
     return kc001_unreadable.finding(Location(file=path), why)
 
 
-def written_run(output: RunOutput) -> FleetRun:
-    """Return the rows of log dirs, partitions, clusters and findings so far of a run that is being written."""
-    names = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions", "findings")
+_TABLES = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions", "findings")
+
+
+def written_run(output: RunOutput, names: Iterable[str] = _TABLES) -> FleetRun:
+    """Return the rows of tables so far of a run that is being written."""
     parts = {name: [RunFile(*file) for file in output.written(name)] for name in names}
     return FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
 

@@ -20,7 +20,7 @@ from kcheck.fleet.scan.rows import findings_batch
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.jobs.guard import bug_finding, guarded
 from kcheck.model.finding import Finding, Location, Severity
-from kcheck.model.remote_log import REMOTE_LOG_METADATA, RemoteLog, RemoteSegment, SegmentRun, SegmentState
+from kcheck.model.remote_log import REMOTE_LOG_METADATA, RemoteLog, RemoteSegment, SegmentRun, SegmentState, StoreObject
 from kcheck.model.report import PartitionFilter
 from kcheck.tables import remote_objects, remote_segments, tiered_partitions
 from kcheck.verbs.tiered import Tiered, TieredReplica, tiered
@@ -30,6 +30,10 @@ CountFinding = Callable[[str, Severity], bool]
 """Counts a finding, and returns whether it is to be written."""
 _ROWS = 65_536
 """Rows of a batch, at most."""
+_OBJECT_COUNT = 131_072
+"""The objects whose segments are looked up together."""
+_WORDS = {state: state.name.lower().replace("_", "-") for state in SegmentState}
+_STATES = {word: state for state, word in _WORDS.items()}
 _OF_SCAN = frozenset({"KC240"})
 """The rules that a scan asks of each log dir alone, too."""
 
@@ -50,7 +54,6 @@ def add_remote_storage(
 
     `store` is a folder, a URL or a listing.
     """
-    states: dict[str, SegmentState] = {}
     run, is_complete = written_run(output), True
     for cluster in list(_clusters(run)):
         answer = guarded(lambda of=cluster: _asked(of, wanted, store), Location())  # type: ignore[misc]  # a default
@@ -64,12 +67,12 @@ def add_remote_storage(
             if count(finding.id, finding.severity):
                 output.write("findings", findings_batch(place, (finding,)))
         _write(output, "tiered_partitions", _partition_rows(cluster, answer.replicas))
-        logs = {(row.view.topic, row.view.partition): row.view.remote for row in answer.replicas}
-        states |= {row.segment_id: row.state for log in logs.values() if log is not None for row in log.segments}
         _write(output, "remote_segments", _segment_rows(cluster, answer))
     if store is not None:
         try:
-            _write(output, "remote_objects", _object_rows(store, states, is_complete=is_complete, now_ms=now_ms))
+            segments = written_run(output, ("remote_segments",))
+            rows = object_rows(store_objects(store), segments, is_complete=is_complete, now_ms=now_ms)
+            _write(output, "remote_objects", rows)
         except UsageError as error:
             finding = _not_read(error)
             if count(finding.id, finding.severity):
@@ -168,7 +171,7 @@ def _segment_rows(cluster: _TieredCluster, answer: Tiered) -> Iterator[tuple[obj
             yield (
                 cluster.name, topic, partition, topic_id, segment.segment_id, segment.start_offset, segment.end_offset,
                 segment.size, None if own is None else stored_bytes([own]),
-                segment.state.name.lower().replace("_", "-"), segment.deletions, segment.first_ms, segment.last_ms,
+                _WORDS[segment.state], segment.deletions, segment.first_ms, segment.last_ms,
                 json.dumps(entry_rows(segment.epochs)),
                 "current" if _is_served(segment, epochs[topic, partition]) else "older",
             )  # fmt: skip
@@ -183,13 +186,29 @@ def _is_served(segment: RemoteSegment, replicas: Iterable[TieredReplica]) -> boo
     return any(readable((run,), row.view.leader_epochs) for row in replicas)
 
 
-def _object_rows(
-    store: str, states: Mapping[str, SegmentState], *, is_complete: bool, now_ms: int
+def object_rows(
+    objects: Iterator[StoreObject], run: FleetRun, *, is_complete: bool, now_ms: int
 ) -> Iterator[tuple[object, ...]]:
-    for key, size, modified_ms in store_objects(store):
-        number = segment_id_of(key)
-        verdict = object_verdict(number, states, modified_ms, now_ms=now_ms, is_complete=is_complete)
-        yield key, size, modified_ms, number, verdict
+    """Yield the rows of objects; `run` has the table of segments, which is read once for `_OBJECT_COUNT` objects."""
+    while part := list(islice(objects, _OBJECT_COUNT)):
+        ids = [segment_id_of(key) for key, _, _ in part]
+        states = _states(run, {number for number in ids if number is not None})
+        for (key, size, modified_ms), number in zip(part, ids, strict=True):
+            verdict = object_verdict(number, states, modified_ms, now_ms=now_ms, is_complete=is_complete)
+            yield key, size, modified_ms, number, verdict
+
+
+def _states(run: FleetRun, ids: set[str]) -> dict[str, SegmentState]:
+    """Return the states of those segments that the table has."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted, states = pa.array(sorted(ids), pa.string()), dict[str, SegmentState]()
+    for batch in run.batches("remote_segments", ("segment_id", "state")) if ids else ():
+        own = batch.filter(pc.is_in(batch["segment_id"], value_set=wanted))
+        words = zip(*(column.to_pylist() for column in own.columns), strict=True)
+        states.update((number, _STATES[word]) for number, word in words)
+    return states
 
 
 def _write(output: RunOutput, name: str, rows: Iterator[tuple[object, ...]]) -> None:

@@ -7,10 +7,10 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.reports import RemoteReport
-from kcheck.model.entries import EpochEntry
+from kcheck.model.entries import EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
-from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentState
+from kcheck.model.remote_log import MetadataConflict, MetadataState, RemoteLog, RemoteSegment, SegmentState
 
 SEGMENTS = tuple(
     RemoteSegment(f"{at}", SegmentState.COPY_FINISHED, at, at + 10, 400, (EpochEntry(0, 0),)) for at in (0, 10)
@@ -63,6 +63,16 @@ def test_metadata_that_is_not_given() -> None:
     remote = remote_log(MetadataState.NOT_GIVEN)
     assert judgements(RemoteReport(), remote) == {
         REMOTE_METADATA: (PremiseStatus.NOT_SEEN, "the remote segments of pay-0 are not known")
+    }
+
+
+def test_copies_of_the_metadata_that_differ() -> None:
+    """Neither of them is taken, and nothing is proven by them."""
+    conflict = MetadataConflict((1, None), Offset(7))
+    remote = remote_log(MetadataState.CONTRADICTORY, (), 2)._replace(conflict=conflict)
+    sentence = "two copies of __remote_log_metadata-2 differ at offset 7 (brokers 1 and ?)"
+    assert judgements(RemoteReport(), remote) == {
+        REMOTE_METADATA: (PremiseStatus.NOT_SEEN, f"{sentence}, so its remote segments are not known")
     }
 
 

@@ -5,8 +5,15 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.core.start.topic_settings import expires, has_remote_storage, is_compacted, retention_ms, with_log_start
-from kcheck.model.cluster import ClusterImage, TopicImage
+from kcheck.core.start.topic_settings import (
+    expires,
+    has_remote_storage,
+    is_compacted,
+    retention_ms,
+    stated_limit,
+    with_log_start,
+)
+from kcheck.model.cluster import RETENTION_BYTES, ClusterImage, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState
 from tests.rules.build import partition
@@ -29,6 +36,14 @@ REMOTE, POLICY = "remote.storage.enable", "cleanup.policy"
 def test_a_topic(topic: str, config: dict[str, str], *, remote: bool, compacted: bool) -> None:
     image = ClusterImage({topic: TopicImage(topic, "T", {})}, configs={("topic", topic): config})
     assert (has_remote_storage(image, topic), is_compacted(image, topic)) == (remote, compacted)
+
+
+@pytest.mark.parametrize(("value", "limit"), [("-1", -1), ("800", 800), ("x", None), (None, None)])
+def test_a_limit(value: str | None, limit: int | None) -> None:
+    """Without a value in the metadata the limit is not known: server.properties may have one."""
+    config = {} if value is None else {RETENTION_BYTES: value}
+    assert stated_limit(ClusterImage({}, configs={("topic", "t"): config}), "t", RETENTION_BYTES) == limit
+    assert stated_limit(None, "t", RETENTION_BYTES) is None
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,10 @@ def test_the_page_names_replicas_that_must_not_lead(tmp_path: Path) -> None:
     assert 'href="#remote-h"' in page
 
 
-def test_objects_of_the_store(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [7, 1000])
+def test_objects_of_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     """Every object is of a finished segment; one more file is none of Kafka, and one segment has no record."""
+    monkeypatch.setattr("kcheck.fleet.scan.remote_storage._OBJECT_COUNT", at_once)
     of = state(OLD_LEADER, "4-back", tmp_path)
     (of / "store/other").write_bytes(b"x")
     orphan = of / f"store/t-0-{'A' * 22}/{0:020d}-{'B' * 22}.log"

@@ -139,7 +139,7 @@ def test_copies_and_deletes_that_fail(version: str, tmp_path: Path, start: Start
         rows = {row["id"]: row for row in answer["findings"]}
         assert offsets(replica(answer, "gap", 1)["gaps"]) == set(range(4 * BATCH, 5 * BATCH))
         assert {"KC241", "KC244"} <= rows.keys()
-        assert rows["KC244"]["dir"] == "more-0"
+        assert (rows["KC244"]["dir"], rows["KC244"]["severity"]) == ("more-0", "error")
         start_of_more = replica(answer, "more", 1)["log_start_offset"]
         (flags / "delete.more").unlink()
         cluster[1].start()
