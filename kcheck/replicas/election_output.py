@@ -34,7 +34,10 @@ def with_saved(answer: ClusterElection, out: str) -> ClusterElection:
 
 
 def saved_replicas(answer: ClusterElection, files: NewFiles, folder: str) -> Iterator[SavedReplica]:
-    """Save what the election of any candidate would cut below a folder of new files. UsageError as `with_saved`."""
+    """Save the records that any candidate's election would remove, in a folder of new files.
+
+    UsageError as `with_saved`.
+    """
     for election in answer.partitions:
         ranges = lost_ranges(election)
         copies = answer.copies(election.topic, election.partition) if ranges else ()
