@@ -37,6 +37,7 @@ SPEAKING = {
     "rescue/refusals.py": "the same",
     "rescue/progress.py": "what has to happen before a rescue goes on",
     "rescue/ways.py": "why a way is not possible",
+    "tiered/reports.py": "which copies of remote metadata differ, and where",
     "start/startup.py": "which file Kafka's exception is about",
 }
 """The modules with sentences, each with a reason."""

@@ -175,7 +175,7 @@ def _refused_versions(settings: Mapping[str, str], release: Release) -> Iterator
     versions = []
     for name in _VERSIONS:
         if name not in settings:
-            versions.append(sum(release.version >= first for first in _FORMATS))
+            versions.append(sum(is_between(release, first, None) for first in ("0.10", "0.11")))
             continue
         value = settings[name].strip()
         version = protocol(value, release)
