@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--compiled", action="store_true")
     given = parser.parse_args()
     if given.compiled:
-        compiled(["--records", "2", "--fences", "2"])
+        compiled(["--appends", "2", "--fences", "2"])
         return
     if given.profile or given.tiny:
         profile(Budget(records=1, fences=0) if given.tiny else Budget(records=2, fences=2))
