@@ -14,6 +14,7 @@ published tables. Field names are an interface for scripts, so they do not chang
 - `premises`: Which rows does an answer about a start have for what it rests on?
 - `truncation`, `election`, `verification`, `cluster`: Which rows does the answer of a command about several have?
 - `recovery`: Which rows do the steps of a recovery have?
+- `recovery_next`: Which fields say how far a cluster is with a plan?
 - `recovery_quorum`: Which rows and sentences say what is left of the controllers?
 - `recovery_metadata`: Which rows and sentences say what comes back from disks alone?
 - `simulation`: Which rows does a simulated history have?

@@ -22,6 +22,7 @@ from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
+from kcheck.documents.recovery_next import progress_body
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
@@ -29,9 +30,9 @@ from kcheck.handouts.saved_plan import parse_plan, parse_steps
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.plans.recover import RECOVERY, ClusterRecovery, recover
-from kcheck.plans.rescue_answer import read_saved
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.plans.recover import ClusterRecovery, recover
+from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
 from kcheck.words import counted, partition_name, shell_line, some_of
@@ -124,41 +125,39 @@ class RecoveryProgress(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        rows = zip(range(1, len(self.steps) + 1), self.steps, self.states, strict=True)
+        steps = zip(self.steps, self.states, strict=True)
         step = None if self.at is None or self.state is PlanState.STOP else self.steps[self.at]
         return self.as_report(
             "recovery-next",
             self.release.name,
             body={
                 **interrupted_row(self.now.election.interrupted),
-                "state": str(self.state),
-                "verdict": " ".join(self.sentences),
-                "step": None if step is None or self.at is None else self.at + 1,
-                "commands": () if step is None else step.commands,
-                "until": None if step is None else step.until,
-                "check": () if step is None else step.check,
-                "steps": tuple(_row(*row) for row in rows),
-                "differs": tuple(
-                    {
-                        "topic": row.partition.topic,
-                        "partition": row.partition.partition,
-                        "leader": row.leader,
-                        "planned": row.partition.leader,
-                    }
-                    for row in self.differs
+                **progress_body(
+                    self.state,
+                    self.sentences,
+                    self.at,
+                    [(str(one.kind), one.title, state) for one, state in steps],
+                    commands=() if step is None else step.commands,
+                    until=None if step is None else step.until,
+                    check=() if step is None else step.check,
+                    fails=self.fails,
+                    next_command=self.next_command,
+                    differs=[
+                        {
+                            "topic": row.partition.topic,
+                            "partition": row.partition.partition,
+                            "leader": row.leader,
+                            "planned": row.partition.leader,
+                        }
+                        for row in self.differs
+                    ],
                 ),
-                "fails": self.fails,
-                "next": self.next_command,
             },
             collected=self.collected,
             checked=self.now.election.checked,
             evidence=self.release.evidence,
             kinds={"steps": "step"},
         )
-
-
-def _row(number: int, step: SavedStep, state: StepState) -> Row:
-    return {"step": number, "action": str(step.kind), "title": step.title, "state": str(state)}
 
 
 def _place(topic: str | None, partition: int | None) -> str:

@@ -32,6 +32,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
+from kcheck.plans.rescue_answer import FOLDER
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.startup.log_dir_outcome import has_metadata_log
 from kcheck.survey.selection import require_match
@@ -42,9 +43,7 @@ from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_t
 from kcheck.words import agree, listed, partition_name, shell_line
 
 EVERY_PARTITION = PartitionFilter()
-FOLDER = "DIR"
-"""Stands for the directory that the user has not named."""
-SAVED, MANIFEST, RUNBOOK, RECOVERY = "saved", "manifest.json", "recovery.md", "recovery.json"
+SAVED, MANIFEST = "saved", "manifest.json"
 
 
 UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"

@@ -10,7 +10,8 @@ from kcheck.disk.paths import join
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.runbook import runbook
 from kcheck.model.report import Row
-from kcheck.plans.recover import MANIFEST, RECOVERY, RUNBOOK, SAVED, ClusterRecovery
+from kcheck.plans.recover import MANIFEST, SAVED, ClusterRecovery
+from kcheck.plans.rescue_answer import RECOVERY, RUNBOOK
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.elect import ClusterElection
 from kcheck.replicas.election_output import saved_replicas, write_texts

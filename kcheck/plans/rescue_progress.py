@@ -20,6 +20,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
 from kcheck.disk.places import digest_of_directory, digest_of_file
 from kcheck.documents.answer import Answer
+from kcheck.documents.recovery_next import progress_body
 from kcheck.errors import UsageError
 from kcheck.handouts.quorum_steps import QuorumStep, rescue_command
 from kcheck.handouts.saved_rescue import AdoptedDirectory, RescueFiles, parse_rescue
@@ -137,25 +138,20 @@ class RescueProgress(Answer):
 
     def report(self) -> Report:
         """Return the answer as rows."""
-        rows = zip(range(1, len(self.steps) + 1), self.steps, self.states, strict=True)
+        steps = zip(self.steps, self.states, strict=True)
         return self.as_report(
             "recovery-next",
             self.release.name,
-            body={
-                "state": str(self.state),
-                "verdict": " ".join(self.sentences),
-                "step": None if self.at is None or self.state is PlanState.STOP else self.at + 1,
-                "commands": tuple(command for step in self.shown for command in step.commands),
-                "until": self.until,
-                "check": (),
-                "steps": tuple(
-                    {"step": number, "action": str(step.action), "title": step.title, "state": str(state)}
-                    for number, step, state in rows
-                ),
-                "differs": (),
-                "fails": self.fails,
-                "next": self.next_command,
-            },
+            body=progress_body(
+                self.state,
+                self.sentences,
+                self.at,
+                [(str(step.action), step.title, state) for step, state in steps],
+                commands=[command for step in self.shown for command in step.commands],
+                until=self.until,
+                fails=self.fails,
+                next_command=self.next_command,
+            ),
             collected=self.collected,
             checked=self.checked,
             evidence=self.release.evidence,
@@ -211,8 +207,7 @@ def _seen_of_metadata(
     before = RescueSeen(pending, is_set=_is_set(files, targets), started=started)
     seen = seen_of_rescue(saved, rows, image if has_topics else None, before)
     strays = tuple(_strays(files, targets)) if saved.topics else ()
-    found = [*changed, *strays, *_torn(leader, nodes, seen), *differences_of_rescue(saved, rows, image, seen)]
-    return seen, tuple(found)
+    return seen, (*changed, *strays, *_torn(leader, nodes, seen), *differences_of_rescue(saved, rows, image, seen))
 
 
 def _torn(leader: RescueNode, nodes: Iterable[RescueNode], seen: RescueSeen) -> Iterator[str]:

@@ -81,10 +81,10 @@ def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[R
         if of_controllers and names.isdisjoint(controllers):
             yield RefusedSetting(_OF_CONTROLLERS, ",".join(of_controllers), f"needs one of {_LISTENERS}")
     elif roles:
-        both = sorted(names & controllers)
-        if both:
+        shared = sorted(names & controllers)
+        if shared:
             yield RefusedSetting(
-                _LISTENERS, ",".join(both), f"refuses those in {_OF_CONTROLLERS}: the node is a broker"
+                _LISTENERS, ",".join(shared), f"refuses those in {_OF_CONTROLLERS}: the node is a broker"
             )
         unmapped = sorted(controllers - mapped.keys())
         if unmapped:

@@ -40,8 +40,8 @@ def restored_history(
         if _agree(history, (*stated, *batches)):
             is_of_log = bool(batches) and below[-1].epoch == batches[0].epoch
             (of_log if is_of_log else of_any).add(history)
-    found = of_log or of_any
-    return found.pop() if len(found) == 1 else None
+    histories = of_log or of_any
+    return histories.pop() if len(histories) == 1 else None
 
 
 def _agree(history: EpochEntries, entries: Iterable[EpochEntry]) -> bool:

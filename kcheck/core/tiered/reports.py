@@ -115,11 +115,13 @@ def without_record(log: RemoteLog) -> tuple[RemoteSegment, ...]:
 
 def conflicts_words(logs: Iterable[RemoteLog]) -> tuple[str, ...]:
     """Return the contradictions between copies of `__remote_log_metadata`, each once."""
-    found: dict[str, MetadataConflict] = {log.metadata_name: log.conflict for log in logs if log.conflict is not None}
+    conflicts: dict[str, MetadataConflict] = {
+        log.metadata_name: log.conflict for log in logs if log.conflict is not None
+    }
     return tuple(
         f"two copies of {name} differ at offset {conflict.offset} (brokers "
         f"{' and '.join('?' if number is None else str(number) for number in conflict.broker_ids)})"
-        for name, conflict in sorted(found.items())
+        for name, conflict in sorted(conflicts.items())
     )
 
 

@@ -1,0 +1,29 @@
+"""The progress of a cluster with the plan of an election or of a rescue, as fields of `kcheck recover DIR --next`."""
+
+from collections.abc import Iterable, Sequence
+
+from kcheck.core.election.progress import PlanState, StepState
+from kcheck.model.report import Row
+
+
+def progress_body(
+    state: PlanState, sentences: Iterable[str], at: int | None, steps: Sequence[tuple[str, str, StepState]],
+    *, commands: Sequence[str], until: str | None, check: Sequence[str] = (), differs: Sequence[Row] = (),
+    fails: Sequence[str], next_command: str | None,
+) -> Row:  # fmt: skip
+    """Return the fields. `at` is the place of the first step left; each of `steps` has its kind, title and progress."""
+    return {
+        "state": str(state),
+        "verdict": " ".join(sentences),
+        "step": None if at is None or state is PlanState.STOP else at + 1,
+        "commands": tuple(commands),
+        "until": until,
+        "check": tuple(check),
+        "steps": tuple(
+            {"step": number, "action": kind, "title": title, "state": str(progress)}
+            for number, (kind, title, progress) in enumerate(steps, 1)
+        ),
+        "differs": tuple(differs),
+        "fails": tuple(fails),
+        "next": next_command,
+    }
