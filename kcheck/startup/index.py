@@ -47,7 +47,7 @@ class Index:
         self.length: int = folder.files[name].size
 
     def problem(self, _: Release) -> str | None:
-        """Return why the index fails the sanity check of releases up to 2.2, None where it passes (sanityCheck)."""
+        """Return why the index fails the sanity check of 2.2 and earlier; None if it passes (sanityCheck)."""
         if self.length % self._layout.size:
             return f"{self.name} has {self.length} bytes, which is not a multiple of its entry size"
         return None
@@ -123,7 +123,7 @@ class Index:
 
 
 class LoadedOffsetIndex(Index):
-    """Offsets and positions. `last_offset` is that of the last slot, or the base offset."""
+    """Offsets and positions. `last_offset` belongs to the last slot; without a slot it is the base offset."""
 
     def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:
         """Open the file."""
@@ -144,7 +144,7 @@ class LoadedOffsetIndex(Index):
         self.last_offset = self._last()
 
     def problem(self, release: Release) -> str | None:
-        """As above; the last entry must not be below the base offset, nor, up to 1.1, equal to it."""
+        """As above; the last entry must not be below the base offset, and in 1.1 and earlier not equal to it."""
         if self.entries and self.last_offset < self._base + (not release.splits_segments):
             return f"the last entry of {self.name} is below its segment"
         return super().problem(release)

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 
 class LogLoader:
-    """Loads the log in a folder. The folder has the files after the start, also where StartError ends it."""
+    """Loads the log in a folder. The folder has the resulting files, also after a StartError."""
 
     def __init__(
         self,
@@ -46,10 +46,10 @@ class LogLoader:
         deleted: bool,
         passed: AbstractSet[tuple[int, int]] = frozenset(),
     ) -> None:
-        """Take the values of the checkpoints; `deleted`: the name of the directory ends in -delete.
+        """Take the values of the checkpoints; `deleted` is true if the name of the directory ends in -delete.
 
-        `passed` are truncations, by base offset and position, that keep the segments after them, as if an earlier start
-        had made them.
+        `passed` are truncations, by base offset and position, that keep the segments after them. They count as done by
+        an earlier start.
         """
         self.folder: Folder = folder
         self.context: Context = context
@@ -68,7 +68,7 @@ class LogLoader:
         self.producers: Producers = Producers(folder, context.release)
 
     def load(self) -> LoadedLog:
-        """Return the log; StartError where the start fails."""
+        """Return the log; StartError if the broker fails on it."""
         try:
             return self._load()
         finally:
@@ -148,7 +148,7 @@ class LogLoader:
         raise StartError(ENDLESS)
 
     def _complete_swaps(self, bases: tuple[int, ...]) -> None:
-        """Recover each swap, and replace the segments that hold its offsets: completeSwapOperations."""
+        """Recover each swap, and replace the segments that hold its offsets (completeSwapOperations)."""
         if len(bases) > 1:
             self.uncertain = "the file system decides in which order the broker recovers several .swap segments"
         release = self.context.release
@@ -174,7 +174,7 @@ class LogLoader:
             self.segments[base] = swap
 
     def _load_segments(self) -> None:
-        """Open every segment, and recover those that fail a check: LogLoader.loadSegmentFiles."""
+        """Open every segment, and recover segments that fail a check (LogLoader.loadSegmentFiles)."""
         self.segments.clear()
         for name in sorted(self.folder.files):
             ending = next((suffix for suffix in endings(self.context.release) if name.endswith(suffix)), None)

@@ -1,7 +1,7 @@
-"""The recovery of one segment, window by window: LogSegment.recover 0.10.2 to 4.3.1.
+"""The recovery of one segment, window by window (LogSegment.recover 0.10.2 to 4.3.1).
 
-The broker reads batches until one is not valid. It rebuilds both indexes, the transaction index, the epochs and the
-producers on the way, and truncates the file after the last valid batch.
+The broker reads batches until one is not valid. On the way it rebuilds both indexes, the transaction index, the epochs
+and the producers. Then it truncates the file after the last valid batch.
 """
 
 from bisect import bisect_right
@@ -36,10 +36,10 @@ class SegmentOverflowError(Exception):
 
 
 class Recovered(NamedTuple):
-    """What a recovery did."""
+    """The effects of a recovery."""
 
     cut: int
-    """How many bytes it removed from the end of the file."""
+    """Number of bytes removed from the end of the file."""
     why: str | None
     """The reason why the batches end there; None where nothing was removed."""
 
@@ -81,7 +81,7 @@ class _Indexes:
         return (stop, None) if failure is None else (end, failure)
 
     def _rows(self, columns: HeaderColumns, stop: int) -> Array:
-        """Return the rows that get an entry: more than index.interval.bytes after the entry before."""
+        """Return the rows that get an index entry, which are more than index.interval.bytes after the entry before."""
         positions = columns.position[:stop].tolist()
         rows: list[int] = []
         at = bisect_right(positions, self._last_position + self._interval)
@@ -149,7 +149,9 @@ class _Indexes:
         self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
 
     def _keys(self, columns: HeaderColumns, rows: Array) -> Array:
-        """Return the offsets for the index: those of the last records, in 1.1 and earlier those of the first."""
+        """Return the offsets for the index, from the last records of the batches, in 1.1 and earlier from the first
+        ones.
+        """
         by_last = self._segment.context.release.splits_segments
         return columns.last_offset[rows] if by_last else self._segment.first_offsets(columns, rows)
 
@@ -205,8 +207,8 @@ def build_indexes(segment: Segment) -> None:
 def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -> Recovered:
     """Rebuild the indexes of a segment, and truncate it after its last valid batch.
 
-    `epochs` is None where the release does not update them. OffsetOrderError, SegmentOverflowError and StartError stand
-    for what the broker throws.
+    `epochs` is None if the release does not update them. OffsetOrderError, SegmentOverflowError and StartError replace
+    the broker's exceptions.
     """
     indexes = _Indexes(segment)
     segment.write_transactions(())

@@ -28,9 +28,9 @@ class _BatchRange(NamedTuple):
 
 
 def split(segment: Segment, segments: SortedMap[Segment]) -> int | None:
-    """Replace a segment by several; return its base offset where none of them has it.
+    """Replace a segment by several; return its base offset if no new segment has it.
 
-    StartError where the broker cannot split it.
+    StartError if the broker cannot split it.
     """
     end = segment.next_offset()
     if end <= segment.base or segment.in_range(end - 1):
