@@ -29,28 +29,28 @@ read a file, so the outcome is unknown. After an error the folder has the files 
 
 One partition directory: `partition.start_partition` > `start_folder` > `log_loader.LogLoader.load`
 
-| Step                 | Code                               | Kafka                  | Error                             |
-|----------------------|------------------------------------|------------------------|-----------------------------------|
-| 1. Leader epochs     | `leader_epochs.EpochCache`         | LeaderEpochFileCache   | unreadable file, negative number  |
-| 2. Snapshot list     | `producer_state.Producers`         | ProducerStateManager   | a name without a number           |
-| 3. Leftovers, swaps  | `swaps.rename_swaps`, to 2.8       | LogLoader.load         | a name without a number, a swap   |
-|                      | `delete_swapped_indexes`           |                        | with unreadable batches           |
-| 4. Open segments     | `LogLoader._load_segments`,        | loadSegmentFiles,      | a name without a number,          |
-|                      | `segment.Segment`, `index.Index`   | LogSegment             | a `.log` above 2 GiB, an unknown  |
-|                      |                                    |                        | version in a transaction index    |
-| 5. Recover           | `LogLoader._recover_unflushed`     | recoverLog             | after an unclean shutdown only    |
-| 5a. producers        | `producer_replay.reload_before`    | recoverSegment         | an unreadable batch               |
-| 5b. batches          | `recover.recover`                  | LogSegment.recover     | full index, invalid transaction   |
-| 5c. overflow         | `split_overflow.split`             | splitOverflowedSegment | the last batch does not overflow, |
-|                      |                                    |                        | or the split never ends           |
-| 6. Log end           | `LogLoader._recover`,              | recoverLog,            | the last batches are unreadable   |
-|                      | `Segment.next_offset`              | readNextOffset         |                                   |
-| 7. Full indexes      | `Segment.resize_indexes`           | AbstractIndex.resize   | more entries than fit             |
-| 8. Log start, epochs | `EpochCache.truncate`              | truncateFromEnd,       |                                   |
-|                      |                                    | truncateFromStart      |                                   |
-| 9. Producers         | `Producers.remove_stray`,          | removeStraySnapshots,  | an unreadable batch,              |
-|                      | `producer_replay.reload_log`       | rebuildProducerState   | an invalid transaction            |
-| 10. First unstable   | `LogLoader._locate`                | UnifiedLog             | no batch at this offset           |
+| Step                 | Code                             | Kafka                  | Error                             |
+| -------------------- | -------------------------------- | ---------------------- | --------------------------------- |
+| 1. Leader epochs     | `leader_epochs.EpochCache`       | LeaderEpochFileCache   | unreadable file, negative number  |
+| 2. Snapshot list     | `producer_state.Producers`       | ProducerStateManager   | a name without a number           |
+| 3. Leftovers, swaps  | `swaps.rename_swaps`, to 2.8     | LogLoader.load         | a name without a number, a swap   |
+|                      | `delete_swapped_indexes`         |                        | with unreadable batches           |
+| 4. Open segments     | `LogLoader._load_segments`,      | loadSegmentFiles,      | a name without a number,          |
+|                      | `segment.Segment`, `index.Index` | LogSegment             | a `.log` above 2 GiB, an unknown  |
+|                      |                                  |                        | version in a transaction index    |
+| 5. Recover           | `LogLoader._recover_unflushed`   | recoverLog             | after an unclean shutdown only    |
+| 5a. producers        | `producer_replay.reload_before`  | recoverSegment         | an unreadable batch               |
+| 5b. batches          | `recover.recover`                | LogSegment.recover     | full index, invalid transaction   |
+| 5c. overflow         | `split_overflow.split`           | splitOverflowedSegment | the last batch does not overflow, |
+|                      |                                  |                        | or the split never ends           |
+| 6. Log end           | `LogLoader._recover`,            | recoverLog,            | the last batches are unreadable   |
+|                      | `Segment.next_offset`            | readNextOffset         |                                   |
+| 7. Full indexes      | `Segment.resize_indexes`         | AbstractIndex.resize   | more entries than fit             |
+| 8. Log start, epochs | `EpochCache.truncate`            | truncateFromEnd,       |                                   |
+|                      |                                  | truncateFromStart      |                                   |
+| 9. Producers         | `Producers.remove_stray`,        | removeStraySnapshots,  | an unreadable batch,              |
+|                      | `producer_replay.reload_log`     | rebuildProducerState   | an invalid transaction            |
+| 10. First unstable   | `LogLoader._locate`              | UnifiedLog             | no batch at this offset           |
 
 - Step 4 recovers a segment without its index, even after a clean shutdown. 2.2 and earlier also does so for an invalid
   index.

@@ -144,7 +144,7 @@ class LoadedOffsetIndex(Index):
         self.last_offset = self._last()
 
     def problem(self, release: Release) -> str | None:
-        """As above; the last entry must not be below the base offset, and in 1.1 and earlier not equal to it."""
+        """Return the same problem, and a last entry below the base offset (1.1 and earlier: not above it)."""
         if self.entries and self.last_offset < self._base + (not release.splits_segments):
             return f"the last entry of {self.name} is below its segment"
         return super().problem(release)

@@ -170,7 +170,7 @@ def current_logs(starts: Iterable[LogDirPrediction]) -> frozenset[TopicPartition
 
 
 def without_abandoned(start: LogDirPrediction, current: frozenset[TopicPartition]) -> LogDirPrediction:
-    """Return a log dir with the loss of future logs whose current log is on no log dir of the broker.
+    """Return a log dir with the loss of future logs that have no current log on the broker.
 
     `current` lists the current logs. The broker makes an empty current log, truncates the future one to it, and swaps
     it in (ReplicaAlterLogDirsThread).

@@ -46,7 +46,7 @@ def start_partition(
 ) -> PartitionPrediction:
     """Return the prediction of a partition directory, given its files.
 
-    `counts` is true if the records of a directory that becomes a stray are counted, not only named by their offsets.
+    `counts` is true if the records of a future stray directory are counted, not only named by their offsets.
     """
     try:
         folder = _folder(disk)
@@ -311,11 +311,10 @@ class _BatchCount:
             self._below += int(below.sum(dtype=np.int64))
 
     def take_rest(self, header: bytes, cut: LogCut, end: Offset, size: int) -> None:
-        """Count the records in the last `size` bytes of a file, which have no batch; `header` is empty if all are
-        zeros.
+        """Count the records in the last `size` bytes of a file, which have no batch.
 
-        A complete header names the records. Otherwise the next segment, or the high watermark, bounds their offsets.
-        Nothing is missing if the next segment begins where the batches end.
+        `header` is empty if all bytes are zeros. A complete header names the records. Otherwise the next segment, or
+        the high watermark, bounds their offsets. Nothing is missing if the next segment begins where the batches end.
         """
         last = cut.base_offset + RELATIVE_OFFSET_MAX if cut.next_base is None else cut.next_base - 1
         torn = incomplete_batch(header, remaining=size, low=end, high=last)

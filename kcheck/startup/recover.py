@@ -149,9 +149,7 @@ class _Indexes:
         self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
 
     def _keys(self, columns: HeaderColumns, rows: Array) -> Array:
-        """Return the offsets for the index, from the last records of the batches, in 1.1 and earlier from the first
-        ones.
-        """
+        """Return the offsets for the index, from the last records of batches (1.1 and earlier: the first records)."""
         by_last = self._segment.context.release.splits_segments
         return columns.last_offset[rows] if by_last else self._segment.first_offsets(columns, rows)
 

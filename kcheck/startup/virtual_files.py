@@ -80,7 +80,7 @@ class Folder:
         self._before = dict(files)
         self._origins = {name: name for name in files}
         self.snapshots: Snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
-        """The producer snapshots, kept sorted: a recovery needs them before each segment."""
+        """The producer snapshots, sorted, as a recovery needs them before each segment."""
 
     def __contains__(self, name: str) -> bool:
         """Return whether there is a file of this name."""
@@ -144,11 +144,11 @@ class Folder:
         return data.ljust(size, b"\0")
 
     def before_start(self, name: str) -> Content | None:
-        """Return the file before the start, None without one."""
+        """Return the initial file; None without one."""
         return self._before.get(name)
 
     def changes(self) -> Changes:
-        """Return what the start did to the files."""
+        """Return the changes of the files."""
         renamed = {name: origin for name, origin in self._origins.items() if name != origin}
         removed = self._before.keys() - self.files.keys() - set(renamed.values())
         created = self.files.keys() - self._before.keys() - renamed.keys()
