@@ -135,8 +135,7 @@ class Status(StrEnum):
     UNFINISHED = "unfinished"
     """kcheck stopped after `truncation.ROUND_COUNT_MAX` requests."""
     FETCH_FAILS = "fetch_fails"
-    """The follower refuses an answer. Its fetcher thread ends (to 2.2), or marks the partition failed (2.3 and later).
-    """
+    """The follower refuses an answer. Its fetcher thread ends (2.2 and earlier) or marks the partition failed."""
     TRUNCATION_FAILS = "truncation_fails"
     """The follower truncates its log and then fails. It fetches again only after its broker restarts."""
 
