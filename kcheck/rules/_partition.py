@@ -7,7 +7,7 @@ from kcheck.words import counted, offset_span
 
 
 def served(view: PartitionView) -> bool:
-    """Return whether a broker loads the directory as a replica; -delete and -stray directories only wait for their end."""
+    """Return whether a broker loads the directory as a replica; it does not load -delete and -stray directories."""
     return view.state in LIVE
 
 

@@ -70,9 +70,10 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs that are longer than their recovery point after a clean shutdown, which flushes everything.
+    """Look for logs that are longer than the recovery point of a clean shutdown.
 
-    If most logs of a log dir are longer, the checkpoint or the marker of the clean shutdown is of another time.
+    A clean shutdown flushes complete logs. If most logs of a log dir are longer, the checkpoint or the marker of the
+    clean shutdown is of another time.
     """
     closed = [log for log in facts.logs if log.closed_at is not None]
     by_log_dir = groupby(sorted(closed, key=_place), lambda log: log.log_dir)
