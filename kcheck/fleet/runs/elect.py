@@ -165,7 +165,7 @@ def elect_run(
 ) -> RunElection:
     """Return the best leaders of the partitions of a cluster of a run; write the plan into `out`.
 
-    UsageError if the run has several clusters without a given name, or lacks the necessary tables. It is also raised
+    UsageError if the run has several clusters without a given name, or lacks the necessary tables. UsageError also
     without metadata for a plan, or if a file of the plan exists already or cannot be written.
     """
     return elect_in(open_run(path), cluster, question, wanted=wanted, out=out)
