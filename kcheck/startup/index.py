@@ -201,7 +201,7 @@ def made_with(folder: Folder) -> int | None:
 
 
 def index_interval(folder: Folder, settings: Settings) -> int:
-    """Return index.interval.bytes. Without a given value, it is below the distances between the entries of the log.
+    """Return index.interval.bytes. Without a given value, the entries of the log are farther apart.
 
     A broker adds an entry once more bytes than that have followed the entry before it (LogSegment.append, recover).
     """

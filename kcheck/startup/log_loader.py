@@ -71,7 +71,7 @@ class LogLoader:
 
     @cached_property
     def _interval(self) -> int:
-        """The value of index.interval.bytes, which only a start that builds an index needs."""
+        """The value of index.interval.bytes, which only rebuilt indexes need."""
         return index_interval(self.folder.as_before(), self.context.settings)
 
     def load(self) -> LoadedLog:

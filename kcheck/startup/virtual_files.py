@@ -148,7 +148,7 @@ class Folder:
         return self._before.get(name)
 
     def as_before(self) -> "Folder":
-        """Return the files as they were before the start."""
+        """Return the files before any change."""
         return Folder(self.disk, self._before)
 
     def changes(self) -> Changes:
