@@ -52,7 +52,7 @@ from kcheck.repairs import (
     bases,
 )
 from kcheck.segments.header_columns import HeaderColumns
-from kcheck.startup.index import with_interval
+from kcheck.startup.index import index_interval
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.partition import cut_loss, start_folder
@@ -307,7 +307,10 @@ class EditedPartition:
         files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
         folder = Folder(self.disk, files)
         try:
-            context = self.context._replace(settings=with_interval(self._as_it_lies, self.context.settings))
+            said = self.context.settings
+            interval = index_interval(self._as_it_lies, said)
+            said = said._replace(index_interval_bytes=interval, index_interval_said=True)
+            context = self.context._replace(settings=said)
             loader = LogLoader(
                 folder, context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
             )

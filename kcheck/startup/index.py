@@ -200,15 +200,13 @@ def made_with(folder: Folder) -> int | None:
     return size_max if sizes == [size_max // slot * slot for slot in layouts.values()] else None
 
 
-def with_interval(folder: Folder, settings: Settings) -> Settings:
-    """Return the settings with an index.interval.bytes that is below the distances between the entries of the log.
+def index_interval(folder: Folder, settings: Settings) -> int:
+    """Return index.interval.bytes. Without a given value, the entries of the log are farther apart.
 
     A broker adds an entry once more bytes than that have followed the entry before it (LogSegment.append, recover).
     """
     below = None if settings.index_interval_said else _entries_apart(folder)
-    if below is None or below > settings.index_interval_bytes:
-        return settings
-    return settings._replace(index_interval_bytes=below - 1)
+    return settings.index_interval_bytes if below is None else min(below - 1, settings.index_interval_bytes)
 
 
 def _entries_apart(folder: Folder) -> int | None:

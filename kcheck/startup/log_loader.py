@@ -6,6 +6,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import TypeVar
 
 from kcheck.core.start.predictions import LoadedLog, LogCut
@@ -14,6 +15,7 @@ from kcheck.core.start.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_bases, segment_prefix
+from kcheck.startup.index import index_interval
 from kcheck.startup.inputs import Context
 from kcheck.startup.leader_epochs import EpochCache
 from kcheck.startup.producer_replay import reload_before, reload_log
@@ -66,6 +68,11 @@ class LogLoader:
         self._end_found = self._was_empty = False
         self.epochs: EpochCache = EpochCache(folder, context.release)
         self.producers: Producers = Producers(folder, context.release)
+
+    @cached_property
+    def _interval(self) -> int:
+        """The value of index.interval.bytes, which only rebuilt indexes need."""
+        return index_interval(self.folder.as_before(), self.context.settings)
 
     def load(self) -> LoadedLog:
         """Return the log; StartError if the broker fails on it."""
@@ -142,7 +149,7 @@ class LogLoader:
                 return step()
             except SegmentOverflowError as error:
                 self.reasons.append(f"{error}: the broker splits the segment")
-                replaced = split(error.segment, self.segments)
+                replaced = split(error.segment, self.segments, interval=self._interval)
                 if replaced is not None and self.context.release.deletes_snapshots_with_segments:
                     self.producers.mark_deleted(replaced)
         raise StartError(ENDLESS)
@@ -285,7 +292,7 @@ class LogLoader:
         producers = Producers(self.folder, self.context.release, for_recovery=True)
         self.rescanned += reload_before(producers, self.segments, self._log_start, segment.base) + segment.size
         try:
-            recovered = recover(segment, producers, epochs)
+            recovered = recover(segment, producers, epochs, interval=self._interval)
         except OffsetOrderError as error:
             if ends_start:
                 raise StartError(f"InvalidOffsetException: {error}") from error

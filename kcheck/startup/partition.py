@@ -33,7 +33,7 @@ from kcheck.records.batch import HEADER, incomplete_batch
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
-from kcheck.startup.index import made_with, with_interval
+from kcheck.startup.index import made_with
 from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
@@ -146,9 +146,9 @@ def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Cont
 
 def _with_topic_settings(folder: Folder, context: Context) -> Context:
     """Return the context with the settings of the topic, as far as the indexes show them."""
-    said = with_interval(folder, context.settings)
+    said = context.settings
     size = None if said.index_size_said else made_with(folder)
-    return context._replace(settings=said if size is None else said._replace(segment_index_bytes=size))
+    return context if size is None else context._replace(settings=said._replace(segment_index_bytes=size))
 
 
 def _folder(disk: Files) -> Folder:

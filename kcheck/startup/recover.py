@@ -47,11 +47,11 @@ class Recovered(NamedTuple):
 class _Indexes:
     """Both indexes while the recovery builds them."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Segment, interval: int) -> None:
         segment.offset_index.reset()
         segment.time_index.reset()
         self._segment = segment
-        self._interval = segment.context.settings.index_interval_bytes
+        self._interval = interval
         self._offsets: list[Array] = []
         self._positions: list[Array] = []
         self._timestamps: list[Array] = []
@@ -189,9 +189,9 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def build_indexes(segment: Segment) -> None:
+def build_indexes(segment: Segment, interval: int) -> None:
     """Build both indexes of a segment without a check of its batches (LogSegment.appendFromFile)."""
-    indexes = _Indexes(segment)
+    indexes = _Indexes(segment, interval)
     for columns, _ in segment.windows(0):
         failure = indexes.take(columns, len(columns.position))[1]
         if failure is not None:
@@ -202,13 +202,13 @@ def build_indexes(segment: Segment) -> None:
         raise StartError(f"InvalidOffsetException: {error}") from error
 
 
-def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -> Recovered:
+def recover(segment: Segment, producers: Producers, epochs: EpochCache | None, *, interval: int) -> Recovered:
     """Rebuild the indexes of a segment, and truncate it after its last valid batch.
 
-    `epochs` is None if the release does not update them. OffsetOrderError, SegmentOverflowError and StartError replace
-    the broker's exceptions.
+    `epochs` is None if the release does not update them. `interval` is index.interval.bytes. OffsetOrderError,
+    SegmentOverflowError and StartError replace the broker's exceptions.
     """
-    indexes = _Indexes(segment)
+    indexes = _Indexes(segment, interval)
     segment.write_transactions(())
     aborted: list[AbortedTxn] = []
     size, valid_size, why = segment.size, 0, None

@@ -147,6 +147,10 @@ class Folder:
         """Return the initial file; None without one."""
         return self._before.get(name)
 
+    def as_before(self) -> "Folder":
+        """Return the files before any change."""
+        return Folder(self.disk, self._before)
+
     def changes(self) -> Changes:
         """Return the changes of the files."""
         renamed = {name: origin for name, origin in self._origins.items() if name != origin}
