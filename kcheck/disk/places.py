@@ -25,7 +25,7 @@ class PathAt(NamedTuple):
     """A name in an open directory."""
 
     parent: int
-    """The descriptor of the directory; -1 for one that is still to be created."""
+    """The descriptor of the directory; -1 if it is still to be created."""
     name: str
     """The name in it, which may not exist."""
 

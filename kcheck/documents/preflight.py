@@ -50,7 +50,7 @@ def _why(kind: ReasonKind, partition: PartitionPrediction) -> str:
 
 
 def premise_reasons(premises: Iterable[JudgedPremise]) -> Iterator[PreflightReason]:
-    """Yield the refuted premises, and the ones that further evidence would show.
+    """Yield the refuted premises, and premises that further evidence would show.
 
     If a log dir goes offline, the prediction of that log dir says so.
     """

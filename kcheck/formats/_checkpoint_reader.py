@@ -28,8 +28,8 @@ def read(data: bytes, framing: Framing, reader: CheckpointReader) -> BrokerReads
     """Return every entry in file order, or the exception that the reader throws.
 
     3.1 and later first allocate a list for the stated count of entries. The answer is OutOfMemoryError if the
-    references do not fit into 1 GiB (4 bytes each), the default heap of a broker. 0.10.2 and earlier decode the bytes
-    with the platform's charset. This function assumes UTF-8.
+    references (4 bytes each) do not fit into 1 GiB. That is the default heap of a broker. 0.10.2 and earlier decode the
+    bytes with the platform's charset. This function assumes UTF-8.
     """
     parsed = parse(data, framing)
     try:

@@ -160,7 +160,7 @@ class Timeline:
         return True
 
     def causes(self) -> tuple[Cause, ...]:
-        """Return the causes with followers, first the worst one with the most followers."""
+        """Return the causes with followers, the worst first, then by the number of followers."""
         some = [cause for cause in self._causes if cause.followers]
         return tuple(sorted(some, key=lambda cause: (-_RANKS[severity_of(cause.event)], -cause.followers)))
 

@@ -211,7 +211,7 @@ def name_of(operation: FileOp) -> str:
 
 
 def place_of(path: str, log_dirs: Iterable[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Return the log dir of a path, and the one or two names below it; None outside of every log dir."""
+    """Return the log dir of a path, and the one or two names below it; None outside of log dirs."""
     for log_dir in log_dirs:
         names = tuple(path.removeprefix(f"{log_dir}/").split("/"))
         if path.startswith(f"{log_dir}/") and len(names) <= DEPTH_MAX and all(map(is_name, names)):

@@ -44,7 +44,7 @@ _STEP_MIN, _STEP_MAX = 1 << 10, 1 << 20
 
 
 def _gzip(data: memoryview, size_max: int) -> Decompressed:
-    """Read all members; ignore bytes after the last one that do not begin another member (GZIPInputStream)."""
+    """Read all members; ignore bytes after the last one that begin no other member (GZIPInputStream)."""
     out = bytearray()
     at = _gzip_body(data, 0)
     if at is None:

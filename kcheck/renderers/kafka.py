@@ -174,7 +174,7 @@ def _time_index(file: Row, path: str, stream: TextIO) -> None:
 
 
 def _index(file: Row, line: str, zeros: Row, stream: TextIO) -> None:
-    """Write the first entry, and later entries up to the first one with the base offset.
+    """Write the first entry, and later entries until an entry has the base offset.
 
     The tool treats that entry as the zeros of a preallocated index.
     """

@@ -1,14 +1,14 @@
-"""Let a directory become a replica of the topic that the cluster has under its name now.
+"""Let a directory become a replica of the present topic of its name.
 
-With ZooKeeper the repair moves partition.metadata aside: the broker writes it again, with the id that ZooKeeper has. It
-requires a proof that nobody deleted the topic. The files of the ZooKeeper server show none deletion of it, and begin
-with an empty ZooKeeper, or with the topic under the id on disk: ZooKeeper was lost and the topic created again, or
-somebody edited its znode.
+With ZooKeeper the repair moves partition.metadata aside. The broker writes it again, with the id that ZooKeeper has. It
+requires a proof that the topic was not deleted. The files of the ZooKeeper server must show no deletion of it. They
+must begin with an empty ZooKeeper, or with the topic under the id on disk. Then ZooKeeper was lost and the topic
+created again, or its znode was edited.
 
-In all other cases only the user knows that the records should come back: `--adopt` writes the new id into
-partition.metadata, also of a topic that was deleted by mistake and created again. The topic must have this partition,
-with a replica on this broker. Do so on each broker that has a copy, before any of them starts. Where the leader epochs
-on the disk are above that of the topic now, its followers would never come into sync: `kcheck recover topic` writes the
+In all other cases only the user knows that the records should come back. `--adopt` writes the new id into
+partition.metadata, also for a topic that was deleted by mistake and created again. The topic must have this partition,
+with a replica on this broker. Do so on each broker that has a copy, before any of them starts. If the leader epochs on
+the disk are above the topic's present ones, its followers would never come into sync. `kcheck recover topic` writes the
 epochs too.
 """
 

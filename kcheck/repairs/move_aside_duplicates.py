@@ -1,7 +1,7 @@
 """Move one of two directories of a partition aside, if the other one holds all of its batches.
 
-If each directory holds something that the other does not, the repair is refused: the files do not show which is right.
-It is also refused if both log dirs hold the metadata log: they may be of two nodes that claim one node id.
+If each directory holds records that the other does not, the repair is refused. The files do not show which is right.
+The repair is also refused if both log dirs hold the metadata log. They may belong to two nodes that claim one node id.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Move a -future directory out of the log dir of its current one, if the current one holds all of its batches.
+"""Move a -future directory aside if its log dir has the current directory with every batch.
 
-The broker would rename one onto the other and fail. If the -future copy holds records that the current directory does
-not, the repair is refused: look at both, and move the one that you do not want by hand.
+The broker would rename one to the other and fail. The repair is refused if the -future copy holds records that the
+current directory does not. Look at both, and move the unwanted one by hand.
 """
 
 from collections.abc import Iterator

@@ -1,11 +1,11 @@
-"""Correct one field of a batch header, if exactly one value fits the CRC and the neighbouring batches.
+"""Correct one field of a batch header, if exactly one value fits the CRC and the neighboring batches.
 
 The CRC does not cover the base offset, the leader epoch or the magic. So one of these fields can be wrong in an
-otherwise valid batch, and the neighbouring batches may leave only one value:
+otherwise valid batch. The neighboring batches may leave only one value:
 
-- magic: the stored CRC matches the CRC-32C of the header and the records, so the magic is 2;
-- base offset: the batch fits between its neighbours at one offset only;
-- leader epoch: the batches before and after it have the same epoch, or the leader-epoch-checkpoint names it.
+- magic: The stored CRC matches the CRC-32C of the header and the records, so the magic is 2.
+- base offset: The batch fits between its neighbors at one offset only.
+- leader epoch: The batches before and after it have the same epoch, or the leader-epoch-checkpoint names it.
 
 The repair never changes a CRC.
 """

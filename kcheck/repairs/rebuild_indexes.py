@@ -1,7 +1,7 @@
-"""Rebuild the indexes of a segment, byte for byte as a broker's recovery of the segment writes them.
+"""Rebuild the indexes of a segment, byte for byte as a broker's recovery writes them.
 
-The repair requires that every batch of the log is valid. A broker that recovers a segment because of a missing index
-cuts it at the first corrupt batch, without a warning.
+The repair requires that every batch of the log is valid. If a broker recovers a segment because of a missing index, it
+truncates it at the first corrupt batch, without a warning.
 """
 
 from collections.abc import Iterator

@@ -1,11 +1,11 @@
 """Give the only directory of a replica its name back.
 
-A -future directory whose current one is gone is renamed to TOPIC-PARTITION, in its log dir: the start would empty it. A
--stray directory is renamed so if the given metadata assign the broker this partition of the topic with the id on
-disk. An empty directory of that name moves out first; plan again after that plan.
+A -future directory without a current one is renamed to TOPIC-PARTITION in its log dir. Otherwise the broker would empty
+the directory. A -stray directory gets that name if the given metadata assigns its partition, by topic id, to the
+broker. An empty directory of that name moves aside first; plan again after that plan.
 
-The repair requires that every batch of the directory is valid, and that all log dirs of the broker are named: another
-one could have the current directory.
+The repair requires that every batch of the directory is valid. All log dirs of the broker must be named, as another one
+could have the current directory.
 """
 
 from collections.abc import Iterator

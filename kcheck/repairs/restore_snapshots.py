@@ -2,8 +2,8 @@
 
 The broker then loads the older snapshot and reads the rest of the log. Without any snapshot it would forget every
 producer after a clean shutdown. So if no right snapshot remains, the repair writes one from a replay of the log. That
-requires that the log starts at offset 0 and was never compacted. After an unclean shutdown the broker does that itself
-at its start.
+requires that the log starts at offset 0 and was never compacted. After an unclean shutdown the broker itself does that
+when it starts.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,9 @@
 """Rebuild leader-epoch-checkpoint from the headers of all batches.
 
 An epoch starts at its first batch, or at the offset in the file if no batch contradicts it. An epoch without a batch
-stays if the file lists it and no batch contradicts it. The repair drops an epoch that is neither in a batch nor in a
-readable line. It refuses a log whose remote segments have epochs that the file lacks: it would lose them for good.
+stays if the file lists it and no batch contradicts it. The repair removes an epoch that is neither in a batch nor in a
+readable line. A log whose remote segments have epochs that the file lacks is refused. The repair would lose these
+epochs for good.
 """
 
 from collections.abc import Iterator

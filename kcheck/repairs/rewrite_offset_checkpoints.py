@@ -1,12 +1,13 @@
-"""Rewrite an offset checkpoint with provable values only: the repair lowers or drops values, and never raises one.
+"""Rewrite an offset checkpoint with provable values only, which the repair lowers or removes, but never raises.
 
-- recovery-point-offset-checkpoint: it drops a value above the log end, and every value of a corrupt file. After an
-  unclean shutdown the broker then scans these logs.
-- replication-offset-checkpoint: it lowers a value above the log end to the log end. It drops a value only if the
-  leader-epoch-checkpoint of the partition has entries: otherwise a follower would lose its whole log.
-- log-start-offset-checkpoint: it drops a value above the log end, which stops the broker from deleting the whole
-  partition. It also drops an unreadable line; records that DeleteRecords removed there may become readable again.
-- cleaner-offset-checkpoint: as for the recovery point; the broker cleans the log from the beginning once more.
+- recovery-point-offset-checkpoint: The repair removes a value above the log end, and every value of a corrupt file.
+  After an unclean shutdown the broker then scans these logs.
+- replication-offset-checkpoint: The repair lowers a value above the log end to the log end. A value is removed only if
+  the leader-epoch-checkpoint of the partition has entries. Otherwise a follower would lose its complete log.
+- log-start-offset-checkpoint: The repair removes a value above the log end, so that the broker keeps the partition.
+  An unreadable line is removed too. Records that DeleteRecords removed there may become readable again.
+- cleaner-offset-checkpoint: The file is treated as the recovery point. The broker cleans the log from the beginning
+  again.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Write partition.metadata with the topic id that the cluster metadata and the other partitions of the topic name.
+"""Write partition.metadata with the topic id in the cluster metadata and the topic's other partitions.
 
-All of them that kcheck read must name one id: the partitions of the topic on any broker, and the newest copy of
-`__cluster_metadata-0`. The repair never invents an id.
+Every source that kcheck read must name one id. The sources are the partitions of the topic on any broker, and the
+newest copy of `__cluster_metadata-0`. The repair never invents an id.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Move a corrupt replica aside, so that the broker re-replicates it from a healthy one.
 
-The repair comes after every repair of the files themselves but a cut. It is planned only if the next start is not clean
-with those.
+The repair comes after every repair of the files, but before a truncation. It is planned only if the next start is not
+clean with those.
 
 It requires a proof (`--against`). The replica of another broker must be intact, with every CRC verified. It must have
 all records that may be committed, up to the larger of both high watermarks. Where both replicas have the same offsets
@@ -11,8 +11,7 @@ more if it leads. The broker creates a new, empty replica at its next start.
 kcheck does not compare batches that a rule reports although their CRCs match, nor offsets that two segments hold. The
 other replica must have no such batches, and its copy counts.
 
-Never let a broker with an empty replica become leader. After `kcheck apply`, ask `kcheck recover` for the order of
-starts.
+Never let a broker with an empty replica become leader. After `kcheck apply`, ask `kcheck recover` for the start order.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Write meta.properties of a ZooKeeper broker that has none, with the broker that ZooKeeper assigns these replicas.
+"""Write the missing meta.properties of a ZooKeeper broker that ZooKeeper assigns these replicas.
 
-The metadata in ZooKeeper (`--metadata`) must assign exactly the partitions in all log dirs of the broker to one broker,
-and to no other. The cluster id is that of the znode /cluster/id. The same file goes into each log dir.
+The metadata in ZooKeeper (`--metadata`) must assign exactly the partitions in all log dirs of the broker to one broker.
+No other broker may have them. The cluster id comes from the znode /cluster/id. The same file goes into each log dir.
 """
 
 from collections.abc import Iterator

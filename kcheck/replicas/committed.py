@@ -37,9 +37,10 @@ def committed_marks(states: Sequence[ReplicaState], registration: PartitionRegis
 
 
 def _lost_with(state: ReplicaState, other: ReplicaState) -> Offset:
-    """Return the end of another replica's committed records that this one loses when it starts; 0 without any.
+    """Return the end of another replica's committed records that this one loses; 0 without any.
 
-    A batch that is incomplete or corrupt here is the same record there, if the logs are the same up to it.
+    It loses them when its broker starts. A batch may be incomplete or corrupt here. It is the same record there, if the
+    logs are the same up to it.
     """
     mark, lost, end = state.known_high_watermark, state.lost, state.log_end_offset
     if lost is None or lost.end is None or mark is None or end is None or state.problem is not None:
@@ -52,7 +53,7 @@ def _lost_with(state: ReplicaState, other: ReplicaState) -> Offset:
 
 
 def _shared_by_isr(states: Sequence[ReplicaState], registration: PartitionRegistration) -> Offset | None:
-    """Return the offset up to which the logs of the ISR are the same; None if a member is not here."""
+    """Return the offset up to which the logs of the ISR are equal; None if a member is missing."""
     members = [_at_hand(state) for state in states if state.broker_id in registration.isr]
     if not members or len(members) < len(registration.isr):
         return None

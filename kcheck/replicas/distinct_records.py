@@ -181,7 +181,7 @@ class _Sweep:
         """The batches among the heads whose bytes are counted."""
 
     def counted(self) -> Distinct:
-        """Return the records that all replicas lose."""
+        """Return the records that the replicas lose together."""
         for stream in self._streams:
             stream.advance()
         while heads := [(stream, stream.head) for stream in self._streams if stream.head is not None]:

@@ -63,7 +63,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 def _at_start(view: SegmentView, release: Release, failing: str) -> str | Effect:
-    """Return the effect at the next start; otherwise only followers notice it."""
+    """Return the effect of the next start; otherwise only followers notice it."""
     who = kafka(release)
     if view.scanned is None:
         skipped = "after a clean one it does not check. Followers cannot append it."

@@ -182,7 +182,7 @@ _EMPTY: Mapping[str, Value] = {"bool": False, "float64": 0.0, "uuid": uuid_text(
 
 
 def _sized(kind: str, *, nullable: bool, flexible: bool, item: _Read | None) -> _Read:
-    """Return a reader of a string, of bytes, or of an array of `item`, with a size or count, then the contents."""
+    """Return a reader of a string, bytes, or an array of `item` (a size or count, then the contents)."""
     size_of = _compact_size if flexible else _INT16 if kind == "string" and item is None else _INT32
 
     def read(cursor: _Cursor) -> Value:

@@ -98,7 +98,7 @@ class EventOutcome(NamedTuple):
     decided_by: tuple[Decision, ...]
     """The rules that decided, in order."""
     notes: tuple[str, ...]
-    """Refused steps, with the reasons."""
+    """Steps that did not happen, with the reasons."""
     messages: tuple[tuple[int, int, NetworkMessage], ...]
     """The sent messages (from, to, message)."""
 

@@ -30,7 +30,7 @@ class HistoryStep(NamedTuple):
     decided_by: tuple[Decision, ...] = ()
     """The rules of Kafka that decided."""
     notes: tuple[str, ...] = ()
-    """Refused steps, with the reasons."""
+    """Steps that did not happen, with the reasons."""
     messages: tuple[tuple[int, int, NetworkMessage], ...] = ()
     """The sent messages (from, to, message)."""
 

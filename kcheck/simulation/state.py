@@ -48,7 +48,7 @@ class ReplicaMode(IntEnum):
 
 
 class FetcherEpoch(IntEnum):
-    """The knowledge of fetches about the last epoch of the follower's log."""
+    """Tells whether a follower's fetches name the last epoch of its log."""
 
     FIRST = 0
     """They do, and its leader has not answered yet; also in every release that never forgets it."""

@@ -124,7 +124,7 @@ class Segment:
     def windows(
         self, position: int, *, end: int | None = None, verify: bool = False
     ) -> Iterator[tuple[HeaderColumns, HeaderReader]]:
-        """Yield the batches after a position, with the reader, which has their end and its reason.
+        """Yield the batches from a position, with the reader, which has their end and its reason.
 
         Positions count from the beginning of the segment, even if it is a part of a file.
         """

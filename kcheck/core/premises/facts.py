@@ -69,7 +69,7 @@ class LogFacts(NamedTuple):
     end: Offset = Offset(0)
     """Its log end offset."""
     unseen_epoch: Epoch | None = None
-    """The last epoch of an only replica as leader in the metadata, if none of its files shows the epoch."""
+    """The last epoch of an only replica as leader in the metadata, if no file shows it."""
     is_closed: bool = False
     """True if the broker had closed its last segment before it was killed, as it had begun a newer one."""
     remote: RemoteLog | None = None

@@ -57,7 +57,7 @@ def truncate_from_end(cache: EpochEntries, end_offset: Offset) -> EpochEntries:
 
 
 def truncate_from_start(cache: EpochEntries, start_offset: Offset, *, how: Assign) -> EpochEntries:
-    """Replace the entries with a start at or below `start_offset` by the last of them, moved to this offset.
+    """Replace the entries up to `start_offset` by the last of them, moved to this offset.
 
     In 2.0.0 and earlier (clearAndFlushEarliest) entries at `start_offset` itself stay.
     """

@@ -126,7 +126,7 @@ def conflicts_words(logs: Iterable[RemoteLog]) -> tuple[str, ...]:
 
 
 def lost_by_leading(log: RemoteLog, leader: RemoteReplica, others: Iterable[RemoteReplica]) -> Spans:
-    """Return the offsets that are lost if a replica leads, in remote storage and on the disks of the others.
+    """Return the offsets that are lost if a replica leads, in remote storage and on the others' disks.
 
     In remote storage the leader deletes them, or its log begins above them, or it has other records there. Offsets
     below its first epoch whose segments stay are not lost. Another leader reads them again. On the disks of others, the

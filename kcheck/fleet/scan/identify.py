@@ -35,8 +35,9 @@ class ScanOptions(NamedTuple):
 
     `since` is the folder of remembered answers. Unchanged directories are not looked at. `remembers` is true if answers
     are to be remembered. `memory` is the folder for them once the run has one. With `auto` each broker gets the release
-    of its files. Then `compared_for` has the releases for the replicas of a cluster, the used one and the other end of
-    a range. Otherwise all of them are compared for `release`. `other` is the other end of the range of one broker.
+    of its files. Then `compared_for` has the releases for the replicas of a cluster. These are the used one and the
+    other end of a range. Otherwise all of them are compared for `release`. `other` is the other end of the range of one
+    broker.
     """
 
     depth: Depth
