@@ -33,6 +33,6 @@ TABLE = Table(
 
 
 def row(finding: Finding) -> tuple[object, ...]:
-    """Return the row of a finding: the values of its JSON, with nested JSON as text."""
+    """Return the row of a finding with the values of its JSON; nested JSON is text."""
     *values, data, repair = finding_row(finding).values()
     return (*values, json.dumps(data), None if repair is None else json.dumps(repair))
