@@ -82,6 +82,8 @@ class LogFacts(NamedTuple):
     """The faults of its batches; None if they were not read."""
     closed_at: Offset | None = None
     """Where it ended when its broker stopped cleanly; None if the stop was not clean, or no checkpoint tells."""
+    lacks_snapshot: bool = False
+    """True if the stop was clean and left no producer snapshot at the log end, as every clean stop does."""
     unread_size: int = 0
     """Number of bytes at its end that name no batch and are truncated at the next start: they may hold records."""
 
