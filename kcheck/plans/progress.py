@@ -22,7 +22,7 @@ from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
-from kcheck.documents.recovery_next import progress_body
+from kcheck.documents.recovery_next import go_on_words, progress_body, wait_words
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
@@ -86,15 +86,15 @@ class RecoveryProgress(Answer):
         if self.at is None:
             if self.left:
                 rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left]
-                return (f"Wait: every step is done, but {some_of(rows)}.",)
+                return (f"Wait. Every step is done, but {some_of(rows)}.",)
             done = f"Done: all {counted(len(self.steps), 'step')}, and every partition is as planned."
             if not self.strays:
                 return (done,)
             return done, f"No broker serves {some_of([*self.strays])}: remove what nobody needs."
-        step, number = self.steps[self.at], f"{self.at + 1} of {len(self.steps)}"
+        step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
-            return (f"Wait: step {number} is not settled: {step.title}. It is once {step.until}.",)
-        return (f"Go on: step {number}. {step.title}.",)
+            return (f"{wait_words(self.at, count, step.title)} It is once {step.until}.",)
+        return (go_on_words(self.at, count, step.title),)
 
     @property
     def next_command(self) -> str | None:

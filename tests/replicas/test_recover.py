@@ -155,7 +155,7 @@ def test_what_to_do_after_each_step(
         assert command(verb, *words, *(["--yes"] if verb == "apply" else ["--fail-on", "fatal"])).code == 0
     shown = command("recover", out, "--next", *BROKERS, *METADATA)
     assert shown.code == 0
-    assert "Go on: step 2 of 9. Start the controllers alone," in shown.out
+    assert "Go on with step 2 of 9. Start the controllers alone," in shown.out
     assert f"  kcheck recover {out} --next {' '.join(BROKERS)} --metadata controller\n" in shown.out
 
 
@@ -166,7 +166,7 @@ def test_the_metadata_decide_how_far_a_plan_is(planned: tuple[ClusterRecovery, P
     _edited(out / "election-plan.json", broker_epochs=[])
     answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
     assert (str(answer.state), answer.at) == ("wait", None)
-    assert answer.sentences[0].startswith("Wait: every step is done, but ")
+    assert answer.sentences[0].startswith("Wait. Every step is done, but ")
     rows = json.loads((out / "election-plan.json").read_text())["partitions"]
     _edited(out / "election-plan.json", partitions=[row | {"epoch_floor": -1} for row in rows])
     answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
