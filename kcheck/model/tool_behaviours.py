@@ -30,13 +30,12 @@ class ToolBehaviours:
         reference="KIP-377",
     )
     produces_by_bootstrap_server: Behaviour = Behaviour(
-        "The tool kafka-console-producer takes --bootstrap-server; before, it needs --broker-list.",
+        "The tool kafka-console-producer takes --bootstrap-server, before --broker-list.",
         since="2.5",
         reference="KIP-499",
     )
     dumps_by_tools_class: Behaviour = Behaviour(
-        "The class of kafka-dump-log is org.apache.kafka.tools.DumpLogSegments; before, it is"
-        " kafka.tools.DumpLogSegments.",
+        "The tool kafka-dump-log is org.apache.kafka.tools.DumpLogSegments, before kafka.tools.DumpLogSegments.",
         since="4.3",
     )
     resets_offsets: Behaviour = Behaviour(
