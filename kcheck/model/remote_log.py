@@ -101,6 +101,33 @@ class MetadataConflict(NamedTuple):
     """The first such offset."""
 
 
+class Retention(NamedTuple):
+    """The retention of a topic, negative for none; None if no given file says it."""
+
+    ms: int | None = None
+    """The time for which brokers keep records, in ms."""
+    bytes: int | None = None
+    """The size up to which brokers keep the log, in bytes."""
+
+    @property
+    def is_known(self) -> bool:
+        """True if both are known."""
+        return self.ms is not None and self.bytes is not None
+
+
+class MetadataTopic(NamedTuple):
+    """The configuration of `__remote_log_metadata`."""
+
+    retention: Retention = Retention()
+    """Its retention."""
+    is_compacted: bool = False
+    """True if the cleaner compacts the topic."""
+    replicas: int | None = None
+    """Number of replicas of the metadata partition; None if not known."""
+    min_isr: int | None = None
+    """Its min.insync.replicas; None if not known."""
+
+
 class RemoteLog(NamedTuple):
     """The remote part of one partition."""
 
@@ -123,8 +150,10 @@ class RemoteLog(NamedTuple):
     """The other segments, but for those that were copied and then deleted."""
     conflict: MetadataConflict | None = None
     """The contradiction between copies of the metadata partition; None without one."""
-    retention_bytes: int | None = None
-    """The size limit of the log in bytes by its topic's settings, negative for none; None if not known."""
+    retention: Retention = Retention()
+    """The retention of the log."""
+    metadata_topic: MetadataTopic = MetadataTopic()
+    """The configuration of the topic with its metadata."""
 
     @property
     def metadata_name(self) -> str:
@@ -141,6 +170,11 @@ class RemoteLog(NamedTuple):
     def is_lost(self) -> bool:
         """True if no broker has the metadata of all segments."""
         return self.state in {MetadataState.MISSING, MetadataState.SHORT}
+
+    @property
+    def is_hidden(self) -> bool:
+        """True if brokers may have metadata that kcheck does not see, or not for certain."""
+        return not (self.is_known or self.is_lost)
 
 
 class StoreObject(NamedTuple):
@@ -202,8 +236,8 @@ class Store(NamedTuple):
     """The folder, URL or listing."""
     objects: Mapping[str, SegmentObjects]
     """The objects, by segment id."""
-    named: frozenset[str]
-    """The ids of all segments in `__remote_log_metadata`."""
+    named: Mapping[str, int]
+    """The segments in `__remote_log_metadata`, by id, each with its place among all."""
     is_complete: bool
     """True if every partition of `__remote_log_metadata` was read, or is lost."""
     topic_ids: frozenset[str]

@@ -22,16 +22,15 @@ from kcheck.words import counted, partition_name
 
 def check(view: StoredLog, release: Release) -> Iterable[Finding]:
     """Look for objects of segments that nothing reads."""
-    dangling = dangling_objects(view)
-    if dangling:
-        size = stored_bytes(dangling)
+    sizes = [stored_bytes((row,)) for row in dangling_objects(view)]
+    if sizes:
         yield RULE.finding(
             Location(topic=view.topic, partition=view.partition),
-            f"{partition_name(view.topic, view.partition)}: {counted(size, 'byte')} of "
-            f"{counted(len(dangling), 'remote segment')} without a finished copy are in the store",
+            f"{partition_name(view.topic, view.partition)}: {counted(sum(sizes), 'byte')} of "
+            f"{counted(len(sizes), 'remote segment')} without a finished copy are in the store",
             effect=f"{kafka(release)} neither reads nor deletes them.",
             advice="Nothing for the log. Delete the objects in the store if they cost too much.",
-            data={"segments": len(dangling), "bytes": size},
+            data={"segments": len(sizes), "bytes": sum(sizes)},
         )
 
 

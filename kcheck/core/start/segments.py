@@ -20,18 +20,18 @@ def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None, *,
 
 def is_tiered(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, files: Container[str],
-    release: Release, *, remote_storage: bool | None = None,
+    release: Release, *, remote_storage: bool | None = None, of_topic: bool = False,
 ) -> bool:  # fmt: skip
     """Return whether a log has segments in remote storage, as far as its files show (3.6 and later).
 
     `files` are the names of the files in its directory. Up to 3.7 every tiered log has a remote log snapshot. From 3.8
     only tiered logs have a checkpointed log start below the first segment, and only they keep the epochs from there on
     (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). `remote_storage` is the broker's setting;
-    None if it is not known.
+    None if it is not known. `of_topic`: the setting of the topic says yes, which alone decides (LogLoader.load).
     """
     if not release.has_remote_storage or remote_storage is False:
         return False
-    if FileKind.REMOTE_SNAPSHOT in files and release.keeps_snapshot_of_remote_segments:
+    if of_topic or (FileKind.REMOTE_SNAPSHOT in files and release.keeps_snapshot_of_remote_segments):
         return True
     if checkpoint is None or first_segment is None or checkpoint >= first_segment:
         return False
@@ -74,7 +74,8 @@ def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset]
     checkpoint, epochs = view.log_start_checkpoint, view.leader_epochs
     if checkpoint is not None and view.log_end_offset is not None and checkpoint > view.log_end_offset:
         return None  # KC211: the start begins the log anew.
-    tiered = is_tiered(checkpoint, first, epochs, view.files, release)
+    is_below = first is not None and view.log_start_offset is not None and view.log_start_offset < first
+    tiered = is_below or is_tiered(checkpoint, first, epochs, view.files, release)
     return lost_head(checkpoint, first, epochs, clean=view.clean_shutdown, tiered=tiered)
 
 

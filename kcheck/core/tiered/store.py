@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.tiered.manifests import remote_size
-from kcheck.core.tiered.stored_objects import StoredObjects
+from kcheck.core.tiered.stored_objects import NamedSegments, StoredObjects
 from kcheck.model.entries import Offset
 from kcheck.model.remote_log import RemoteSegment, SegmentObjects, SegmentState, Store, StoredLog, StoreObject
 
@@ -38,9 +38,11 @@ def segment_id_of(key: str, layout: re.Pattern[str] | None = None) -> str | None
     return None if match is None else match["segment"]
 
 
-def objects_by_segment(objects: Iterable[StoreObject], layout: re.Pattern[str] | None = None) -> StoredObjects:
-    """Return the objects of each segment; others in the store are not of Kafka."""
-    segments = StoredObjects()
+def objects_by_segment(
+    objects: Iterable[StoreObject], layout: re.Pattern[str] | None = None, named: NamedSegments | None = None
+) -> StoredObjects:
+    """Return the objects of each segment; others in the store are not of Kafka. `named`: all segments in metadata."""
+    segments = StoredObjects(named)
     for key, size, modified in objects:
         match = (layout or _OBJECT).search(key)
         if match is not None and match["offset"].isdecimal():
@@ -102,29 +104,33 @@ def _sizes(
     return (None, None) if expected is None else (sum(sizes[suffix] for suffix in _AIVEN), expected)
 
 
-def dangling_objects(log: StoredLog) -> tuple[SegmentObjects, ...]:
-    """Return the objects of segments whose copy never finished, or that are deleted."""
+def dangling_objects(log: StoredLog) -> Iterator[SegmentObjects]:
+    """Yield the objects of segments whose copy never finished, or that are deleted."""
     left = (SegmentState.COPY_STARTED, SegmentState.DELETE_FINISHED)
     ids = (segment.segment_id for segment in log.remote.segments if segment.state in left)
-    return _old((log.objects[number] for number in ids if number in log.objects), log.now_ms)
+    rows = (log.objects[number] for number in ids if number in log.objects)
+    yield from (row for row in rows if _is_old(row, log.now_ms))
 
 
-def orphaned_objects(store: Store) -> dict[str, SegmentObjects]:
-    """Return the objects, by segment, that no metadata names; none if a part of the metadata is not given."""
-    if not store.is_complete:
-        return {}
-    orphans = {number: row for number, row in store.objects.items() if number not in store.named}
-    return {number: row for number, row in orphans.items() if _is_old(row, store.now_ms)}
+def orphaned_objects(store: Store) -> Iterator[tuple[str, SegmentObjects]]:
+    """Yield the segments that no metadata names; none if a part of the metadata is not given."""
+    if store.is_complete:
+        for number, row in store.objects.items():
+            if number not in store.named and _is_old(row, store.now_ms):
+                yield number, row
 
 
-def of_no_topic(store: Store) -> dict[str, SegmentObjects]:
-    """Return the orphaned objects, by segment, whose topic no given cluster has.
+def is_of_no_topic(store: Store, row: SegmentObjects) -> bool:
+    """Return whether no given cluster has the topic of orphaned objects.
 
     Nothing can read them again. An orphan of a topic that exists may be the only copy of its records.
     """
-    orphans = orphaned_objects(store)
-    known = store.topic_ids
-    return {number: row for number, row in orphans.items() if known and row.topic_id and row.topic_id not in known}
+    return bool(store.topic_ids and row.topic_id) and row.topic_id not in store.topic_ids
+
+
+def of_no_topic(store: Store) -> Iterator[str]:
+    """Yield the segments with orphaned objects whose topic no given cluster has."""
+    return (number for number, row in orphaned_objects(store) if is_of_no_topic(store, row))
 
 
 def object_verdict(
@@ -152,10 +158,6 @@ def object_verdict(
         case SegmentState.COPY_STARTED if is_young:
             return "unfinished"
     return "dangling"
-
-
-def _old(objects: Iterable[SegmentObjects], now_ms: int) -> tuple[SegmentObjects, ...]:
-    return tuple(row for row in objects if _is_old(row, now_ms))
 
 
 def _is_old(row: SegmentObjects, now_ms: int) -> bool:
