@@ -192,7 +192,7 @@ class SegmentObjects(NamedTuple):
     """The objects of one remote segment."""
 
     start_offset: Offset
-    """The first offset, by their names."""
+    """The first offset, by their names; 0 if these do not tell."""
     sizes: dict[str, int]
     """Their sizes in bytes, by suffix."""
     modified_ms: int | None = None
@@ -227,6 +227,8 @@ class StoredLog(NamedTuple):
     """The suffixes that a segment needs; None if the objects of a segment show it."""
     wrong_sizes: Mapping[str, int] = {}
     """The sizes of `.log` objects by their manifests where the store has others, by segment id."""
+    in_tables: bool = False
+    """True if the store has segments in Iceberg tables alone."""
 
 
 class Store(NamedTuple):
@@ -248,5 +250,7 @@ class Store(NamedTuple):
     """Number of partitions of `__remote_log_metadata`; None if not known."""
     metadata_topic_id: str | None = None
     """The id of that topic; None if it is not known."""
+    has_tables: bool = False
+    """True if segments are in Iceberg tables, whose data files kcheck does not compare."""
     lost_metadata: Mapping[int, Offset] = {}
     """Those of its partitions without a record, each with its highest high watermark in a checkpoint."""

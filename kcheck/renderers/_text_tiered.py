@@ -44,6 +44,8 @@ def tiered(report: Report, page: Page) -> None:
     segments = counted(len(answer.store.objects), "remote segment")
     cost = "" if answer.cost is None else f", {answer.cost:.2f} USD a month"
     page.wrapped(f"store {answer.store.place}: {segments}, {size(answer.stored or 0)}{cost}")
+    if answer.store.has_tables:
+        page.wrapped("Segments are in Iceberg tables. kcheck compares their manifests, and no data file.", style="bold")
 
 
 def _without_leader(answer: Tiered, page: Page) -> None:

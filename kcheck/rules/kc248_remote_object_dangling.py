@@ -1,7 +1,8 @@
 """The store has objects of a remote segment whose copy never finished, or that is deleted.
 
 What is wrong: A broker was killed between an upload and its record. Or a deletion did not reach every object. Objects
-younger than an hour do not count, because a copy may run. Only `kcheck tiered --store` looks.
+younger than an hour do not count, because a copy may run. Only `kcheck tiered --store` looks. Iceberg tables of the
+Aiven plugin keep deleted segments.
 
 What the broker does (3.6 and later): Nothing. It copied the segment again under another id, and never reads or deletes
 these objects.

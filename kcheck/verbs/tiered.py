@@ -14,6 +14,7 @@ from kcheck.core.tiered.manifests import log_size_in
 from kcheck.core.tiered.rebuilt_records import RebuiltSegment, rebuilt_segment
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, conflicts_words, remote_report
 from kcheck.core.tiered.store import (
+    PUFFIN,
     layout_of,
     objects_by_segment,
     of_no_topic,
@@ -176,6 +177,7 @@ class Tiered(BrokerAnswer):
                 "segments": len(self.store.objects),
                 "bytes": self.stored,
                 "usd_a_month": self.cost,
+                "iceberg": self.store.has_tables,
             }
         return self.document(
             "tiered",
@@ -256,7 +258,9 @@ class _StoreWatch:
         known = [image for image in map(images, self._clusters) if image is not None]
         topic_ids = frozenset(topic.topic_id for image in known for topic in image.topics.values() if topic.topic_id)
         topics = [topic for image in known if (topic := image.topics.get(REMOTE_LOG_METADATA)) is not None]
-        self.store = Store(self._place, objects, named, is_complete, topic_ids, now_ms)
+        self.store = Store(
+            self._place, objects, named, is_complete, topic_ids, now_ms, has_tables=PUFFIN in objects.suffixes
+        )
         if len(topics) == 1 and len(self._clusters) == 1 and self._log_dirs.remote is not None:
             (topic,), (cluster_id,) = topics, self._clusters
             self.store = self.store._replace(
@@ -267,7 +271,14 @@ class _StoreWatch:
         wrong = _wrong_sizes(self._place, objects) if self._reads_manifests else {}
         logs = {
             (view.topic, view.partition): StoredLog(
-                view.topic, view.partition, view.remote, objects, now_ms, suffixes, wrong
+                view.topic,
+                view.partition,
+                view.remote,
+                objects,
+                now_ms,
+                suffixes,
+                wrong,
+                in_tables=objects.suffixes == {PUFFIN},
             )
             for view, _, _ in self.replicas
             if view.remote is not None

@@ -130,6 +130,24 @@ def test_layout_of_keys(tmp_path: Path) -> None:
         kcheck.tiered(of / "broker-1", store=of / "store", layout="x")
 
 
+def test_a_store_of_iceberg_tables(tmp_path: Path) -> None:
+    """The Aiven plugin can write records into tables: of a segment only its manifest is known by name."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    tables = tmp_path / "warehouse"
+    for log in (of / "store").glob("*/*/*.index"):
+        path = tables / log.parent.name.partition("-")[0] / "metadata" / f"{log.stem[21:]}.puffin"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"PFA1")
+    said = kcheck.tiered(of / "broker-1", store=tables).to_dict()
+    assert said["store"]["iceberg"] is True
+    assert [row["message"] for row in said["findings"]] == ["missing-0: 10-14 lacks .puffin"]
+    shown = command("tiered", str(of / "broker-1"), "--store", str(tables))
+    assert "kcheck compares their manifests, and no data file." in " ".join(shown.out.split())
+    (of / "broker-1/missing-0/leader-epoch-checkpoint").write_text("0\n1\n1 20\n")
+    refused = command("repair", str(of / "broker-1"), "--store", str(tables))
+    assert (refused.code, "does not read the leader epochs" in " ".join(refused.err.split())) == (2, True)
+
+
 def test_a_short_object(tmp_path: Path) -> None:
     """The `.log` of a segment in the store is the segment byte for byte."""
     of = state(OBJECTS, "1-stopped", tmp_path)

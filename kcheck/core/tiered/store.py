@@ -12,6 +12,10 @@ from kcheck.model.remote_log import RemoteSegment, SegmentObjects, SegmentState,
 
 _OBJECT = re.compile(r"(?P<offset>\d{20})-(?P<segment>[A-Za-z0-9_-]{22})\.(?P<suffix>[A-Za-z_-]+)$")
 """The end of a key of LocalTieredStorage and of the Aiven plugin."""
+_IN_TABLE = re.compile(r"/metadata/(?P<segment>[A-Za-z0-9_-]{22})\.puffin$")
+"""The end of the key of a manifest in an Iceberg table (IcebergRemoteStorageManager 1.1.1 of the Aiven plugin)."""
+PUFFIN = "puffin"
+"""The suffix of such a manifest. The records are in data files of the table."""
 _TOPIC = re.compile(r"-([A-Za-z0-9_-]{22})/(?:\d+/)?$")
 """The folder of both: TOPIC-PARTITION-ID of LocalTieredStorage, TOPIC-ID/PARTITION of the Aiven plugin."""
 _GROUPS = ("offset", "segment", "suffix")
@@ -34,8 +38,13 @@ def layout_of(pattern: str) -> re.Pattern[str]:
 
 def segment_id_of(key: str, layout: re.Pattern[str] | None = None) -> str | None:
     """Return the segment of an object; None if the key is not of the layout."""
-    match = (layout or _OBJECT).search(key)
+    match = (layout or _OBJECT).search(key) or (None if layout else _IN_TABLE.search(key))
     return None if match is None else match["segment"]
+
+
+def is_in_table(key: str) -> bool:
+    """Return whether a key names a manifest in an Iceberg table."""
+    return _IN_TABLE.search(key) is not None
 
 
 def objects_by_segment(
@@ -51,6 +60,8 @@ def objects_by_segment(
                 match["segment"], match["suffix"], size, modified, start=Offset(int(match["offset"])),
                 topic_id=None if topic is None else topic[1],
             )  # fmt: skip
+        elif layout is None and (match := _IN_TABLE.search(key)) is not None:
+            segments.add(match["segment"], PUFFIN, size, modified, start=Offset(0), topic_id=None)
     return segments
 
 
@@ -83,13 +94,21 @@ def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
         if segment.is_finished:
             sizes = log.objects[segment.segment_id].sizes if segment.segment_id in log.objects else {}
             is_aiven = bool(sizes.keys() & {"indexes", "rsm-manifest"})
-            wanted = log.suffixes if log.suffixes is not None else _AIVEN if is_aiven else _LOCAL
+            wanted = _wanted(log, sizes, is_aiven=is_aiven)
             lacks = tuple(f".{suffix}" for suffix in sorted(wanted - sizes.keys()))
-            size, expected = (
-                (None, None) if lacks or log.suffixes is not None else _sizes(log, segment, sizes, is_aiven)
-            )
+            has_no_size = bool(lacks) or log.suffixes is not None or PUFFIN in wanted
+            size, expected = (None, None) if has_no_size else _sizes(log, segment, sizes, is_aiven)
             if lacks or size != expected:
                 yield MissingObjects(segment, lacks, size, expected)
+
+
+def _wanted(log: StoredLog, sizes: Mapping[str, int], *, is_aiven: bool) -> frozenset[str]:
+    """Return the suffixes that a segment needs."""
+    if log.suffixes is not None:
+        return log.suffixes
+    if PUFFIN in sizes or (log.in_tables and not sizes):
+        return frozenset({PUFFIN})
+    return _AIVEN if is_aiven else _LOCAL
 
 
 def _sizes(
@@ -105,11 +124,14 @@ def _sizes(
 
 
 def dangling_objects(log: StoredLog) -> Iterator[SegmentObjects]:
-    """Yield the objects of segments whose copy never finished, or that are deleted."""
+    """Yield the objects of segments whose copy never finished, or that are deleted.
+
+    The Iceberg mode of the Aiven plugin deletes nothing, because the table keeps the records.
+    """
     left = (SegmentState.COPY_STARTED, SegmentState.DELETE_FINISHED)
     ids = (segment.segment_id for segment in log.remote.segments if segment.state in left)
     rows = (log.objects[number] for number in ids if number in log.objects)
-    yield from (row for row in rows if _is_old(row, log.now_ms))
+    yield from (row for row in rows if _is_old(row, log.now_ms) and PUFFIN not in row.sizes)
 
 
 def orphaned_objects(store: Store) -> Iterator[tuple[str, SegmentObjects]]:
@@ -140,14 +162,17 @@ def object_verdict(
     *,
     now_ms: int,
     is_complete: bool,
+    in_table: bool = False,
 ) -> str:
     """Return the purpose of an object, by the states of all segments; `is_complete`: all metadata was read.
 
-    A young object is never dangling or an orphan: a copy may run.
+    A young object is never dangling or an orphan: a copy may run. A manifest `in_table` belongs to the table.
     """
     if segment_id is None:
         return "other"
     is_young = modified_ms is not None and now_ms - modified_ms < YOUNG_MS
+    if in_table and states.get(segment_id) is not SegmentState.COPY_FINISHED:
+        return "other"
     match states.get(segment_id):
         case None:
             return "orphan" if is_complete and not is_young else "not-known"

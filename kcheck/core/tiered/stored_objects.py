@@ -69,6 +69,11 @@ class StoredObjects(Mapping[str, SegmentObjects]):
         self._rare: dict[int, dict[str, int]] = {}
         self._count = 0
 
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """The suffixes of the objects; at most 16."""
+        return frozenset(self._sizes)
+
     def _place(self, segment_id: str) -> int | None:
         at = self._named.place(segment_id)
         if at is None:

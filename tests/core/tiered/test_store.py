@@ -8,6 +8,7 @@ from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.store import (
     YOUNG_MS,
     dangling_objects,
+    is_in_table,
     layout_of,
     missing_objects,
     object_verdict,
@@ -106,6 +107,23 @@ def test_objects_of_segments_that_metadata_names() -> None:
     assert found == {number: SegmentObjects(5, {"log": 4, "index": 4}) for number in (ID, OTHER)}
     with pytest.raises(KeyError):
         found[absent]
+
+
+def test_segments_in_iceberg_tables() -> None:
+    """Each has a manifest with its id alone; the table keeps those of deleted segments."""
+    key, other = f"warehouse/t/metadata/{ID}.puffin", f"warehouse/t/metadata/{OTHER}.puffin"
+    found = objects(key, "warehouse/t/metadata/00001-x.metadata.json", "warehouse/t/data/1.parquet", modified=1)
+    assert (dict(found), found.suffixes) == ({ID: SegmentObjects(0, {"puffin": 10}, 1)}, {"puffin"})
+    assert (segment_id_of(key), is_in_table(key), is_in_table(f"{NAME}.log")) == (ID, True, False)
+    assert list(missing_objects(log(SegmentState.COPY_FINISHED, found))) == []
+    absent = log(SegmentState.COPY_FINISHED, objects(other))
+    assert [row.suffixes for row in missing_objects(absent._replace(in_tables=True))] == [(".puffin",)]
+    assert [len(row.suffixes) for row in missing_objects(absent)] == [5]
+    assert list(dangling_objects(log(SegmentState.DELETE_FINISHED, found, YOUNG_MS + 1))) == []
+    states = {ID: SegmentState.DELETE_FINISHED, OTHER: SegmentState.COPY_FINISHED}
+    verdicts = [object_verdict(each, states, 1, now_ms=2, is_complete=True, in_table=True) for each in (ID, OTHER)]
+    assert verdicts == ["other", "used"]
+    assert segment_id_of(key, layout_of(r"(?P<offset>\d+)-(?P<segment>\w+)\.(?P<suffix>\w+)$")) is None
 
 
 def test_dangling_objects() -> None:
