@@ -102,7 +102,7 @@ class MetadataConflict(NamedTuple):
 
 
 class Retention(NamedTuple):
-    """The retention of a topic, negative for none; None if no given file says it."""
+    """The retention of a topic, negative for none, None if unknown."""
 
     ms: int | None = None
     """The time for which brokers keep records, in ms."""
@@ -173,7 +173,7 @@ class RemoteLog(NamedTuple):
 
     @property
     def is_hidden(self) -> bool:
-        """True if brokers may have metadata that kcheck does not see, or not for certain."""
+        """True if brokers may have metadata that kcheck does not see."""
         return not (self.is_known or self.is_lost)
 
 
@@ -251,6 +251,6 @@ class Store(NamedTuple):
     metadata_topic_id: str | None = None
     """The id of that topic; None if it is not known."""
     has_tables: bool = False
-    """True if segments are in Iceberg tables, whose data files kcheck does not compare."""
+    """True if segments are in Iceberg tables."""
     lost_metadata: Mapping[int, Offset] = {}
     """Those of its partitions without a record, each with its highest high watermark in a checkpoint."""

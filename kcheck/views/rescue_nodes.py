@@ -1,4 +1,4 @@
-"""The nodes of a cluster that lost its controllers: what is on the disk of each, for `core.rescue`."""
+"""The nodes of a cluster that lost its controllers, with the contents of each disk, for `core.rescue`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -26,7 +26,10 @@ _SMALL_SIZE_MAX = 1 << 20
 
 
 def rescue_nodes(targets: Iterable[Target], dead: frozenset[int]) -> tuple[RescueNode, ...]:
-    """Return the nodes of the targets, each with the log dir of its metadata log; UsageError: no log dir, or no id."""
+    """Return the nodes of the targets, each with the log dir of its metadata log.
+
+    UsageError if a target is no log dir, or has no id.
+    """
     by_node: dict[int, list[Target]] = {}
     for target in targets:
         if target.kind is not TargetKind.LOG_DIR:
@@ -57,7 +60,7 @@ def _node_id(target: Target) -> int:
 
 
 def _for_metadata(targets: Sequence[Target]) -> Target:
-    """Return the log dir that takes a metadata log: that of metadata.log.dir, else the first of log.dirs."""
+    """Return the log dir that takes a metadata log, from metadata.log.dir, or else the first of log.dirs."""
     config = settings_path(targets)
     wanted = None if config is None else read_properties(config).get("metadata.log.dir")
     return next((target for target in targets if target.path == wanted), targets[0])

@@ -10,25 +10,26 @@ from kcheck.model.remote_log import Retention
 from kcheck.model.views import PartitionView
 
 _RETENTION_MS = 168 * 3_600_000
-"""What a broker keeps records for, if nothing is stated."""
+"""Default retention of a broker, in milliseconds."""
 _DEFAULTS = {RETENTION_MS: _RETENTION_MS, RETENTION_BYTES: -1}
 
 
 def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
-    """Whether the cleaner compacts a topic, as far as its own configuration says; `default` is that of the broker."""
+    """Return whether the cleaner compacts a topic, by its own configuration; `default` is the policy of the broker."""
     policies = image.configs.get(("topic", topic), {}).get("cleanup.policy", default).split(",")
     return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
 
 
 def expires(image: ClusterImage | None, topic: str) -> bool:
-    """Whether retention by time deletes segments of a topic, as far as its own configuration says."""
+    """Return whether retention by time deletes segments of a topic, by its own configuration."""
     return retention_ms(image, topic) is not None
 
 
 def retention_ms(image: ClusterImage | None, topic: str, settings: Mapping[str, str] = {}) -> int | None:
-    """Return how long a topic keeps its records, None for ever; `settings` are those of the broker, as far as known.
+    """Return the retention of a topic in milliseconds; None without a limit.
 
-    log.retention.ms goes before log.retention.minutes, that before log.retention.hours (KafkaConfig 0.8.2 to 4.3.1).
+    `settings` are the known settings of the broker. log.retention.ms goes before log.retention.minutes, and this before
+    log.retention.hours (KafkaConfig 0.8.2 to 4.3.1).
     """
     config = {} if image is None else image.configs.get(("topic", topic), {})
     if not config and not settings:
@@ -48,7 +49,7 @@ def stated_retention(
 ) -> Retention:
     """Return the retention of a topic on a broker, from its own configuration, the broker's, the cluster's or a file.
 
-    `settings` is the server.properties of the broker, whose omissions are defaults; None without one
+    `settings` is the complete server.properties of the broker, None without one
     (KafkaConfig, DynamicBrokerConfig 1.1 to 4.3.1).
     """
     if image is None or topic not in image.topics:

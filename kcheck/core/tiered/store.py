@@ -1,4 +1,4 @@
-"""Which objects of a remote store belong to which segment, and which of them are missing or belong to none."""
+"""Matches the objects of a remote store with segments, and finds missing objects and orphans."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ _OBJECT = re.compile(r"(?P<offset>\d{20})-(?P<segment>[A-Za-z0-9_-]{22})\.(?P<su
 _IN_TABLE = re.compile(r"/metadata/(?P<segment>[A-Za-z0-9_-]{22})\.puffin$")
 """The end of the key of a manifest in an Iceberg table (IcebergRemoteStorageManager 1.1.1 of the Aiven plugin)."""
 PUFFIN = "puffin"
-"""The suffix of such a manifest. The records are in data files of the table."""
+"""The suffix of these manifests. The records are in data files of the table."""
 _TOPIC = re.compile(r"-([A-Za-z0-9_-]{22})/(?:\d+/)?$")
 """The folder of both: TOPIC-PARTITION-ID of LocalTieredStorage, TOPIC-ID/PARTITION of the Aiven plugin."""
 _GROUPS = ("offset", "segment", "suffix")
@@ -66,7 +66,7 @@ def objects_by_segment(
 
 
 def usual_suffixes(objects: Mapping[str, SegmentObjects]) -> frozenset[str]:
-    """Return the suffixes that more than half of the segments have: what a segment of an unknown plugin needs."""
+    """Return the suffixes of more than half of the segments, which a segment of an unknown plugin needs."""
     counts = Counter(suffix for found in objects.values() for suffix in found.sizes)
     return frozenset(suffix for suffix, count in counts.items() if 2 * count > len(objects))
 
@@ -164,9 +164,10 @@ def object_verdict(
     is_complete: bool,
     in_table: bool = False,
 ) -> str:
-    """Return the purpose of an object, by the states of all segments; `is_complete`: all metadata was read.
+    """Return the purpose of an object, by the states of all segments.
 
-    A young object is never dangling or an orphan: a copy may run. A manifest `in_table` belongs to the table.
+    `is_complete` is true if all metadata was read. A young object is never dangling or an orphan, as a copy may run. A
+    manifest `in_table` belongs to the table.
     """
     if segment_id is None:
         return "other"

@@ -1,4 +1,4 @@
-"""The objects of each remote segment in a store, in columns: about 70 bytes a segment that metadata names."""
+"""The objects of each remote segment in a store, in columns of about 70 bytes a segment that metadata names."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from kcheck.model.remote_log import SegmentObjects
 
 _NONE = -1
 _COLUMN_COUNT_MAX = 16
-"""More suffixes than any plugin has: those beyond are kept in a row."""
+"""More suffixes than any plugin has. Further suffixes are kept in a row."""
 
 
 class NamedSegments(Mapping[str, int]):
@@ -137,5 +137,5 @@ class StoredObjects(Mapping[str, SegmentObjects]):
         return self._count
 
     def __contains__(self, segment_id: object) -> bool:
-        """Whether the store has an object of a segment."""
+        """Return true if the store has an object of a segment."""
         return isinstance(segment_id, str) and self._place(segment_id) is not None
