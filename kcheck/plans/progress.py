@@ -285,7 +285,7 @@ def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
 
 
 def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
-    """Yield what brokers need first, and the plan does not have: something changed before any broker started."""
+    """Yield needs of brokers that the plan does not have, because something changed before any broker started."""
     has = {(step.kind, number) for step in progress.steps for number in step.brokers}
     needs = {
         RecoveryAction.REPAIR: ("a repair", seen.unrepaired),

@@ -47,5 +47,5 @@ IN_DIRECTORY = TABLE.run_columns[len(PLACE) :]
 
 
 def run_row(finding: Finding) -> tuple[object, ...]:
-    """Return the row of a finding as IN_DIRECTORY has it."""
+    """Return the row of a finding with the columns of IN_DIRECTORY."""
     return (finding.kafka_differs, *row(finding))
