@@ -17,6 +17,7 @@ from kcheck.model.names import (
     CLUSTER_METADATA,
     COMPACTED,
     CONSUMER_OFFSETS,
+    SHARE_GROUP_STATE,
     SWAP,
     DirectoryState,
     PartitionDirectory,
@@ -24,6 +25,7 @@ from kcheck.model.names import (
     parse_directory,
     parse_file,
 )
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.model.report import PartitionFilter
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
@@ -32,7 +34,7 @@ from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.words import partition_name
 
-INTERNAL = (*COMPACTED, CLUSTER_METADATA, "__share_group_state", "__remote_log_metadata")
+INTERNAL = (*COMPACTED, CLUSTER_METADATA, SHARE_GROUP_STATE, REMOTE_LOG_METADATA)
 """The topics that brokers and controllers write. From a log dir they are exported only if the filter names them."""
 _BROKER = "broker"
 """`elect --save-lost` saves the records of broker 1 in `orders-0/broker-1`."""

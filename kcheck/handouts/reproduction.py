@@ -98,12 +98,13 @@ def _tools(release: Release, *, kraft: bool) -> str:
         if kraft
         else 'echo "delete /controller" | "$KAFKA/bin/zookeeper-shell.sh" "$ZOOKEEPER"'
     )
-    dump = "kafka.tools.DumpLogSegments"
-    return f"""DUMP={dump}  # from 4.3 on org.apache.kafka.tools.DumpLogSegments
+    dump = f"{'org.apache.' * release.dumps_by_tools_class}kafka.tools.DumpLogSegments"
+    brokers = "--bootstrap-server" if release.produces_by_bootstrap_server else "--broker-list"
+    return f"""DUMP={dump}
 produce() {{  # broker, records, acks: one batch
-  seq "$2" | "$KAFKA/bin/kafka-console-producer.sh" --broker-list "$(address "$1")" --topic "$TOPIC" \\
+  seq "$2" | "$KAFKA/bin/kafka-console-producer.sh" {brokers} "$(address "$1")" --topic "$TOPIC" \\
     --producer-property acks="$3" --producer-property linger.ms=1000 --producer-property retries=0 || true
-}}  # from 4.0 on --bootstrap-server for --broker-list
+}}
 create() {{ "$KAFKA/bin/kafka-topics.sh" {topics} --create --topic "$TOPIC" --replica-assignment "$1"; sleep 3; }}
 reassign() {{
   echo '{{"version":1,"partitions":[{row},"replicas":['"$1"']}}]}}' > replicas.json

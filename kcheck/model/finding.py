@@ -132,6 +132,8 @@ class Finding(NamedTuple):
     """The repairs that can plan something about it; None without any."""
     claims: tuple[Claim, ...] = ()
     """The claims of the effect about the next start; `core.start.claims` compares them with the prediction."""
+    kafka_differs: str | None = None
+    """In a scan, the end of a range of releases without this finding, or with a milder one."""
 
     def sort_key(self) -> tuple[object, ...]:
         """Return the key that orders findings for output by location, then by rule."""

@@ -29,6 +29,7 @@ METADATA_DIRECTORY = f"{CLUSTER_METADATA}-0"
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 """The topic id of the metadata log in every cluster."""
 CONSUMER_OFFSETS = "__consumer_offsets"
+SHARE_GROUP_STATE = "__share_group_state"
 TRANSACTION_STATE = "__transaction_state"
 COMPACTED = (CONSUMER_OFFSETS, TRANSACTION_STATE)
 """The topics that brokers create as compacted topics."""
