@@ -86,7 +86,7 @@ def of_fleet(rows: dict[str, list[dict[str, Any]]]) -> Told:
     return {row["log_dir"]: (row["outcome"], row["reason"].partition(": ")[2] or None) for row in rows["predictions"]}
 
 
-OF_LOGS = {"P109", "P304", "P305", "P306", "P315", "P602", "P702", "P802"}
+OF_LOGS = {"P109", "P304", "P305", "P306", "P315", "P316", "P602", "P702", "P802"}
 """The premises about logs; the host and the keys of records are premises too, which a scan does not look at."""
 Refuted = set[tuple[str, str]]
 """The ids and sentences of the premises about logs that do not hold, or that nothing shows."""
@@ -297,6 +297,19 @@ def test_a_log_that_is_not_what_it_was(name: str, tmp_path: Path, *, clean: bool
     election = kcheck.elect(*paths, other, kafka="4.3")
     for premises in (overview.prediction.premises, preflight.premises, election.premises):
         assert refuted(premises) == said
+
+
+def test_log_dirs_that_were_not_stopped_together(tmp_path: Path) -> None:
+    """One of two may be a copy of another time: without metadata, its logs may lead."""
+    here = broker(tmp_path)
+    (here / "data2" / ".kafka_cleanshutdown").unlink()
+    shutil.rmtree(here / "data1" / "__cluster_metadata-0")
+    paths = log_dirs(here)
+    assert contradictions(paths, "4.3") == []
+    said = refuted(kcheck.predict(*paths, kafka="4.3").premises)
+    assert {"P316"} == {row[0] for row in said}
+    assert refuted(kcheck.overview(*paths, kafka="4.3").prediction.premises) == said
+    assert refuted(kcheck.elect(*paths, kafka="4.3").premises) == said
 
 
 def test_a_last_segment_that_a_killed_broker_had_closed(tmp_path: Path) -> None:

@@ -66,16 +66,21 @@ def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the end of the broker's own metadata log with the last time when the controllers saw the broker.
 
     A broker fetches the metadata all the time. After broker.session.timeout.ms without heartbeat a controller fences
-    the broker (BrokerHeartbeatManager). A newly elected controller waits again, so the epoch must be the same.
+    the broker (BrokerHeartbeatManager). A newly elected controller waits again, so the epoch must be the same. A broker
+    that asks for its shutdown runs on until the controller has written that and agrees.
     """
     own = next((copy for copy in facts.copies if copy.node_id == facts.broker_id), None)
     newest, broker = facts.newest, facts.registration
     if own is None or own.timestamp is None or newest is None or broker is None or newest.end <= own.end:
         return
     fenced_at = newest.fenced_at.get(broker.broker_id) if broker.fenced else newest.timestamp
-    if fenced_at is None:
+    known = own.image.brokers.get(broker.broker_id)
+    asked = None if known is None or not known.in_controlled_shutdown else known.epoch
+    if broker.in_controlled_shutdown and asked != broker.epoch:
+        last = f"before {facts.name} asked to be shut down"
+    elif fenced_at is None:
         return
-    if broker.epoch is not None and own.end <= broker.epoch:
+    elif broker.epoch is not None and own.end <= broker.epoch:
         last = f"before {facts.name} registered last, with epoch {broker.epoch}"
     else:
         alive = min(newest.written.get(own.epoch, own.timestamp), fenced_at)

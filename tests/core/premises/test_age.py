@@ -73,6 +73,7 @@ BEFORE = f"{ENDS} 100 s before the controllers saw broker 1 alive for the last t
         ({}, {"fenced": True}, {}, None),
         ({}, {"epoch": 40}, {}, f"{ENDS} before broker 1 registered last, with epoch 40"),
         ({}, {"epoch": 40, "fenced": True}, {}, None),
+        ({}, {"in_controlled_shutdown": True, "fenced": True}, {}, f"{ENDS} before broker 1 asked to be shut down"),
         ({"timestamp": 90_000}, {}, {}, None), ({"timestamp": None}, {}, {}, None), ({"end": 60}, {}, {}, None),
         ({}, {}, {"written": {1: 2_000, 2: 101_500}}, None), ({}, {}, {"written": {}}, None),
     ],
@@ -88,6 +89,17 @@ def test_a_broker_that_lived_longer_than_its_metadata_log(
     given = facts(log_dir(), copies=(of_controller, of_broker), image=known)
     said = not_seen(given).get("P701")
     assert said == (None if sentence is None else f"{sentence}: the disk may be an older copy")
+
+
+@pytest.mark.parametrize(("epoch", "is_older"), [(7, False), (5, True)])
+def test_a_metadata_log_with_the_shutdown_of_a_broker(epoch: int, *, is_older: bool) -> None:
+    """A broker of 3.9.2 had records that a copy from before its shutdown lacked; the shutdown must be the last one."""
+    known = image()
+    stopped = known.brokers[1]._replace(in_controlled_shutdown=True)
+    of_controller = copy(of=known._replace(brokers={1: stopped}), timestamp=2_000)
+    before = known._replace(brokers={1: stopped._replace(epoch=epoch)})
+    given = facts(log_dir(), copies=(of_controller, copy(1, of=before, end=40, timestamp=1_000)), image=known)
+    assert is_older == ("P701" in not_seen(given))
 
 
 def test_an_only_replica_without_the_epoch_in_which_its_broker_led_last() -> None:
