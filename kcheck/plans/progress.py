@@ -12,6 +12,7 @@ from kcheck.core.election.progress import (
     SavedStep,
     StepState,
     differences,
+    overtaken,
     seen_of,
     state_of,
     states,
@@ -204,7 +205,9 @@ def next_step(
     differs = tuple(differences(plan, seen, awaited))
     progress = RecoveryProgress(folder=folder, steps=steps, states=far, now=now, differs=differs)
     waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
+    late = overtaken(steps, seen) if now.election.kraft else ()
     fails = (
+        *(f"broker {later} has started before broker {number}" for number, later in late),
         *_fails(progress, seen),
         *_new_needs(progress, seen),
         *_other_logs(plan, progress, seen),
@@ -284,7 +287,7 @@ def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
 
 
 def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
-    """Yield what brokers need first, and the plan does not have: something changed before any broker started."""
+    """Yield the needs of brokers that the plan lacks. Something changed before any broker started."""
     has = {(step.kind, number) for step in progress.steps for number in step.brokers}
     needs = {
         RecoveryAction.REPAIR: ("a repair", seen.unrepaired),
