@@ -12,11 +12,11 @@ from kcheck.simulation.state import CONTROLLER, Acks, EpochsFile
 
 
 class _Typed(NamedTuple):
-    """What one event becomes."""
+    """The commands for one event."""
 
     commands: tuple[str, ...] = ()
     unforced: str | None = None
-    """Which timing no command can force."""
+    """A timing that no command can force."""
 
 
 def script(run: Replay) -> str:
@@ -182,7 +182,7 @@ def _hold_back(numbers: Sequence[int], paused: set[int]) -> Iterator[str]:
 
 
 def _lines_of(event: Event, before: HistoryStep, paused: set[int]) -> _Typed:
-    """Return what to type for an event."""
+    """Return the commands for an event."""
     number = broker_id(event.broker)
     match event.kind:
         case EventKind.APPEND:
@@ -230,7 +230,7 @@ def _append(event: Event, before: HistoryStep) -> _Typed:
 
 
 def _steering(event: Event, before: HistoryStep, paused: set[int]) -> _Typed:
-    """Return what to type for an event of the controller, the network or a client."""
+    """Return the commands for an event of the controller, the network or a client."""
     number = broker_id(event.broker)
     replicas = before.state.controller.seats.replicas
     match event.kind:

@@ -1,4 +1,4 @@
-"""election-plan.json and recovery.json, read again: anybody may have edited them, so every value is checked."""
+"""election-plan.json and recovery.json, read again. Every value is checked, as they may have been edited."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def _partition_row(partition: PlannedPartition) -> Row:
 
 
 def parse_plan(data: bytes, path: str) -> SavedPlan:
-    """Return the plan in the bytes of an election-plan.json; UsageError says what is wrong, and where."""
+    """Return the plan in the bytes of an election-plan.json; UsageError with the fault and its place."""
     document = document_of(data, path)
     schema = document.value("schema", str)
     if schema != ELECTION_SCHEMA:
@@ -85,7 +85,7 @@ def schema_of(data: bytes, path: str) -> str:
 
 
 def parse_steps(data: bytes, path: str) -> tuple[SavedStep, ...]:
-    """Return the steps in the bytes of a recovery.json; UsageError says what is wrong, and where."""
+    """Return the steps in the bytes of a recovery.json; UsageError with the fault and its place."""
     document = document_of(data, path)
     schema = document.value("schema", str)
     if schema != RECOVERY_SCHEMA:
@@ -135,7 +135,7 @@ def _name(text: str) -> TopicPartition:
 
 
 def parse_assignments(data: bytes, path: str) -> dict[tuple[str, int], tuple[int, ...]]:
-    """Return the replicas of the partitions in a restore.json; UsageError says what is wrong, and where."""
+    """Return the replicas of the partitions in a restore.json; UsageError with the fault and its place."""
     rows = document_of(data, path).objects("partitions")
     return {(row.value("topic", str), row.number("partition", INT_MAX)): row.numbers("replicas") for row in rows}
 
