@@ -141,6 +141,16 @@ class Common(NamedTuple):
         )
         end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected) or failed())
 
+    def write_whole(self, report: Report, *, failed: Callable[[], bool]) -> None:
+        """Write a report that is there to its end, although ^C comes."""
+        from kcheck.disk.signals import held_back
+
+        with held_back():
+            try:
+                self.write_answer(report, failed=failed)
+            finally:
+                sys.stdout.flush()
+
 
 class Formats:
     """The formats of a verb, as `--help` shows them: only help imports every renderer."""

@@ -70,7 +70,7 @@ def recover(
         partitions=common.wanted(),
         kafka=common.release(brokers),
     )
-    common.write_answer(
+    common.write_whole(
         answer.report(), failed=lambda: not answer.start_of_all.is_safe and fail_on.rank <= Severity.ERROR.rank
     )
 

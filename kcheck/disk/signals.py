@@ -1,6 +1,7 @@
-"""Signals that ask apply or undo to stop: ^C, and what `kill` sends.
+"""Signals that ask a command to stop: ^C, and what `kill` sends.
 
-They take effect between two steps and never within one, so what is done is always known.
+Apply and undo let them take effect between two steps, so the changes are always known. Other commands hold ^C back
+while they decide or write, and leave an answer.
 """
 
 import signal
@@ -56,6 +57,29 @@ def at_once() -> Iterator[None]:
         yield
     finally:
         _State.is_at_steps = True
+
+
+@contextmanager
+def held_back() -> Iterator[list[int]]:
+    """Hold the first ^C back during a block that is short; the list then has its number. A second one has its effect.
+
+    Until a block of this kind a command has read for long, and its answer is nearly there.
+    """
+    came: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield came
+        return
+
+    def hold(number: int, _: object) -> None:
+        came.append(number)
+        signal.signal(number, before)
+
+    signal.signal(signal.SIGINT, hold)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def step() -> None:

@@ -28,7 +28,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import HEADER, OVERHEAD
-from kcheck.replicas.elect import ClusterElection, ElectionQuestion
+from kcheck.replicas.elect import NOT_REPAIRED, ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
 from kcheck.startup.options import StartOptions
 from kcheck.views.log_dir import LogDirs
@@ -84,7 +84,7 @@ def elect(
     try:
         return _with_repairs(now, arguments, question, wanted, release)
     except KeyboardInterrupt:
-        return replace(now, interrupted="the repairs that come first not looked for")
+        return replace(now, interrupted=NOT_REPAIRED)
 
 
 def _with_repairs(

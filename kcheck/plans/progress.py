@@ -12,6 +12,7 @@ from kcheck.core.election.progress import (
     SavedStep,
     StepState,
     differences,
+    overtaken,
     seen_of,
     state_of,
     states,
@@ -205,7 +206,9 @@ def next_step(
     differs = tuple(differences(plan, seen, awaited))
     progress = RecoveryProgress(folder=folder, steps=steps, states=far, now=now, differs=differs)
     waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
+    late = overtaken(steps, seen) if now.election.kraft else ()
     fails = (
+        *(f"broker {later} has started before broker {number}" for number, later in late),
         *_fails(progress, seen),
         *_new_needs(progress, seen),
         *_other_logs(plan, progress, seen),

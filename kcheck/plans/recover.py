@@ -104,8 +104,8 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
-        """The steps, one after the other."""
-        return steps_of(self.recovery)
+        """The steps, one after the other; none for a part of the cluster."""
+        return () if self.election.is_part else steps_of(self.recovery)
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -145,6 +145,8 @@ class ClusterRecovery(Answer):
     def sentences(self) -> tuple[str, ...]:
         """The loss of starting everything now, the loss of the plan, and how far that is proven."""
         rescue = self.election.rescue
+        if self.election.is_part:
+            return (self.election.verdict,)
         if rescue is not None:
             apart = (row for row in self.election.refuted if row.id == SAME_HISTORY)
             return (

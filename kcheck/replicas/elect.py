@@ -1,6 +1,7 @@
 """`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, Self
@@ -24,8 +25,10 @@ from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.table import why_not_started
+from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.unserved import Unserved, lost_in_starts
+from kcheck.disk.signals import held_back
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row
@@ -139,6 +142,8 @@ class ClusterElection(BrokerAnswer):
     """The next starts of the log dirs, by the paths of the targets."""
     interrupted: str | None = None
     """Parts that were not looked at when the user interrupted, as a clause; None without an interrupt."""
+    is_part: bool = False
+    """True if ^C came before every log dir and partition was looked at. No order, plan or sum holds for all."""
     left_out: tuple[BrokerLogDir, ...] = ()
     """The log dirs with partitions that are not in the settings of their broker, which does not load them."""
     repairs: tuple[FirstRepair, ...] = ()
@@ -313,6 +318,10 @@ def _saved_row(saved: SavedReplica) -> Row:
     }
 
 
+NOT_REPAIRED = "the repairs that come first not looked for"
+"""The part that is missing in an answer whose elections are all there."""
+
+
 def elect(
     arguments: list[str],
     question: ElectionQuestion,
@@ -339,6 +348,22 @@ def elect(
     if directories.unread:
         whose = f"{agree(len(directories.unread), 'broker', 'brokers')} {listed(directories.unread)}"
         interrupted = f"the log dirs of {whose} not read"
+    with held_back() as came:
+        answer = _decided(
+            arguments, question, wanted, release, directories, cluster, elections, interrupted,
+            options.settings.delete_delay_ms,
+        )  # fmt: skip
+    answer = replace(answer, collected=collected, checked=paths_of(targets))
+    return replace(answer, interrupted=answer.interrupted or NOT_REPAIRED) if came else answer
+
+
+def _decided(
+    arguments: list[str], question: ElectionQuestion, wanted: PartitionFilter, release: Release,
+    directories: PartitionDirectories, cluster: ClusterHere, elections: tuple[PartitionElection, ...],
+    interrupted: str | None, delete_delay_ms: int | None,
+) -> ClusterElection:  # fmt: skip
+    """Return the answer by the elections of all partitions, or of those so far."""
+    image = cluster.image
     controllers = quorum(directories.copies) if directories.copies else None
     choose = partial(_chosen, cluster.starts, release, controllers)
     elections, order, course = choose(elections)
@@ -346,7 +371,7 @@ def elect(
     gaps = tuple(gaps_of(shown, cluster))
     apart: tuple[Unserved, ...] = ()
     if len(shown) == len(elections):
-        apart = tuple(lost_in_starts(directories.starts.values(), image, options.settings.delete_delay_ms))
+        apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms))
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
@@ -357,6 +382,11 @@ def elect(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
         starts=bool(cluster.starts), kraft=directories.kraft,
     )  # fmt: skip
+    compared = scenarios(shown, cluster.starts, order.brokers)
+    if interrupted is not None:
+        rescue, order = None, order._replace(is_proven=False)
+        words = f"The best order of starts and its loss are not known: {interrupted}."
+        compared = tuple(row._replace(lost=NOT_KNOWN, offline_partitions=None, may_be_led=False) for row in compared)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,
@@ -370,14 +400,15 @@ def elect(
         unserved=apart,
         gaps=gaps,
         order=order,
-        scenarios=scenarios(shown, cluster.starts, order.brokers),
+        scenarios=compared,
         partitions=shown,
         of_cluster=elections,
         copies=directories.of,
-        collected=collected,
-        checked=paths_of(targets),
+        collected=[],
+        checked=(),
         choose=choose,
         interrupted=interrupted,
+        is_part=interrupted is not None,
         arguments=tuple(arguments),
         premises=directories.premises,
         predicted=directories.starts,
@@ -398,12 +429,11 @@ def _elections(
 ) -> tuple[tuple[PartitionElection, ...], str | None]:
     """Return the elections of all partitions; after an interrupt those so far, and how many are missing."""
     names, every = _every_partition(directories, image), list[PartitionElection]()
-    interrupted = None
-    try:
-        for topic, number in names:
+    with suppress(KeyboardInterrupt):
+        for topic, number in () if directories.is_interrupted else names:
             every.append(election_of(topic, number, directories.of(topic, number), cluster))
-    except KeyboardInterrupt:
-        interrupted = f"{counted(len(names) - len(every), 'partition')} of {len(names)} not looked at"
+    left = len(names) - len(every)
+    interrupted = f"{counted(left, 'partition')} of {len(names)} not looked at" if left else None
     elections = tuple(election for election in every if election.is_of_cluster)
     return in_doubt(elections if image is None else balanced(elections, image)), interrupted
 

@@ -12,6 +12,7 @@ from kcheck.core.premises.presence import LOG_DIRS_NAMED
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import registers_cleanly
+from kcheck.disk.signals import held_back
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
@@ -61,9 +62,11 @@ class PartitionDirectories:
         self.premises: tuple[JudgedPremise, ...]
         starts, self.unread = self._started(targets, options, collected)
         targets, self._targets = (targets[: len(starts)],) * 2
-        judged, self.premises = judged_starts(
-            targets, starts, options, self._log_dirs, collected, one_cluster=True, reads_keys=True
-        )
+        with held_back() as came:
+            judged, self.premises = judged_starts(
+                targets, starts, options, self._log_dirs, collected, one_cluster=True, reads_keys=True
+            )
+        self.is_interrupted: bool = bool(came)
         self.left_out: tuple[BrokerLogDir, ...] = tuple(_left_out(self.premises))
         predicted = list(judged)
         self.starts: dict[str, LogDirPrediction] = {

@@ -158,7 +158,8 @@ def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> tu
     """Return the state of each step.
 
     All steps before the latest first start of registered brokers are past, whether they were taken or not. The leader
-    then shows their effect (`differences`). A registered broker that does not run was stopped since, or is still
+    then shows their effect (`differences`). Exceptions are the repair of a broker that has not started, and a stop
+    before a later election. A registered broker that does not run was stopped since, or is still
     starting. The elections after this step tell the two apart.
     """
     planned = {TopicPartition(row.topic, row.partition): row for row in plan.partitions}
@@ -169,7 +170,36 @@ def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> tu
         later = {step.kind: state for step, state in zip(steps[latest + 1 :][:2], known[latest + 1 :], strict=False)}
         was_stopped = RecoveryAction.STOP in later and later.get(RecoveryAction.ELECT) is not StepState.OPEN
         known[latest] = StepState.DONE if was_stopped else StepState.WAIT
-    return tuple(StepState.DONE if at < latest else state for at, state in enumerate(known))
+    is_past = [at < latest and not _is_left(at, latest, steps, known, seen) for at in range(len(steps))]
+    return tuple(StepState.DONE if past else state for past, state in zip(is_past, known, strict=True))
+
+
+_PREPARE = (RecoveryAction.REPAIR, RecoveryAction.LOG_DIRS, RecoveryAction.SET_ASIDE)
+
+
+def _is_left(at: int, latest: int, steps: Sequence[SavedStep], known: Sequence[StepState], seen: ClusterSeen) -> bool:
+    """Return whether a step has to be taken still, although a later broker has started."""
+    step, brokers = steps[at], frozenset(steps[at].brokers)
+    if step.kind in _PREPARE:
+        return seen.registered.isdisjoint(brokers)
+    if step.kind is not RecoveryAction.STOP:
+        return False
+    awaits = False
+    for place in range(at, len(steps)):
+        if steps[place].is_again and not brokers.isdisjoint(steps[place].brokers):
+            return awaits and place > latest
+        awaits = awaits or (steps[place].kind in _ELECTIONS and known[place] is StepState.OPEN)
+    return awaits
+
+
+def overtaken(steps: Sequence[SavedStep], seen: ClusterSeen) -> Iterator[tuple[int, int]]:
+    """Yield the brokers that have not started since, each with a broker of a later step that has."""
+    starts = [step.brokers for step in steps if step.kind is RecoveryAction.START and not step.is_again]
+    for at, brokers in enumerate(starts):
+        later = next((number for other in starts[at + 1 :] for number in other if number in seen.registered), None)
+        for number in brokers:
+            if later is not None and number not in seen.registered:
+                yield number, later
 
 
 def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> StepState:

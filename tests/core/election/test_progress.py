@@ -11,6 +11,7 @@ from kcheck.core.election.progress import (
     SavedStep,
     StepState,
     differences,
+    overtaken,
     seen_of,
     state_of,
     states,
@@ -106,6 +107,24 @@ def test_a_leader_that_nobody_elects() -> None:
     assert found(seen("12", "2")._replace(leaders=nobody), alone) == [planned(0, 1), planned(1, 2)]
     has_led = {T0: led(NO_LEADER, 6, isr=(1,), last_leader=1, last_leader_epoch=5), T1: led(2, 5)}
     assert found(seen("12", "2")._replace(leaders=has_led), alone) == []
+
+
+def test_what_can_still_be_taken() -> None:
+    """A repair of a broker that has not started, and a stop before an election that is still to come."""
+    without_repair = seen("1", "1")._replace(unrepaired=frozenset({3}))
+    assert states(COURSE, PLAN, without_repair)[:3] == (OPEN, DONE, OPEN)
+    without_stop = states(COURSE, PLAN, seen("12", "12", {T0: 1}))
+    assert without_stop[:6] == (DONE, DONE, DONE, OPEN, DONE, OPEN)
+    assert states(COURSE, PLAN, seen("12", "12", {T0: 1, T1: 2}))[3] is DONE
+    assert states(COURSE[:5], PLAN, seen("12", "12", {T0: 1}))[3] is DONE
+
+
+def test_brokers_that_start_before_their_turn() -> None:
+    """The steps between them are past, and cannot be what the plan wanted."""
+    assert [*overtaken(COURSE, seen("", ""))] == []
+    assert [*overtaken(COURSE, seen("1", "1"))] == []
+    assert [*overtaken(COURSE, seen("3", "3"))] == [(1, 3), (2, 3)]
+    assert [*overtaken(COURSE, seen("12", "2"))] == []
 
 
 def test_a_broker_that_is_still_starting() -> None:
