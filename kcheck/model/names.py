@@ -324,6 +324,7 @@ def _has_suffix(kind: FileKind, suffix: str) -> bool:
     return kind is not FileKind.PRODUCER_SNAPSHOT or suffix in ("", DELETED)
 
 
+@lru_cache(256)  # Every step of a start names the files of the segment again.
 def segment_prefix(base_offset: int) -> str:
     """Return the 20 digits at the start of a segment's file names (LogFileUtils.filenamePrefixFromOffset)."""
     return str(base_offset).zfill(20) if base_offset >= 0 else f"-{-base_offset:020d}"

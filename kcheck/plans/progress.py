@@ -42,28 +42,28 @@ _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, Reco
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryProgress(Answer):
-    """What `kcheck recover DIR --next` answers."""
+    """The answer of `kcheck recover DIR --next`."""
 
     folder: str
     """The directory of the plan."""
     steps: tuple[SavedStep, ...]
     """The steps of the plan."""
     states: tuple[StepState, ...]
-    """How far each of them is."""
+    """The state of each of them."""
     now: ClusterRecovery
-    """The decision by what is there now."""
+    """The decision for the present files."""
     differs: tuple[Differs, ...] = ()
     """The partitions that another broker leads than the plan wants."""
     fails: tuple[str, ...] = ()
     """The reason why a broker that the next step starts does not start."""
     left: tuple[PlanStep, ...] = ()
-    """What is not as planned although every step is done; empty as long as steps are left."""
+    """Differences from the plan although every step is done; empty as long as steps are left."""
     strays: tuple[str, ...] = ()
     """The directories that brokers do not serve, once every step is done."""
 
     @property
     def state(self) -> PlanState:
-        """What to do now."""
+        """The next action."""
         state = state_of(self.states, differs=bool(self.differs or self.fails))
         return PlanState.WAIT if state is PlanState.DONE and self.left else state
 
@@ -116,7 +116,7 @@ class RecoveryProgress(Answer):
         return self.now.collected
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return those of the decision by what is there now."""
+        """Return the outcomes of the decision for the present files."""
         return self, self.now.outcomes()[1]
 
     def of_release(self, release: Release) -> Self:
@@ -167,9 +167,10 @@ def _place(topic: str | None, partition: int | None) -> str:
 def next_step(
     folder: str, arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
 ) -> RecoveryProgress:
-    """Return what to do now, by the plan in a directory and the log dirs as they are.
+    """Return the next action, by the plan in a directory and the present log dirs.
 
-    UsageError: the directory holds no plan, or the paths no metadata; a path is a file, or a log dir has no broker id.
+    UsageError if the directory has no plan, or the paths have no metadata. UsageError also if a path is a file, or a
+    log dir has no broker id.
     """
     plan, steps = _plan_in(folder)
     now = recover(arguments, question, wanted=wanted, release=release)
@@ -222,7 +223,7 @@ def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
 
 
 def _ran_since(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
-    """Yield the brokers that the plan stops and that have led since: their logs know a later leader epoch."""
+    """Yield the brokers that the plan stops and that have led since, as their logs have a later leader epoch."""
     for number in {number for step in steps if step.kind is RecoveryAction.STOP for number in step.brokers}:
         if any(
             copy.state.latest_epoch > row.epoch_floor
@@ -260,7 +261,7 @@ def _led(row: PlannedPartition) -> str:
 
 
 def _course(steps: Iterable[SavedStep | RecoveryStep]) -> list[tuple[object, ...]]:
-    """Return what becomes of brokers and leaders, without what comes before the first start."""
+    """Return the steps of brokers and leaders, without steps before the first start."""
     return [
         (step.kind, step.brokers, sorted((row.topic, row.partition) for row in step.partitions), step.is_again)
         for step in steps

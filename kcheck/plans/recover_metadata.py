@@ -51,14 +51,14 @@ _FORMATTED = f"{0:020}-{0:010}.checkpoint"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataQuestion:
-    """What is asked of the disks."""
+    """A question about the disks."""
 
     dead: tuple[int, ...] = ()
     """The nodes that never come back."""
     voter: NewVoter | None = None
     """The controller that is to lead."""
     answers: MetadataAnswers = NONE
-    """What the user says."""
+    """The answers of the user."""
     answers_path: str | None = None
     """The file that says it."""
     standalone: bool = False
@@ -73,12 +73,12 @@ class MetadataQuestion:
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataRecovery(RescueAnswer):
-    """What `kcheck recover metadata` answers."""
+    """The answer of `kcheck recover metadata`."""
 
     question: MetadataQuestion
-    """What was asked."""
+    """The question."""
     disks: HeldDisks
-    """What the disks hold."""
+    """The contents of the disks."""
     rebuild: Rebuild
     """The metadata that the plan writes."""
     controller: RescueNode | None
@@ -88,18 +88,18 @@ class MetadataRecovery(RescueAnswer):
     voters: tuple[Voter, ...]
     """The voters in the snapshot; empty if the configuration names them."""
     plans: tuple[NodePlan, ...]
-    """What changes on the disk of each node."""
+    """The changes on the disk of each node."""
     znodes: tuple[MadeZnode, ...] = ()
     """The znodes for an empty ZooKeeper."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What comes back, and what only the user knows."""
+        """The recovered metadata, and facts that only the user knows."""
         return tuple(sentences(self.disks, self.rebuild))
 
     @cached_property
     def steps(self) -> tuple[QuorumStep, ...]:
-        """What to do, one after the other."""
+        """The steps, one after the other."""
         if self.znodes:
             return zookeeper_steps(self.rebuild, join(self.folder, ZNODES))
         if self.controller is None or not self.plans:
@@ -186,7 +186,7 @@ class MetadataRecovery(RescueAnswer):
 
 
 def read_answers(path: str) -> MetadataAnswers:
-    """Return the answers in a file; UsageError if it cannot be read, or is none."""
+    """Return the answers in a file; UsageError if it cannot be read, or has no answers."""
     try:
         document = json.loads(LOCAL.read_whole(path, follow=True, size_max=_SMALL_SIZE_MAX))
     except (UnreadableError, ValueError) as error:
@@ -195,7 +195,7 @@ def read_answers(path: str) -> MetadataAnswers:
 
 
 def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, release: Release) -> MetadataRecovery:
-    """Return the metadata made again from these disks; UsageError for what is no log dir of a node."""
+    """Return the metadata rebuilt from these disks; UsageError for a path that is no log dir of a node."""
     targets = tuple(_with_number(target) for target in replica_targets([*arguments]))
     nodes = rescue_nodes(targets, frozenset(question.dead))
     with_partitions = {target.broker_id for target in targets if _has_partitions(target)}
@@ -250,7 +250,7 @@ def _has_partitions(target: Target) -> bool:
 
 
 def _controller(nodes: Iterable[RescueNode], brokers: set[int | None], wanted: NewVoter | None) -> RescueNode | None:
-    """Return the node that gets the metadata: the one that the user names, or the only one that has nothing."""
+    """Return the node that gets the metadata, named by the user, or else the only node without any metadata."""
     new = [node for node in nodes if node.node_id not in brokers and not node.dead]
     if wanted is not None:
         return next((node for node in new if node.node_id == wanted.node_id), None)
@@ -266,7 +266,7 @@ def _is_other(target: Target, nodes: Iterable[RescueNode], controller: RescueNod
 
 
 def _is_new(controller: RescueNode) -> bool:
-    """Return whether a controller has no metadata but what kafka-storage.sh writes."""
+    """Return whether a controller has no more metadata than kafka-storage.sh writes."""
     path = join(controller.log_dir, METADATA_DIRECTORY)
     if not LOCAL.is_directory(path):
         return True

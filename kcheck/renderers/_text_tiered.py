@@ -45,7 +45,7 @@ def tiered(report: Report, page: Page) -> None:
 
 
 def _without_leader(answer: Tiered, page: Page) -> None:
-    """Write which partitions of __remote_log_metadata have no leader: nothing is copied, deleted or read there."""
+    """Write the partitions of __remote_log_metadata without a leader, where Kafka copies, deletes and reads nothing."""
     logs = [row.view.remote for row in answer.replicas if row.view.remote is not None]
     open_logs = (log.metadata_partition for log in logs if log.leader == NO_LEADER)
     numbers = sorted({number for number in open_logs if number is not None})

@@ -1,4 +1,4 @@
-"""Loads the replicas in several paths: log dirs, partition directories and bare leader-epoch-checkpoints, by broker."""
+"""Loads replicas by broker, from log dirs, partition directories and bare leader-epoch-checkpoints."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -47,7 +47,7 @@ class ReplicaFiles(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """Topic and partition; ("", -1) for a bare file, whose partition is unknown."""
+        """The topic and partition; ("", -1) for a bare file of an unknown partition."""
         return (self.view.topic, self.view.partition)
 
 
@@ -126,7 +126,7 @@ def _settled(findings: Iterable[Finding], view: PartitionView, release: Release)
 
 
 def started(files: ReplicaFiles, release: Release, budget: ReadBudget | None = None) -> ReplicaState:
-    """Return a replica after the next start of its broker, with the faults of its batches as far as `budget` allows."""
+    """Return a replica after the next start of its broker, with the faults of its batches up to a `budget`."""
     view, start = files.view, None
     if view.segments or view.log_end_offset is None:  # Otherwise only the values from the user are known.
         start = _start_of(view, release)
@@ -192,7 +192,7 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
 
 
 def require_one_cluster(loaded: LoadedReplicas) -> None:
-    """Raise UsageError for replicas of two clusters: a comparison would be of different records."""
+    """Raise UsageError for replicas of two clusters, as their records cannot be compared."""
     known: dict[str, str] = {}
     for files in loaded.replicas:
         if files.log_dir is not None and files.log_dir.cluster_id is not None:

@@ -1,4 +1,4 @@
-"""Whether a leader still serves what the leader of a saved plan served: offsets of a log in remote storage."""
+"""Tells whether a leader still serves the remote offsets that the leader of a saved plan served."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -20,12 +20,12 @@ _MOST = 5
 
 
 class ServedNow(NamedTuple):
-    """What became of the offsets that the planned leader served."""
+    """The state of the offsets that the planned leader served."""
 
     broker_id: int | None
     """The broker that leads."""
     log_start: Offset
-    """Where its log starts."""
+    """The log start offset of the leader."""
     remote: RemoteLog
     """The remote part of its log."""
     gone: Spans
@@ -37,7 +37,7 @@ class ServedNow(NamedTuple):
 
 
 def served_now(planned: PlannedPartition, leading: ReplicaState | None, image: ClusterImage | None) -> ServedNow | None:
-    """Return what became of the offsets of a plan; None without a readable log of the leader."""
+    """Return the state of the offsets of a plan; None without a readable log of the leader."""
     if leading is None or leading.problem is not None or leading.log_end_offset is None:
         return None
     remote = remote_log(MetadataState.READ) if leading.remote is None else leading.remote

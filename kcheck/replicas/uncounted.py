@@ -15,11 +15,11 @@ from kcheck.words import partition_name
 def uncounted_premises(
     premises: Iterable[JudgedPremise], elections: Iterable[PartitionElection]
 ) -> tuple[JudgedPremise, ...]:
-    """Return the premises without which a broker loses, or may lack, what no election counts.
+    """Return the premises whose failure costs a broker records that no election counts.
 
-    A disk that is older than the cluster costs what was written since: where another replica is here, it has that. So
-    does what the end of a log lacks, unless another replica's log is longer. A preferred replica that lacks segments
-    costs them once somebody elects it, which the controller does not by itself.
+    A disk that is older than the cluster lacks the later records, unless another replica here has them. The same goes
+    for a log without its end, unless another replica's log is longer. A preferred replica that lacks segments costs
+    them once it is elected. The controller does not do this by itself.
     """
     premises, elections = tuple(row for row in premises if loses(row) or may_lack(row)), tuple(elections)
     old = {row.broker_id for row in premises if row.id == DISK_NOT_OLDER}

@@ -1,4 +1,4 @@
-"""Reads `__remote_log_metadata` in the log dirs of a command: the remote part of each partition."""
+"""Reads `__remote_log_metadata` in the log dirs of a command, for the remote part of each partition."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -104,7 +104,7 @@ class RemoteLogs:
         return remote_log(folded.state, segments, number, leader, folded.last_ms)._replace(conflict=folded.conflict)
 
     def _without_count(self, topic_id: str, partition: int, cluster_id: str | None, *, is_lost: bool) -> RemoteLog:
-        """Return a remote log where the number of metadata partitions is not known; `is_lost`: the topic is gone."""
+        """Return a remote log for an unknown number of metadata partitions; `is_lost` if the topic does not exist."""
         numbers = sorted({number for number, _, _ in self._copies(cluster_id)})
         for number in numbers:
             folded = self.metadata(number, cluster_id)

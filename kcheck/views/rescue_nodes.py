@@ -1,4 +1,4 @@
-"""The nodes of a cluster that lost its controllers: what is on the disk of each, for `core.rescue`."""
+"""The nodes of a cluster that lost its controllers, with the contents of each disk, for `core.rescue`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +36,10 @@ _SMALL_SIZE_MAX = 1 << 20
 
 
 def rescue_nodes(targets: Iterable[Target], dead: frozenset[int]) -> tuple[RescueNode, ...]:
-    """Return the nodes of the targets, each with the log dir of its metadata log; UsageError: no log dir, or no id."""
+    """Return the nodes of the targets, each with the log dir of its metadata log.
+
+    UsageError if a target is no log dir, or has no id.
+    """
     by_node: dict[int, list[Target]] = {}
     for target in targets:
         if target.kind is not TargetKind.LOG_DIR:
@@ -70,7 +73,7 @@ def _node_id(target: Target) -> int:
 
 
 def _for_metadata(targets: Sequence[Target]) -> Target:
-    """Return the log dir that takes a metadata log: that of metadata.log.dir, else the first of log.dirs."""
+    """Return the log dir that takes a metadata log, from metadata.log.dir, or else the first of log.dirs."""
     config = settings_path(targets)
     wanted = None if config is None else read_properties(config).get("metadata.log.dir")
     return next((target for target in targets if target.path == wanted), targets[0])
@@ -161,7 +164,7 @@ def rifts(tree: Tree, newest: RescueNode, nodes: Iterable[RescueNode]) -> Iterat
 
 
 def proven_end(tree: Tree, newest: RescueNode, targets: Iterable[Target]) -> int:
-    """Return the offset below which the records of the newest copy were committed, as logs and disks prove it.
+    """Return the offset below which logs and disks prove the records of the newest copy committed.
 
     A broker makes the directory of a topic once the topic is committed.
     """

@@ -23,7 +23,7 @@ from kcheck.model.cluster import (
 )
 
 Fields: TypeAlias = Mapping[str, Any]
-"""The fields of a record, with the names and values of Kafka's JSON converters; a tagged field may be left out."""
+"""The fields of a record, with the names and values of Kafka's JSON converters. Tagged fields are optional."""
 
 _UNCHANGED = -2
 """The leader of a PartitionChangeRecord that leaves the leader and its epoch as they are."""
@@ -108,7 +108,7 @@ class MetadataReplay:
         self._lists: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def take(self, name: str, data: Fields, offset: int, timestamp: int = -1) -> None:
-        """Replay a record; those of a transaction (3.6 and later) count once it ends (OffsetControlManager)."""
+        """Replay a record; records of a transaction (3.6 and later) count once it ends (OffsetControlManager)."""
         if name == "BeginTransactionRecord":
             if self._held is not None:
                 self.problem(offset, "a transaction begins inside of another one")
@@ -172,7 +172,7 @@ class MetadataReplay:
             self._observe(name, data, offset, timestamp)
 
     def _shared(self, values: Sequence[Any] | None) -> tuple[Any, ...]:
-        """Return a list as a tuple; equal ones are one object: thousands of partitions have the same brokers."""
+        """Return a list as a tuple. Equal lists are one object, as thousands of partitions have the same brokers."""
         shared = tuple(values or ())
         return self._lists.setdefault(shared, shared)
 

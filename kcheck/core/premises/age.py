@@ -1,4 +1,4 @@
-"""Premises about the age of a disk: an old copy lacks what the cluster has written since."""
+"""Premises about the age of a disk. An old copy lacks the later records of the cluster."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -20,7 +20,7 @@ _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the broker epoch in .kafka_cleanshutdown with the last registration.
 
-    A broker removes the file when it loads its logs, so the epoch in it is that of the broker's last run.
+    A broker removes the file when it loads its logs. So the file has the epoch of the broker's last run.
     """
     newest, broker = facts.newest, facts.registration
     epochs = {log_dir.path: log_dir.shutdown_epoch for log_dir in facts.log_dirs if log_dir.shutdown_epoch is not None}
@@ -43,9 +43,10 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def _behind(premise: Premise, facts: BrokerFacts, unseen: Sequence[tuple[LogFacts, Epoch]]) -> Iterator[JudgedPremise]:
-    """Return that a leader left nothing of its last epoch on the disk, which it writes as soon as it leads.
+    """Return that the disk shows no trace of the last epoch in which its broker led.
 
-    A broker that has loaded such a log since, and ended before it led again, leaves none either.
+    A leader writes its epoch as soon as it leads. A broker leaves no trace either if it loaded an old log since, and
+    ended before it led again.
     """
     if unseen:
         log, epoch = unseen[0]
@@ -85,10 +86,10 @@ def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
-    """Return the newest leader epoch of a log `[start, end)`; None if nothing shows one.
+    """Return the newest leader epoch of a log `[start, end)`; None if its files show none.
 
-    A broker writes entries that rise, the first of them at the log start or below, and batches of the last one after
-    it (LeaderEpochFileCache.assign). A file that has others is not the log's own: the last batch counts.
+    A broker writes rising entries, the first of them at the log start or below. Batches of the last one follow it
+    (LeaderEpochFileCache.assign). A file with other entries does not belong to the log, and then the last batch counts.
     """
     rises = all(one.epoch < two.epoch and one.start_offset < two.start_offset for one, two in pairwise(entries))
     last = entries[-1]
@@ -97,7 +98,7 @@ def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, en
 
 
 def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the leader epochs of the logs with those that the controller has given, by metadata of another node.
+    """Compare the leader epochs of the logs with the controller's epochs, by metadata of another node.
 
     No leader has an epoch that its controller did not give (PartitionChangeBuilder, ZkPartitionStateMachine).
     """

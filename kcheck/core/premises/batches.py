@@ -1,4 +1,4 @@
-"""The premise that what a broker serves can be read: a start does not look at most batches."""
+"""The premise that everything a broker serves can be read. A starting broker does not look at most batches."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -12,17 +12,16 @@ from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_span, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
-"""The premises that readers can read every batch, that segments have those of their log, that lookups find them, and
-that a log ends where its broker stopped."""
+"""The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
 
 _FEW = 2
-"""So many logs of a small log dir may be those of others."""
+"""Maximum number of logs of a small log dir that may belong to others."""
 
 
 def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for batches that a start keeps and that no consumer or follower accepts.
+    """Look for batches that a broker keeps when it starts, but that no consumer or follower accepts.
 
-    Where another replica of the ISR may lead, an election decides whether this one is read.
+    If another replica of the ISR may lead, the elections decide whether this one is read.
     """
     damaged = [(log, records) for log in facts.logs if log.batches for records in log.batches.unreadable]
     for log, (start, end, why) in damaged:
@@ -42,7 +41,7 @@ def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for segments that other files of the log contradict: somebody copied another `.log` over theirs."""
+    """Look for segments that other files of the log contradict, because another `.log` was copied over them."""
     for log in facts.logs:
         for span in () if log.batches is None else log.batches.foreign:
             name = partition_name(*log.partition)
@@ -71,9 +70,10 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs that are longer than the recovery point of a clean stop, which flushes all of each log.
+    """Look for logs that are longer than the recovery point of a clean shutdown.
 
-    If most logs of a log dir are, the checkpoint or the marker of the clean stop is of another time.
+    A clean shutdown flushes complete logs. If most logs of a log dir are longer, the checkpoint or the marker of the
+    clean shutdown is of another time.
     """
     closed = [log for log in facts.logs if log.closed_at is not None]
     by_log_dir = groupby(sorted(closed, key=_place), lambda log: log.log_dir)

@@ -1,6 +1,6 @@
-"""A cluster that lost controllers: the lost voters, and the newest copy of the metadata.
+"""A cluster that lost controllers (the lost voters, and the newest copy of the metadata).
 
-Every node has a copy, brokers too: an observer fetches the same batches as a voter (KafkaRaftClient 3.3 to 4.3.1).
+Every node has a copy, brokers too. An observer fetches the same batches as a voter (KafkaRaftClient 3.3 to 4.3.1).
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ class RescueNode(NamedTuple):
     copy: MetadataCopy | None = None
     """Its copy of the metadata; None if the log dir has none."""
     epoch: int = 0
-    """The largest epoch of the controllers on its disk: in the log, its epochs, and quorum-state."""
+    """The largest epoch of the controllers on its disk (in the log, its epochs, and quorum-state)."""
     snapshot_end: int = 0
     """The end of its newest snapshot."""
     dead: bool = False
@@ -45,7 +45,7 @@ class RescueNode(NamedTuple):
 
     @property
     def age(self) -> tuple[int, int]:
-        """The last epoch and the end of its copy, which voters compare; that of no copy is smaller than any."""
+        """The last epoch and the end of its copy, which voters compare; smaller than any other without a copy."""
         return (-1, -1) if self.copy is None else (self.copy.epoch, self.copy.end)
 
 
@@ -78,9 +78,9 @@ class QuorumLoss(NamedTuple):
     epoch: int
     """An epoch above all that any disk has seen."""
     is_one_history: bool = True
-    """Whether the newest copy has every record that it must share with the others."""
+    """True if the newest copy has every record that it must share with the others."""
     proven_end: int = 0
-    """Every record of the newest copy below this offset was committed, because a leader or a broker acted on it."""
+    """Records of the newest copy below this offset were committed, because a leader or a broker acted on them."""
 
     def proven_to(self, offset: int) -> "QuorumLoss":
         """Return the quorum once the records of the newest copy below an offset are known to be committed."""
@@ -142,11 +142,11 @@ class QuorumLoss(NamedTuple):
 
     @property
     def behind(self) -> tuple[int, ...]:
-        """The voters that would elect a leader without metadata that the newest copy proves; empty if none would.
+        """The voters that would elect a leader without metadata of the newest copy; empty if they would not.
 
-        Any majority has everything below a snapshot, and one of all voters everything that an observer has fetched
-        (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. A corrupt
-        copy may have had it too. Their leader would truncate the newest copy.
+        Any majority has everything below a snapshot. A majority of all voters has everything that an observer has
+        fetched (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. A
+        corrupt copy may have had it too. Their leader would truncate the newest copy.
         """
         holders = {node.node_id for node in self.nodes if node.copy is not None}
         is_ahead = not self.is_voter(self.newest) and holders.issuperset(self.voters)
@@ -173,7 +173,7 @@ class QuorumLoss(NamedTuple):
         return node.node_id in self.voters
 
     def can_vote(self, node: RescueNode) -> bool:
-        """Return whether a node has a vote, by its id, and by its directory id if the metadata log names voters."""
+        """Return whether a node has a vote, by its id, and by its directory id where the log names voters."""
         return self.is_voter(node) and node.directory_id in (None, self.voting_directory(node) or node.directory_id)
 
     def voting_directory(self, node: RescueNode) -> str | None:
@@ -188,7 +188,7 @@ class QuorumLoss(NamedTuple):
 
 
 def is_usable(node: RescueNode) -> bool:
-    """Return whether the copy of a node is complete up to its end; only its last batch may be incomplete or corrupt."""
+    """Return whether the copy of a node is complete; only its last batch may be incomplete or corrupt."""
     copy = node.copy
     return copy is not None and not copy.problems and (copy.cut is None or copy.is_cut_at_end)
 
@@ -219,6 +219,6 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
 
 
 def _for_source(node: RescueNode) -> tuple[tuple[int, int], bool, bool]:
-    """Return the sort key of the copies to continue with: the age, then the node."""
+    """Return the sort key of the copies to continue with (the age, then the node)."""
     assert node.copy is not None
     return node.age, node.node_id in node.copy.voters, not node.dead

@@ -1,4 +1,4 @@
-"""The metadata of a cluster, made again from the disks of its brokers, an old copy, and what the user says."""
+"""Rebuilds the metadata of a cluster from the disks of its brokers, an old copy, and the user's answers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -70,7 +70,7 @@ class Rebuild(NamedTuple):
     records: tuple[NamedRecord, ...]
     """Configurations of brokers, ACLs, credentials, quotas and tokens."""
     left_out: tuple[str, ...]
-    """Topics of the old copy that no disk has: deleted since."""
+    """Topics of the old copy that no disk has, as they were deleted since."""
 
     @property
     def without_disk(self) -> tuple[tuple[str, int], ...]:
@@ -91,7 +91,7 @@ class Wanted(NamedTuple):
 
 
 def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
-    """Return the metadata: what the user says comes before an old copy, and that before the disks."""
+    """Return the metadata. Answers of the user go before an old copy, and an old copy before the disks."""
     old = {} if disks.old is None else disks.old.image.topics
     held = disks.by_topic()
     names = {topic for topic in held if is_legal_topic(topic)} | wanted.answers.topics.keys()
@@ -191,7 +191,7 @@ def _placed(
     old: PartitionRegistration | None,
     wanted: Wanted,
 ) -> PartitionRegistration:
-    """Return a partition with its replicas; only the best one is in sync: the others may lack committed records."""
+    """Return a partition with its replicas. Only the best one is in sync, as others may lack committed records."""
     if held is None:
         return _placeholder(number, answer, old, wanted)
     holders = [row.broker_id for row in held.replicas]
@@ -203,7 +203,7 @@ def _placed(
 
 
 def _leader(held: HeldPartition, replicas: tuple[int, ...]) -> int:
-    """Return the first leader: the best replica, or the first of those that end like it and lose nothing under it."""
+    """Return the first leader, which is the best replica, or an equally long one without loss."""
     best = next((row for row in held.replicas if row.broker_id == held.best), held.replicas[0])
     like = {row.broker_id for row in held.replicas if held.lost == 0 and (row.epoch, row.end) == (best.epoch, best.end)}
     return next((broker for broker in replicas if broker in like), best.broker_id)
@@ -212,7 +212,7 @@ def _leader(held: HeldPartition, replicas: tuple[int, ...]) -> int:
 def _placeholder(
     number: int, answer: TopicAnswer, old: PartitionRegistration | None, wanted: Wanted
 ) -> PartitionRegistration:
-    """Return a partition that no disk has: offline, on brokers that never come back, so that nothing is made up."""
+    """Return a partition that no disk has. It is offline, on brokers that never come back, so no data is invented."""
     of_old = () if old is None else old.replicas
     replicas = answer.replicas.get(number) or of_old or wanted.dead[:1] or (_NOBODY,)
     isr = answer.isr.get(number) or replicas
@@ -243,7 +243,7 @@ def _directory(disks: HeldDisks, held: HeldPartition, broker: int) -> str:
 
 
 def _others(old: OldMetadata | None, answers: MetadataAnswers) -> Iterator[NamedRecord]:
-    """Yield what is no topic: of the old copy, then of the user, who can change what the copy says."""
+    """Yield the records that are no topics. Records of the user come after the old copy, and overrule it."""
     for kind, data in () if old is None else old.records:
         if kind != "ConfigRecord" or data["resourceType"] != TOPIC:
             yield kind, data
@@ -251,7 +251,7 @@ def _others(old: OldMetadata | None, answers: MetadataAnswers) -> Iterator[Named
 
 
 def records_of(plan: Rebuild, disks: HeldDisks) -> Iterator[tuple[str, int, Mapping[str, object]]]:
-    """Yield the records of a snapshot: name, version and fields, in the order of ImageWriter."""
+    """Yield the records of a snapshot (name, version and fields), in the order of ImageWriter."""
     for name, level in plan.features.items():
         yield "FeatureLevelRecord", 0, {"name": name, "featureLevel": level}
     if plan.elr:
@@ -280,7 +280,7 @@ def _partition(topic_id: str, number: int, partition: PartitionRegistration) -> 
 
 
 def _registration(broker: int, disks: HeldDisks) -> Mapping[str, object]:
-    """Return a fenced registration with the epoch that the broker names as its previous one: else it leaves the ISR."""
+    """Return a fenced registration with the broker's previous epoch. With another epoch it would leave the ISR."""
     own = [row for row in disks.log_dirs if row.broker_id == broker]
     epochs = {row.shutdown_epoch for row in own}
     clean = epochs.pop() if len(epochs) == 1 else None

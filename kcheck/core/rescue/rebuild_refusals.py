@@ -170,7 +170,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
-    """Yield where the answers ask for what no disk has, or for producer ids that disks know."""
+    """Yield contradictions between the answers and the disks (missing replicas, or used producer ids)."""
     on_disk = disks.by_topic()
     for topic in plan.topics:
         for number, part in topic.partitions.items():
@@ -203,8 +203,8 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
 def refusals_of_bootstrap(nodes: Sequence[RescueNode], record_count: int, level: int) -> Iterator[RescueRefusal]:
     """Yield why the first records of a controller cannot be the metadata; `level` is its metadata.version.
 
-    A node with an older copy waits for ever, or cuts it to nothing and ends. Before 3.6 the records are one batch
-    (QuorumController, KafkaRaftClient 3.3 to 4.3.1).
+    A node with an older copy waits forever, or truncates it to nothing and ends. In 3.5 and earlier the records are one
+    batch (QuorumController, KafkaRaftClient 3.3 to 4.3.1).
     """
     for node in nodes:
         if node.copy is not None:

@@ -25,7 +25,7 @@ class RescueRefusal(NamedTuple):
 
 
 class Rift(NamedTuple):
-    """Two copies with different records at an offset where those of one history have the same: two histories."""
+    """Two copies with different records at an offset where one history would have the same."""
 
     offset: int
     newest: str
@@ -87,7 +87,7 @@ NO_COPY = RescueRefusal(
 def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
     """Yield why a new quorum is not needed, or not proven to be safe.
 
-    Where the metadata log names the voters, brokers may run on: they have no leader to fetch from.
+    If the metadata log names the voters, brokers may continue to run. They have no leader to fetch from.
     """
     for node in loss.nodes:
         if node.running and (not loss.is_dynamic or loss.is_voter(node) or node.copy is None):

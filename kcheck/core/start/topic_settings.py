@@ -9,26 +9,27 @@ from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 
 _UNITS = {"ms": 1, "minutes": 60_000, "hours": 3_600_000}
-"""How a broker states its retention, with the milliseconds of each unit, what counts first."""
+"""The units in which a broker states its retention, in milliseconds. The first stated unit counts."""
 _RETENTION_MS = 168 * _UNITS["hours"]
-"""What a broker keeps records for, if nothing is stated."""
+"""Default retention of a broker, in milliseconds."""
 
 
 def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
-    """Whether the cleaner compacts a topic, as far as its own configuration says; `default` is that of the broker."""
+    """Return whether the cleaner compacts a topic, by its own configuration; `default` is the policy of the broker."""
     policies = image.configs.get(("topic", topic), {}).get("cleanup.policy", default).split(",")
     return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
 
 
 def expires(image: ClusterImage | None, topic: str) -> bool:
-    """Whether retention by time deletes segments of a topic, as far as its own configuration says."""
+    """Return whether retention by time deletes segments of a topic, by its own configuration."""
     return retention_ms(image, topic) is not None
 
 
 def retention_ms(image: ClusterImage | None, topic: str, settings: Mapping[str, str] = {}) -> int | None:
-    """Return how long a topic keeps its records, None for ever; `settings` are those of the broker, as far as known.
+    """Return the retention of a topic in milliseconds; None without a limit.
 
-    log.retention.ms goes before log.retention.minutes, that before log.retention.hours (KafkaConfig 0.8.2 to 4.3.1).
+    `settings` are the known settings of the broker. log.retention.ms goes before log.retention.minutes, and this before
+    log.retention.hours (KafkaConfig 0.8.2 to 4.3.1).
     """
     config = {} if image is None else image.configs.get(("topic", topic), {})
     if not config and not settings:

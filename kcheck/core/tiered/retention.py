@@ -1,4 +1,4 @@
-"""Which remote segments retention may have deleted, and which something else has."""
+"""Tells remote segments that retention may have deleted from segments deleted by something else."""
 
 from typing import NamedTuple
 
@@ -13,13 +13,13 @@ class Retention(NamedTuple):
     """The retention of a topic, negative for none; None if the metadata does not say it."""
 
     ms: int | None = None
-    """How long it keeps records."""
+    """Retention time in ms."""
     bytes: int | None = None
-    """How much it keeps."""
+    """Retention size in bytes."""
 
     @property
     def is_known(self) -> bool:
-        """Whether the metadata says both."""
+        """True if the metadata has both."""
         return self.ms is not None and self.bytes is not None
 
 
@@ -40,6 +40,6 @@ def deleted_by_retention(log: RemoteLog, retention: Retention, left: int) -> Spa
 
 
 def _is_old(segment: RemoteSegment, retention_ms: int | None) -> bool:
-    """Whether the newest record of a segment was as old as retention asks when it was deleted."""
+    """Return whether retention could delete a segment at its deletion time, by the age of its newest record."""
     newest = segment.newest_ms
     return retention_ms is None or newest is None or 0 <= retention_ms <= segment.last_ms - newest

@@ -17,7 +17,7 @@ RemoteLogKey = tuple[str, int]
 
 
 class SegmentFold:
-    """The segments of one metadata partition, in columns: about 270 bytes a segment.
+    """The segments of one metadata partition, in columns of about 270 bytes a segment.
 
     The later record of a segment id wins (RemotePartitionMetadataStore, RemoteLogMetadataCache 3.6 to 4.3.1).
     """
@@ -32,7 +32,7 @@ class SegmentFold:
         """The topic of each remote log."""
 
     def take(self, fields: Mapping[str, Any] | None) -> None:
-        """Add the decoded value of a record, in offset order; None for one that is not readable."""
+        """Add the decoded value of a record, in offset order; None for an unreadable one."""
         if fields is None:
             self.unreadable += 1
             return

@@ -1,4 +1,4 @@
-"""Which objects of a remote store belong to which segment, and which of them are missing or belong to none."""
+"""Matches the objects of a remote store with segments, and finds missing objects and orphans."""
 
 import re
 from collections import Counter
@@ -53,7 +53,7 @@ def objects_by_segment(objects: Iterable[StoreObject], layout: re.Pattern[str] |
 
 
 def usual_suffixes(objects: Mapping[str, SegmentObjects]) -> frozenset[str]:
-    """Return the suffixes that more than half of the segments have: what a segment of an unknown plugin needs."""
+    """Return the suffixes of more than half of the segments, which a segment of an unknown plugin needs."""
     counts = Counter(suffix for found in objects.values() for suffix in found.sizes)
     return frozenset(suffix for suffix, count in counts.items() if 2 * count > len(objects))
 
@@ -118,7 +118,7 @@ def orphaned_objects(store: Store) -> dict[str, SegmentObjects]:
 
 
 def of_no_topic(store: Store) -> dict[str, SegmentObjects]:
-    """Return the orphaned objects, by segment, whose topic no given cluster has.
+    """Return the orphaned objects, by segment, of topics that no given cluster has.
 
     Nothing can read them again. An orphan of a topic that exists may be the only copy of its records.
     """
@@ -135,9 +135,9 @@ def object_verdict(
     now_ms: int,
     is_complete: bool,
 ) -> str:
-    """Return the purpose of an object, by the states of all segments; `is_complete`: all metadata was read.
+    """Return the purpose of an object, by the states of all segments.
 
-    A young object is never dangling or an orphan: a copy may run.
+    `is_complete` is true if all metadata was read. A young object is never dangling or an orphan, as a copy may run.
     """
     if segment_id is None:
         return "other"

@@ -1,4 +1,4 @@
-"""The objects of each remote segment in a store, in columns: about 250 bytes a segment."""
+"""The objects of each remote segment in a store, in columns of about 250 bytes a segment."""
 
 from array import array
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from kcheck.model.remote_log import SegmentObjects
 
 _NONE = -1
 _COLUMN_COUNT_MAX = 16
-"""More suffixes than any plugin has: those beyond are kept in a row."""
+"""More suffixes than any plugin has. Further suffixes are kept in a row."""
 
 
 class StoredObjects(Mapping[str, SegmentObjects]):
@@ -69,5 +69,5 @@ class StoredObjects(Mapping[str, SegmentObjects]):
         return len(self._at)
 
     def __contains__(self, segment_id: object) -> bool:
-        """Whether the store has an object of a segment."""
+        """Return whether the store has an object of a segment."""
         return segment_id in self._at

@@ -1,4 +1,4 @@
-"""Remote storage in a run that is being written: its segments, replicas and objects, and what is wrong with them."""
+"""Remote storage in a run that is being written, with its segments, replicas, objects, and findings."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ _OF_SCAN = frozenset({"KC240"})
 
 
 class _TieredCluster(NamedTuple):
-    """A cluster with remote storage: its log dirs as arguments, the names of its brokers, and its release."""
+    """A cluster with remote storage, with its log dirs as arguments, the names of its brokers, and its release."""
 
     name: str | None
     arguments: list[str]
