@@ -164,7 +164,7 @@ def rifts(tree: Tree, newest: RescueNode, nodes: Iterable[RescueNode]) -> Iterat
 
 
 def proven_end(tree: Tree, newest: RescueNode, targets: Iterable[Target]) -> int:
-    """Return the offset up to which logs and disks prove the records of the newest copy committed.
+    """Return the offset below which logs and disks prove the records of the newest copy committed.
 
     A broker makes the directory of a topic once the topic is committed.
     """
@@ -181,11 +181,17 @@ def proven_end(tree: Tree, newest: RescueNode, targets: Iterable[Target]) -> int
     served = (
         created[parts.topic][1] + 1
         for target in targets
-        for name in target.tree.directory(target.path).entries().directories
+        for name in _directories(target)
         if (parts := parse_directory(name)) is not None and parts.topic in created
         if _topic_id(target.tree, join(target.path, name)) == created[parts.topic][0]
     )
     return max(served, default=end)
+
+
+def _directories(target: Target) -> Iterable[str]:
+    with suppress(UnreadableError):
+        return target.tree.directory(target.path).entries().directories
+    return ()
 
 
 def _topic_id(tree: Tree, path: str) -> str | None:

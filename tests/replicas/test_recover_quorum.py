@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 import kcheck
+from kcheck.core.rescue.quorum_loss import NewVoter
+from kcheck.core.rescue.refusals import refusals_of_way
 from kcheck.core.rescue.ways import Way
 from kcheck.disk.apply import apply, undo
 from kcheck.disk.local import LOCAL
@@ -476,6 +478,18 @@ def test_two_of_three_of_an_old_state_lack_a_topic_that_a_broker_serves(nodes: P
     assert answer.loss is not None
     assert (answer.loss.behind, names(answer)) == ((), ["majority"])
     assert "Start 3 first, with 1, and the others once a controller leads." in answer.refusals[0].bring
+
+
+def test_a_broker_is_no_controller(tmp_path: Path) -> None:
+    """The refusal names an id that no node has, not that of the broker."""
+    nodes = laid_out(tmp_path)
+    answer = asked(nodes, 3, dead=[1, 2, 3], voter="3")
+    assert [row.name for row in answer.refusals if row.name == "no-controller"] == []
+    loss = answer.loss
+    assert loss is not None
+    others = loss._replace(voters=(101,))
+    (refusal,) = refusals_of_way(others, NewVoter(3), others.node(3), None)
+    assert "and name it: 201=PATH --voter 201." in refusal.bring
 
 
 def test_meta_properties_of_another_controller(nodes: Path) -> None:

@@ -5,6 +5,7 @@ them: a new directory, a whole log, a record after a torn batch, renamed directo
 """
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ import pytest
 from kcheck.disk.apply import apply, undo
 from tests.disk.plans import State, state
 from tests.oracle.ask import spread
+from tests.oracle.scenes import FIXTURES
 from tests.replicas import test_recover_metadata, test_recover_quorum, test_recover_topic
 
 _CHANGING = (
@@ -92,6 +94,41 @@ def new_metadata(folder: Path) -> Path:
     return nodes
 
 
+def ids_of_kraft(folder: Path) -> Path:
+    """Write that for disks of ZooKeeper: meta.properties of KRaft, and partition.metadata where there is none."""
+    test_recover_metadata.of_zookeeper(folder)
+    nodes = folder / "nodes"
+    for path in nodes.glob("broker-*/data*/*/partition.metadata"):
+        path.unlink()
+    new = nodes / "broker-201" / "data1"
+    shutil.copytree(FIXTURES / "formatted" / "4.3.1" / "no-initial-controllers" / "data1", new)
+    own, other = new / "meta.properties", nodes / "broker-1" / "data1" / "meta.properties"
+    (cluster,) = re.findall(r"(?m)^cluster\.id=.+$", other.read_text())
+    text = re.sub(r"(?m)^cluster\.id=.+$", cluster, own.read_text())
+    own.write_text(re.sub(r"(?m)^node\.id=.+$", "node.id=201", text))
+    test_recover_metadata.asked(nodes, 1, 2, 3, 201, out=folder / "out")
+    return nodes
+
+
+def votes_of_a_former_quorum(folder: Path) -> Path:
+    """Write that for 3.3: quorum-state of each broker moves into the backup."""
+    nodes = test_recover_metadata.laid_out(folder)
+    for number in (1, 2, 3):
+        place = Path(f"broker-{number}") / "data1" / test_recover_metadata.METADATA
+        shutil.copytree(test_recover_metadata.QUORUM / place, nodes / place)
+    test_recover_metadata.asked(nodes, 1, 2, 3, 201, voter="201", force=True, kafka="3.3", out=folder / "out")
+    return nodes
+
+
+def controllers_of_an_old_state(folder: Path) -> Path:
+    """Write the plan of `recover quorum` that moves the metadata of two older controllers aside."""
+    nodes = test_recover_quorum.laid_out(folder)
+    for number in (1, 2):
+        test_recover_quorum.cut(nodes, number, test_recover_quorum.TOPIC_AT)
+    test_recover_quorum.asked(nodes, 1, 2, 3, out=folder / "out")
+    return nodes
+
+
 def a_deleted_topic(folder: Path) -> Path:
     """Write the plans of `recover topic`: files, then names."""
     nodes = test_recover_topic.laid_out(folder)
@@ -106,6 +143,9 @@ def a_deleted_topic(folder: Path) -> Path:
         a_copy_for_a_stale_controller,
         a_record_of_the_voters,
         new_metadata,
+        ids_of_kraft,
+        votes_of_a_former_quorum,
+        controllers_of_an_old_state,
         a_deleted_topic,
     ],
 )

@@ -80,7 +80,7 @@ class QuorumLoss(NamedTuple):
     is_one_history: bool = True
     """True if the newest copy has every record that it must share with the others."""
     proven_end: int = 0
-    """Every record of the newest copy below this offset was committed, because a leader or a broker acted on it."""
+    """Records of the newest copy below this offset were committed, because a leader or a broker acted on them."""
 
     def proven_to(self, offset: int) -> "QuorumLoss":
         """Return the quorum once the records of the newest copy below an offset are known to be committed."""
@@ -173,7 +173,7 @@ class QuorumLoss(NamedTuple):
         return node.node_id in self.voters
 
     def can_vote(self, node: RescueNode) -> bool:
-        """Return whether a node has a vote; a metadata log with voters also compares its directory id."""
+        """Return whether a node has a vote, by its id, and by its directory id where the log names voters."""
         return self.is_voter(node) and node.directory_id in (None, self.voting_directory(node) or node.directory_id)
 
     def voting_directory(self, node: RescueNode) -> str | None:

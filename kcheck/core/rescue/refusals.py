@@ -200,7 +200,9 @@ def refusals_of_way(
 
 def _no_controller(loss: QuorumLoss, wanted: NewVoter | None) -> RescueRefusal:
     new = [node.node_id for node in loss.nodes if node.copy is None and not node.dead]
-    number = wanted.node_id if wanted is not None else new[0] if new else max((200, *loss.voters)) + 1
+    free = max((200, *loss.voters, *loss.copy.image.brokers)) + 1
+    is_broker = wanted is not None and wanted.node_id in loss.copy.image.brokers
+    number = wanted.node_id if wanted is not None and not is_broker else new[0] if new else free
     bring = f"Format the disk of a new controller with kafka-storage.sh, and name it: {number}=PATH --voter {number}."
     if wanted is None and len(new) > 1:
         bring = f"Name the one that is to lead: --voter {number}."

@@ -188,7 +188,8 @@ def rescue(loss: QuorumLoss, target: RescueNode, way: Way, wanted: NewVoter | No
 def checks_voters(release: Release) -> bool:
     """Return whether a node ends if its quorum-state names other voters than its configuration.
 
-    3.3.2 does (QuorumState.initialize), 3.9.2 and later do not. No release between them was tried.
+    By `QuorumState.initialize` 3.3.2 and 3.6.2 compare all of them, and 3.8.1 the leader that the file names. 3.9.2 and
+    later compare nothing.
     """
     return not release.knows_voter_records
 

@@ -59,10 +59,11 @@ class Nodes:
         places: dict[int, int],
         cluster_id: str,
         disks: int = 1,
+        controllers: Sequence[int] = CONTROLLERS,
         settings: Mapping[str, object] | None = None,
     ) -> None:
         self.version, self.dir, self.dynamic = version, folder, dynamic
-        self.disks, self.settings = disks, settings or {}
+        self.disks, self.controllers, self.settings = disks, controllers, settings or {}
         self.places, self.cluster_id = places, cluster_id
         self.nodes: dict[int, Process] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -78,12 +79,12 @@ class Nodes:
     def __getitem__(self, number: int) -> Process:
         return self.nodes[number]
 
-    def add(self, number: int, voters: Sequence[int] = CONTROLLERS) -> Process:
+    def add(self, number: int, voters: Sequence[int] | None = None) -> Process:
         """Add a node whose configuration names these voters."""
         folder = self.dir / f"node-{number}"
         folder.mkdir(exist_ok=True)
         self.places.setdefault(number, free_port())
-        self.configure(number, voters)
+        self.configure(number, voters or self.controllers)
         node = Process(
             self.version, folder, "kafka.Kafka", folder / "server.properties", BROKER_STARTED, self.places[number]
         )
@@ -187,7 +188,15 @@ class Nodes:
         return [f"{number}={self.dir / f'node-{number}' / 'server.properties'}" for number in each]
 
 
-def made(version: str, folder: Path, *, dynamic: bool, disks: int = 1, clean: bool = False) -> Path:
+def made(
+    version: str,
+    folder: Path,
+    *,
+    dynamic: bool,
+    disks: int = 1,
+    clean: bool = False,
+    controllers: Sequence[int] = CONTROLLERS,
+) -> Path:
     """Make a cluster with topics, records, a configuration and a group, and kill all of it at once, or stop it.
 
     Its brokers have some log dirs.
@@ -197,16 +206,17 @@ def made(version: str, folder: Path, *, dynamic: bool, disks: int = 1, clean: bo
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     cluster_id = "AAAAAAAAQAaAAAAAAAAAAA"
-    with Nodes(version, folder / "now", dynamic=dynamic, places={}, cluster_id=cluster_id, disks=disks) as nodes:
-        ids = {number: f"AAAAAAAAQAaAAAAAAAA{number}" for number in CONTROLLERS}
-        nodes.places |= {number: free_port() for number in (*CONTROLLERS, *BROKERS)}
-        for number in (*CONTROLLERS, *BROKERS):
+    known: dict[str, Any] = {"places": {}, "cluster_id": cluster_id, "disks": disks, "controllers": controllers}
+    with Nodes(version, folder / "now", dynamic=dynamic, **known) as nodes:
+        ids = {number: f"AAAAAAAAQAaAAAAAAAA{number}" for number in controllers}
+        nodes.places |= {number: free_port() for number in (*controllers, *BROKERS)}
+        for number in (*controllers, *BROKERS):
             nodes.add(number)
-            controllers = ",".join(f"{one}@127.0.0.1:{nodes.places[one]}:{ids[one]}" for one in CONTROLLERS)
-            initial = ("--initial-controllers", controllers) if number >= 100 else ("--no-initial-controllers",)
+            voters = ",".join(f"{one}@127.0.0.1:{nodes.places[one]}:{ids[one]}" for one in controllers)
+            initial = ("--initial-controllers", voters) if number >= 100 else ("--no-initial-controllers",)
             nodes.format(number, *(initial if dynamic else ()))
-        nodes.start(*CONTROLLERS)  # 3.9 cannot register while they elect: its requests time out, again and again
-        wait_for("a leader", lambda: any(LEADS.search(nodes[one].log_since_start()) for one in CONTROLLERS))
+        nodes.start(*controllers)  # 3.9 cannot register while they elect: its requests time out, again and again
+        wait_for("a leader", lambda: any(LEADS.search(nodes[one].log_since_start()) for one in controllers))
         nodes.start(*BROKERS)
         with Client(nodes.bootstrap) as client:
             for command in (
@@ -225,7 +235,7 @@ def made(version: str, folder: Path, *, dynamic: bool, disks: int = 1, clean: bo
             client.ask("scram alice kept-in-no-log")  # 3.5 and later
             records, groups = content(client)
         if clean:
-            for number in (*BROKERS, *CONTROLLERS):
+            for number in (*BROKERS, *controllers):
                 nodes[number].stop()
         else:
             killed_by_surprise(nodes)
@@ -279,13 +289,23 @@ def content(client: Client) -> tuple[dict[str, list[str]], list[str]]:
 
 @contextmanager
 def copied(
-    base: Path, folder: Path, version: str, *, dynamic: bool, lost: Iterable[int], disks: int = 1
+    base: Path,
+    folder: Path,
+    version: str,
+    *,
+    dynamic: bool,
+    lost: Iterable[int],
+    disks: int = 1,
+    controllers: Sequence[int] = CONTROLLERS,
 ) -> Iterator[Nodes]:
     """Copy a cluster without the disks that are lost; give the nodes that are left."""
     known = json.loads((base / "picture.json").read_text())
     places = {int(number): port for number, port in known["places"].items()}
-    nodes = Nodes(version, folder, dynamic=dynamic, places=places, cluster_id="AAAAAAAAQAaAAAAAAAAAAA", disks=disks)
-    for number in {*CONTROLLERS, *BROKERS} - {*lost}:
+    nodes = Nodes(
+        version, folder, dynamic=dynamic, places=places, cluster_id="AAAAAAAAQAaAAAAAAAAAAA", disks=disks,
+        controllers=controllers,
+    )  # fmt: skip
+    for number in {*controllers, *BROKERS} - {*lost}:
         for path in nodes.log_dirs(number):
             shutil.copytree(base / "now" / path.relative_to(folder), path)
         nodes.add(number)

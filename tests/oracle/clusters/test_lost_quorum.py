@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,11 +58,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
     """Make the cluster of a release and a kind once."""
     folder = tmp_path_factory.mktemp("clusters")
 
-    def cluster(version: str, *, dynamic: bool, disks: int = 1, clean: bool = False) -> Path:
+    def cluster(version: str, *, dynamic: bool, **shape: Any) -> Path:
+        name = "-".join(map(str, (version, dynamic, *(f"{key}{value}" for key, value in shape.items()))))
         try:
-            return made(
-                version, folder / f"{version}-{dynamic}-{disks}-{clean}", dynamic=dynamic, disks=disks, clean=clean
-            )
+            return made(version, folder / re.sub(r"[^\w.-]", "", name), dynamic=dynamic, **shape)
         except NoKafkaError as error:
             return no_kafka(f"Kafka {error}".partition("\n")[0])
 
