@@ -140,14 +140,14 @@ class RemoteLog(NamedTuple):
     leader: int | None = None
     """The leader of that partition in the metadata of the cluster, -1 without one; None if that is not known."""
     last_ms: int = -1
-    """The time of the last record of the metadata partition, in ms since 1970; -1 if there is none."""
+    """The time of the last record of the metadata partition, in ms since 1970; -1 without one."""
 
     runs: tuple[SegmentRun, ...] = ()
     """The segments that brokers can read."""
     copied: Spans = ()
     """The offsets of all segments that were copied completely at some time."""
     unfinished: tuple[RemoteSegment, ...] = ()
-    """The other segments, but for those that were copied and then deleted."""
+    """The other segments, except segments that were copied and then deleted."""
     conflict: MetadataConflict | None = None
     """The contradiction between copies of the metadata partition; None without one."""
     retention: Retention = Retention()

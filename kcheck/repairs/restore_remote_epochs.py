@@ -145,7 +145,7 @@ def _start_in_store(partition: PartitionSite, remote: RemoteLog, epochs: EpochEn
 
 
 def _agree(partition: PartitionSite, own: EpochEntries, theirs: EpochEntries) -> bool:
-    """Return True if the local batches, and the file as far as it goes, have the epochs of the other replica."""
+    """Return True if the local batches, and the lines of the file, have the epochs of the other replica."""
     starts = ((run.epoch, run.first_offset) for run in partition.epoch_runs())
     return all(epoch_for_offset(theirs, start) == epoch for epoch, start in (*own, *starts))
 
