@@ -10,6 +10,7 @@ EMPTY = "empty-replica-elected-uncleanly"
 GAP = "gap-below-local-start"
 LOST = "metadata-topic-lost"
 OBJECTS = "object-missing"
+LEFT = "remote-storage-left"
 AIVEN, ENCRYPTED = "aiven-plain", "aiven-encrypted"
 """A broker of 3.9.2 with the Aiven plugin 1.0.0, plain, or compressed and encrypted."""
 

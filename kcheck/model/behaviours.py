@@ -246,6 +246,9 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
     has_remote_storage: Behaviour = Behaviour(
         "A log can have a part in remote storage.", since="3.6", reference="KIP-405"
     )
+    failing_remote_deletes_move_log_start: Behaviour = Behaviour(
+        "With retention.bytes each failing delete of a remote segment moves the log start by one segment.", since="3.7"
+    )
     keeps_snapshot_of_remote_segments: Behaviour = Behaviour(
         "A log with a part in remote storage has a snapshot file of its remote segments.", since="3.6", until="3.8"
     )

@@ -229,6 +229,8 @@ class StoredLog(NamedTuple):
     """The sizes of `.log` objects by their manifests where the store has others, by segment id."""
     in_tables: bool = False
     """True if the store has segments in Iceberg tables alone."""
+    is_left: bool = False
+    """True if no broker uses the segments, because the topic is deleted or left remote storage."""
 
 
 class Store(NamedTuple):

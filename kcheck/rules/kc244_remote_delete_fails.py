@@ -3,11 +3,11 @@
 What is wrong: __remote_log_metadata has the begin of one deletion several times, and no end. The store refuses deletes.
 One try is a deletion under way, and no finding.
 
-What the broker does (3.6 and later): It tries again at each run of its task. With retention.bytes each run also counts
-the segment again, names one segment more, and moves the log start by it. Records that retention should keep are then
-below the log start, and stay there.
+What the broker does (3.6 and later): It tries again at each run of its task. With retention.bytes a run of 3.7 and
+later counts the segment again. This run names one segment more, and moves the log start by it. Records that retention
+should keep are then below the log start, and stay there.
 
-This is an error if retention.bytes of the topic or log.retention.bytes of the broker limits the log, else a warning.
+In 3.7 and later a limit by retention.bytes or log.retention.bytes makes this an error. Otherwise this is a warning.
 kcheck reads both in the metadata of the cluster, and in the server.properties next to the log dirs.
 
 What to do: Repair the access to the store now. Until then set retention.bytes=-1 and retention.ms=-1 for the topic.
@@ -31,12 +31,14 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if view.remote is not None and failing:
         tries = max(segment.deletions for segment in failing)
         count, size = len(failing), view.remote.retention.bytes
-        is_limited = size is not None and size >= 0
-        moves = f"With retention.bytes={size} each try" if is_limited else "With retention.bytes each try"
+        is_moving = release.failing_remote_deletes_move_log_start
+        is_limited = is_moving and size is not None and size >= 0
+        limit = f"retention.bytes={size}" if is_limited else "retention.bytes"
+        moves = f" With {limit} each try moves the log start further." if is_moving else ""
         yield RULE.finding(
             view.where,
             f"{counted(count, 'remote segment')} {agree(count, 'is', 'are')} not deleted after {tries} tries",
-            effect=f"{kafka(release)} tries again. {moves} moves the log start further.",
+            effect=f"{kafka(release)} tries again.{moves}",
             severity=Severity.ERROR if is_limited else None,
             advice="Repair the access to the store. Until then set retention.bytes=-1 and retention.ms=-1.",
             data={

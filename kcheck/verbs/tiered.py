@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from kcheck.core.start.topic_settings import has_remote_storage
 from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.copy_lag import CopyLag, copy_lag
 from kcheck.core.tiered.manifests import log_size_in
+from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.rebuilt_records import RebuiltSegment, rebuilt_segment
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, conflicts_words, remote_report
 from kcheck.core.tiered.store import (
@@ -22,7 +24,7 @@ from kcheck.core.tiered.store import (
     stored_bytes,
     usual_suffixes,
 )
-from kcheck.core.tiered.stored_objects import NamedSegments
+from kcheck.core.tiered.stored_objects import NamedSegments, StoredObjects
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.remote_log import local_start_of, remote_row, span_rows
 from kcheck.errors import UsageError
@@ -213,8 +215,15 @@ class _StoreWatch:
     """Keeps the replicas in remote storage, and looks into the store after the last of them."""
 
     def __init__(
-        self, place: str | None, layout: re.Pattern[str] | None, log_dirs: LogDirs, *, reads_manifests: bool
+        self,
+        place: str | None,
+        layout: re.Pattern[str] | None,
+        log_dirs: LogDirs,
+        wanted: PartitionFilter,
+        *,
+        reads_manifests: bool,
     ) -> None:
+        self._wanted = wanted
         self.replicas: list[TieredReplica] = []
         self.store: Store | None = None
         self.unknown = 0
@@ -242,9 +251,8 @@ class _StoreWatch:
             for (cluster_id, name, topic_id), count in self._without.items():
                 self.unknown += 0 if _has_topic(images(cluster_id), name, topic_id) else count
         places = Counter((row.view.topic, row.view.partition) for row in self.replicas)
-        compared = {topic for (topic, _), count in places.items() if count > 1}
         for row in self.replicas:
-            if row.view.topic not in compared:
+            if places[row.view.topic, row.view.partition] == 1:
                 yield from check_replicas(ReplicasView((row.view,)), release)
         if self._place is None:
             return
@@ -283,7 +291,21 @@ class _StoreWatch:
             for view, _, _ in self.replicas
             if view.remote is not None
         }
-        yield from check_store(self.store, logs.values(), release)
+        left = (row for name in self._clusters for row in self._left(name, images(name), objects, now_ms))
+        yield from check_store(self.store, (*logs.values(), *left), release)
+
+    def _left(
+        self, cluster_id: str | None, image: ClusterImage | None, objects: StoredObjects, now_ms: int
+    ) -> Iterator[StoredLog]:
+        """Yield the remote segments of topics that are deleted, or not in remote storage any more."""
+        for part in () if image is None else self._metadata(cluster_id):
+            for (topic_id, number), segments in part.logs.items():
+                name = part.names[topic_id, number]
+                known = None if image is None else image.topics_by_id.get(topic_id)
+                is_left = known is None or (image is not None and not has_remote_storage(image, known.name))
+                if is_left and self._wanted.has(name, number):
+                    remote = remote_log(MetadataState.READ, segments)
+                    yield StoredLog(name, number, remote, objects, now_ms, is_left=True)
 
     def topics(self) -> tuple[TopicStorage, ...]:
         """Return the part of each topic in remote storage; every partition counts once."""
@@ -364,7 +386,7 @@ def tiered(
     pattern = None if layout is None else _pattern(layout)
     if manifests and store is None:
         raise UsageError("--manifests needs --store PLACE")
-    watch = _StoreWatch(store, pattern, log_dirs, reads_manifests=manifests)
+    watch = _StoreWatch(store, pattern, log_dirs, wanted, reads_manifests=manifests)
     checked = check(
         arguments, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release, log_dirs=log_dirs,
         metadata=metadata, watch=watch,

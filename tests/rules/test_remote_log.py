@@ -126,6 +126,8 @@ def test_deletions_that_fail_with_a_size_limit() -> None:
     for size, severity in limits.items():
         (found,) = found_by(KC244, view._replace(remote=view.remote._replace(retention=Retention(None, size))))
         assert (found.severity, "retention.bytes=800 each" in found.effect) == (severity, size == 800)
+    (found,) = found_by(KC244, view._replace(remote=view.remote._replace(retention=Retention(None, 800))), kafka="3.6")
+    assert (found.severity, found.effect) == (Severity.WARNING, "Kafka 3.6 tries again.")
 
 
 def test_lost_metadata() -> None:

@@ -19,7 +19,7 @@ from kcheck.views.remote_store import store_objects
 from tests.cli.command import document
 from tests.cli.command import kcheck as command
 from tests.stores import upload
-from tests.tiered_states import EMPTY, LOST, OBJECTS, OLD_LEADER, brokers, state
+from tests.tiered_states import EMPTY, LEFT, LOST, OBJECTS, OLD_LEADER, brokers, state
 from tests.views.test_rebuilt_records import manifest, segment_records
 from tests.views.test_remote_logs import other_epoch
 
@@ -128,6 +128,19 @@ def test_layout_of_keys(tmp_path: Path) -> None:
     assert [row["message"] for row in said["findings"]] == ["missing-0: 5-9 lacks .log, 10-14 lacks .index"]
     with pytest.raises(UsageError, match="named groups"):
         kcheck.tiered(of / "broker-1", store=of / "store", layout="x")
+
+
+def test_objects_of_a_topic_that_left_remote_storage(tmp_path: Path) -> None:
+    """The broker was killed while its deletes failed, and never tried again: 7 segments stay for ever."""
+    of = state(LEFT, "1-stopped", tmp_path)
+    asked = {"store": of / "store", "metadata": [str(of / "controller")]}
+    said = kcheck.tiered(f"1={of}/broker-1", **asked).to_dict()
+    assert sorted(row["topic"] for row in said["replicas"]) == ["big", "t", "whole"]
+    assert [row["message"] for row in said["findings"]] == [
+        "offk-0: 1247 bytes of 7 remote segments that no topic uses are in the store"
+    ]
+    others = PartitionFilter(topics=("t",))
+    assert kcheck.tiered(f"1={of}/broker-1", partitions=others, **asked).to_dict()["findings"] == []
 
 
 def test_a_store_of_iceberg_tables(tmp_path: Path) -> None:

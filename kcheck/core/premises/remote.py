@@ -5,14 +5,38 @@ from collections.abc import Iterable, Iterator
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.start.startup import REMOTE_STORAGE
 from kcheck.core.tiered.reports import conflicts_words
 from kcheck.core.tiered.spans import offset_count
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, Spans
-from kcheck.words import bare_range, counted, partition_name, some_of
+from kcheck.words import agree, bare_range, counted, partition_name, some_of
 
+REMOTE_ON = "P319"
 REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS = "P811", "P812", "P813", "P814"
 _MOST = 3
+
+
+def is_on(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs with remote segments on a broker whose settings turn remote storage off."""
+    rows = [log for log in _tiered(facts) if log.remote is not None and (log.remote.segments or log.remote.is_lost)]
+    if facts.config is None or not rows:
+        return
+    value, place = facts.setting(REMOTE_STORAGE) or "", PremiseEvidence(facts.config_path or "settings", REMOTE_STORAGE)
+    if PROVIDER in value:
+        yield not_seen(
+            premise, facts, f"{REMOTE_STORAGE} comes from a config provider", f"-D {REMOTE_STORAGE}=true", place
+        )
+    elif value.lower() == "true":
+        yield proven(premise, facts, place)
+    else:
+        names = some_of([_name(log) for log in rows], _MOST)
+        verb = agree(len(rows), "has", "have")
+        sentence = (
+            f"{REMOTE_STORAGE} is not true, but {names} {verb} remote segments. No reader gets them from this leader"
+        )
+        yield refuted(premise, facts, sentence, place, *_evidence(rows[0]))
 
 
 def keeps_segments(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -99,6 +123,15 @@ def _offsets(spans: Spans) -> str:
 
 
 TABLE = (
+    Premise(
+        REMOTE_ON, PremiseKind.REMOTE, "Remote storage is on if logs are there.",
+        "server.properties has remote.log.storage.system.enable=true, or no log has remote segments.",
+        "The setting is missing or false, and __remote_log_metadata has segments of a replica.",
+        "The broker leads these logs from their first local segments on, without the older records.",
+        "Set remote.log.storage.system.enable=true, with the settings of the plugin.",
+        "LogLoader.load, UnifiedLog.isRemoteLogEnabled 3.6 to 4.3.1", is_on, ends_start=False,
+        cost=PremiseCost.UNCOUNTED,
+    ),
     Premise(
         REMOTE_KEPT, PremiseKind.REMOTE, "Leading deletes no remote segment.",
         "Each finished remote segment has an epoch that is not below the first one of leader-epoch-checkpoint.",

@@ -90,7 +90,7 @@ def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
     The `.log` of LocalTieredStorage has all bytes of the segment. The Aiven plugin may compress and encrypt.
     The sizes of its objects are in custom metadata and manifests.
     """
-    for segment in log.remote.segments:
+    for segment in () if log.is_left else log.remote.segments:
         if segment.is_finished:
             sizes = log.objects[segment.segment_id].sizes if segment.segment_id in log.objects else {}
             is_aiven = bool(sizes.keys() & {"indexes", "rsm-manifest"})
@@ -124,12 +124,12 @@ def _sizes(
 
 
 def dangling_objects(log: StoredLog) -> Iterator[SegmentObjects]:
-    """Yield the objects of segments whose copy never finished, or that are deleted.
+    """Yield the objects of segments whose copy never finished, or that are deleted, or of a log that is left.
 
     The Iceberg mode of the Aiven plugin deletes nothing, because the table keeps the records.
     """
     left = (SegmentState.COPY_STARTED, SegmentState.DELETE_FINISHED)
-    ids = (segment.segment_id for segment in log.remote.segments if segment.state in left)
+    ids = (segment.segment_id for segment in log.remote.segments if log.is_left or segment.state in left)
     rows = (log.objects[number] for number in ids if number in log.objects)
     yield from (row for row in rows if _is_old(row, log.now_ms) and PUFFIN not in row.sizes)
 

@@ -1,7 +1,9 @@
-"""P811 to P813: the part of logs in remote storage."""
+"""P319 and P811 to P813: the part of logs in remote storage."""
+
+import pytest
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
-from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_OBJECTS, REMOTE_READABLE
+from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_OBJECTS, REMOTE_ON, REMOTE_READABLE
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -39,6 +41,32 @@ def test_what_is_right() -> None:
     sentence = "2 remote segments: the store was not read; kcheck tiered --store PLACE reads it"
     assert rows.pop(REMOTE_OBJECTS) == (PremiseStatus.NOT_SEEN, sentence)
     assert {status for status, _ in rows.values()} == {PremiseStatus.PROVEN}
+
+
+@pytest.mark.parametrize(
+    ("config", "remote", "status"),
+    [
+        ({"remote.log.storage.system.enable": " True "}, READ, PremiseStatus.PROVEN),
+        ({"remote.log.storage.system.enable": "false"}, READ, PremiseStatus.REFUTED),
+        ({}, READ, PremiseStatus.REFUTED),
+        ({}, remote_log(MetadataState.MISSING), PremiseStatus.REFUTED),
+        ({"remote.log.storage.system.enable": "${env:X}"}, READ, PremiseStatus.NOT_SEEN),
+        ({}, remote_log(MetadataState.READ), None),
+        (None, READ, None),
+    ],
+)
+def test_remote_storage_that_is_off(
+    config: dict[str, str] | None, remote: RemoteLog, status: PremiseStatus | None
+) -> None:
+    """Brokers of 3.9.2 and 4.3.1 led such logs from their first local segments on."""
+    log = LogFacts(TopicPartition("pay", 0), "d", end=30, remote=remote)
+    facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), config=config, logs=(log,))
+    rows = [row for row in judged(facts) if row.id == REMOTE_ON]
+    assert [row.status for row in rows] == ([] if status is None else [status])
+    if status is PremiseStatus.REFUTED:
+        assert rows[0].sentence.startswith(
+            "remote.log.storage.system.enable is not true, but pay-0 has remote segments"
+        )
 
 
 def test_segments_that_a_leader_deletes() -> None:

@@ -136,6 +136,14 @@ def test_dangling_objects() -> None:
     assert list(dangling_objects(log(SegmentState.COPY_FINISHED, old, YOUNG_MS + 1))) == []
 
 
+def test_objects_of_a_log_that_is_left() -> None:
+    """No broker uses them, whatever their state is, and none of them is missing."""
+    old = objects(f"{NAME}.log", modified=1)
+    for state in SegmentState:
+        left = log(state, old, YOUNG_MS + 1)._replace(is_left=True)
+        assert (list(dangling_objects(left)), list(missing_objects(left))) == ([old[ID]], [])
+
+
 def test_orphaned_objects() -> None:
     """Nothing is said while a part of the metadata is not given."""
     found = objects(f"{NAME}.log")

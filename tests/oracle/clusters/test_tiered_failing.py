@@ -11,16 +11,15 @@ import pytest
 import kcheck
 from kcheck.model.report import PartitionFilter
 from tests.oracle.admin_requests import elect
-from tests.oracle.ask import IS_WHOLE
 from tests.oracle.clusters import tiered
 from tests.oracle.clusters.test_tiered import offsets, remote_ids, replica, segments_in
 from tests.oracle.clusters.tiered import BATCH, stored
+from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster, wait_for
 from tests.oracle.wire import first_fetched, log_start
 
 pytestmark = pytest.mark.oracle
 Start = Callable[..., Cluster]
-RELEASES = tiered.RELEASES if IS_WHOLE else tiered.RELEASES[-1:]
 RETENTION = 600
 """Keeps four segments of about 140 bytes."""
 
@@ -36,7 +35,8 @@ def failing(start: Start, version: str, brokers: int, folder: Path) -> Iterator[
         yield cluster, store, flags
 
 
-@pytest.mark.parametrize("version", RELEASES)
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("version", tiered.RELEASES)
 def test_a_follower_killed_while_it_builds_its_state(version: str, tmp_path: Path, start: Start) -> None:
     """It joins without the epochs of the remote segments, and deletes them when it leads: not after a repair."""
     topics = ("lost", "kept")
@@ -115,9 +115,14 @@ def lead(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     wait_for("offset 0 of kept", lambda: first_fetched(cluster[2].port, "kept", 0) == 0)
 
 
-@pytest.mark.parametrize("version", RELEASES)
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("version", tiered.RELEASES)
 def test_copies_and_deletes_that_fail(version: str, tmp_path: Path, start: Start) -> None:
-    """Offsets that a lost local segment alone had are in no place; failing deletes delete what retention keeps."""
+    """Offsets that a lost local segment alone had are in no place; failing deletes delete what retention keeps.
+
+    3.6 moves the log start no further than retention asks. 3.6 and 3.7 do not write it into a checkpoint.
+    """
+    runs_ahead, is_in_file = numbers(version) >= (3, 7), numbers(version) >= (3, 8)
     with failing(start, version, 1, tmp_path) as (cluster, store, flags):
         (flags / "delete.more").touch()
         tiered.create(cluster, "gap")
@@ -128,10 +133,13 @@ def test_copies_and_deletes_that_fail(version: str, tmp_path: Path, start: Start
         (flags / "copy.gap").touch()
         tiered.send(cluster, ("gap",), 2)
         tiered.send(cluster, ("more",), 9)
-        wait_for("log start of more", lambda: log_start(cluster[1].port, "more") > 5 * BATCH)
+        wait_for("log start of more", lambda: log_start(cluster[1].port, "more") >= (5 + runs_ahead) * BATCH)
+        started = log_start(cluster[1].port, "more")
+        assert (started > 5 * BATCH) is runs_ahead
         cluster[1].stop()
         data = cluster[1].log_dirs[0]
-        assert set(remote_ids(kcheck.tiered(str(data), store=store).to_dict())) <= {"KC243", "KC244"}
+        usual = {"KC243", "KC244", *(() if is_in_file else ("KC242",))}
+        assert set(remote_ids(kcheck.tiered(str(data), store=store).to_dict())) <= usual
         for name in (data / "gap-0").glob(f"{4 * BATCH:020d}.*"):
             if name.suffix != ".snapshot":
                 name.unlink()
@@ -139,12 +147,14 @@ def test_copies_and_deletes_that_fail(version: str, tmp_path: Path, start: Start
         rows = {row["id"]: row for row in answer["findings"]}
         assert offsets(replica(answer, "gap", 1)["gaps"]) == set(range(4 * BATCH, 5 * BATCH))
         assert {"KC241", "KC244"} <= rows.keys()
-        assert (rows["KC244"]["dir"], rows["KC244"]["severity"]) == ("more-0", "error")
-        start_of_more = replica(answer, "more", 1)["log_start_offset"]
+        assert (rows["KC244"]["dir"], rows["KC244"]["severity"]) == ("more-0", "error" if runs_ahead else "warning")
+        if is_in_file:
+            started = replica(answer, "more", 1)["log_start_offset"]
+            assert started > 5 * BATCH
         (flags / "delete.more").unlink()
         cluster[1].start()
         wait_for("the last offset before the gap", lambda: first_fetched(cluster[1].port, "gap", 0) == 0)
         assert first_fetched(cluster[1].port, "gap", 4 * BATCH) is None
         wait_for("offset after the gap", lambda: first_fetched(cluster[1].port, "gap", 5 * BATCH) == 5 * BATCH)
-        wait_for("deletion of more", lambda: all(row.start >= start_of_more for row in stored(store, "more")))
-        assert log_start(cluster[1].port, "more") >= start_of_more > 5 * BATCH
+        wait_for("deletion of more", lambda: all(row.start >= started for row in stored(store, "more")))
+        assert log_start(cluster[1].port, "more") >= started
