@@ -25,7 +25,7 @@ def duckdb_files(folder: str, table: str) -> str:
 
 
 def spark_files(before: str, runs: Sequence[str], table: str) -> str:
-    """Return the folders of a table in runs, as Spark reads them; `before` is the path up to the names of the runs."""
+    """Return the folders of a table in runs, as Spark reads them; `before` is the path before their names."""
     exact = re.sub(r"[{}\[\]*?\\]", r"\\\g<0>", before)
     return f"{exact}{{{','.join(runs)}}}/{table}"
 
