@@ -167,7 +167,7 @@ class NewFiles:
         os.fsync(self._around)
 
     def _note(self, names: Iterable[str]) -> None:
-        """Write into the temporary folder which names it publishes: a killed call leaves them to the next one."""
+        """Write the names of the results into the temporary folder, for the call after a killed one."""
         note = json.dumps({name: _identity(name, self._folder) for name in names}).encode()
         self._file = os.open(_NOTE, _NEW, _FILE_MODE, dir_fd=self._folder)
         self.write(note)
