@@ -37,7 +37,7 @@ TABLE = Table(
 
 
 def row(finding: Finding) -> tuple[object, ...]:
-    """Return the row of a finding: the values of its JSON, with nested JSON as text."""
+    """Return the row of a finding with the values of its JSON; nested JSON is text."""
     *values, data, repair = finding_row(finding).values()
     return (*values, json.dumps(data), None if repair is None else json.dumps(repair))
 
@@ -47,5 +47,5 @@ IN_DIRECTORY = TABLE.run_columns[len(PLACE) :]
 
 
 def run_row(finding: Finding) -> tuple[object, ...]:
-    """Return the row of a finding as IN_DIRECTORY has it."""
+    """Return the row of a finding with the columns of IN_DIRECTORY."""
     return (finding.kafka_differs, *row(finding))

@@ -1,4 +1,4 @@
-"""What the next start of a broker rests on, and whether that holds."""
+"""The assumptions about the next start of a broker, and whether they hold."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import DIRECTORY, KAFKA_DIFFERS, PLACE, ScanStep, Table

@@ -22,7 +22,7 @@ _COUNTED = {
 
 
 class ClusterBrokers(NamedTuple):
-    """The brokers of a cluster: those with log dirs in the run, those that it should have, and their releases."""
+    """The brokers of a cluster with log dirs in the run, all its expected brokers, and their releases."""
 
     reached: int = 0
     expected: int = 0

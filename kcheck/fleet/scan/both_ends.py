@@ -32,7 +32,7 @@ def worse_findings(
 def worse_premises(
     ours: tuple[Release, Iterable[JudgedPremise]], theirs: tuple[Release, Iterable[JudgedPremise]]
 ) -> list[tuple[JudgedPremise, str | None]]:
-    """Return the worse judgement of each premise, sorted by id, with the name of the release that judges it better."""
+    """Return the worse judgement of each premise, sorted by id, with the name of the better release."""
 
     def badness(premise: JudgedPremise | None) -> int:
         return 0 if premise is None else _STATUSES.index(premise.status)

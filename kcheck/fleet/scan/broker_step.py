@@ -56,7 +56,7 @@ def look_at_broker(
 ) -> tuple[tuple[str, bytes], ...]:
     """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each.
 
-    If nothing of the broker has changed since an earlier run, they are what is remembered of it.
+    If nothing of the broker has changed since an earlier run, they are the remembered rows.
     """
     how = how.of(log_dirs_seen[0][0].used, log_dirs_seen[0][0].lowest)
     signature = broker_signature(log_dirs_seen, how)
@@ -70,7 +70,7 @@ def look_at_broker(
 
 
 class _BrokerAt(NamedTuple):
-    """A broker under a release: its log dirs, their single starts and their views."""
+    """A broker under a release, with its log dirs, their single starts and their views."""
 
     release: Release
     opened: list[tuple[Identified, LogDir]]

@@ -67,7 +67,7 @@ ITEM_COUNT = 256
 REMOTE_ITEM_COUNT = 4
 """The same in a store, where many tasks wait in parallel."""
 _DEEP_SIZE_MAX, _DEEP_COUNT_MAX = 16 << 20, 64
-"""Bytes of logs and directories in one task if segments are read: one large directory is a task of its own."""
+"""Bytes of logs, and directories, in one task if segments are read. A large directory is its own task."""
 _BATCH_COUNT = 1024
 """Directories in a batch, at most."""
 _SEGMENT_COUNT = 65_536
@@ -77,9 +77,9 @@ READ_SIZE_MAX = 256 << 20
 
 
 def list_items(log_dir: Identified, how: ScanOptions) -> tuple[tuple[int, bytes], ...]:
-    """Return the partition directories of a log dir that are wanted, as batches of items, each with its number.
+    """Return the wanted partition directories of a log dir, as batches of items, each with its number.
 
-    If the log dir is the same as in an earlier run, they are what is remembered of it.
+    If the log dir is unchanged since an earlier run, they are the remembered rows.
     """
     how = how.of(log_dir.used, log_dir.lowest)
     tree = tree_of(log_dir.path)
@@ -149,9 +149,9 @@ def _parts_by_size(tree: Tree, items: Iterator[Item]) -> Iterator[list[Item]]:
 
 
 def scan_items(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
-    """Return what was found in the directories of a batch of items, as batches of directories.
+    """Return the results of a batch of items, as batches of directories.
 
-    Remembered directories are not read again: their rows are passed on.
+    Remembered directories are not read again. Their rows are passed on.
     """
     (items,) = from_bytes(data)
     if kept_in(items.schema) is not None:
@@ -291,7 +291,7 @@ def settled(findings: Iterable[Finding], starts: Iterable[PartitionPrediction], 
 
 
 def _context_of(item: Item, view: PartitionView, release: Release) -> Context:
-    """Return what the start of a directory needs, with what the metadata of its cluster say."""
+    """Return the context for the next start of a directory, with the metadata of its cluster."""
     context = context_of_mode(item.mode or "", release)
     if item.source is None or item.of_topic is None or context.mode is not Mode.KRAFT:
         return context
@@ -321,10 +321,11 @@ def _refused(name: str, error: str, where: Location) -> FileView:
 def _state(
     view: PartitionView, log_dir: LogDirView, start: PartitionPrediction | None, how: ScanOptions
 ) -> ReplicaState:
-    """Return a replica as the next start of its broker leaves it; its batches are read again only if all of them were.
+    """Return a replica after the next start of its broker.
 
-    If segments could not be read, the epochs of the file replace those of the batches. If some batches have no epoch,
-    all are read again, because only their CRCs differ; so are those of a log that gets a swap as a segment.
+    Its batches are read again only if all of them were read. If some segments are unreadable, the epochs of the file
+    replace the batches' epochs. If some batches have no epoch, all are read again, because only their CRCs differ. A
+    log that gets a swap as a segment is read again too.
     """
     state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
     if not view.is_read:
@@ -335,7 +336,7 @@ def _state(
 
 
 def compare_partitions(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
-    """Compare the replicas of partitions: batches of `replica_groups`, rows of `comparison`."""
+    """Compare the replicas of partitions, from batches of `replica_groups`, to rows of `comparison`."""
     from kcheck.fleet.scan.comparison import compare  # worth its import where partitions are compared
 
     if how.auto is None:
@@ -349,7 +350,7 @@ def compare_partitions(data: bytes, how: ScanOptions) -> tuple[bytes, ...]:
 
 
 def _by_cluster(partitions: "pa.RecordBatch") -> "Iterator[tuple[str | None, pa.RecordBatch]]":
-    """Yield the partitions of each cluster: they come sorted by it."""
+    """Yield the partitions of each cluster, which come sorted by cluster."""
     clusters = partitions.column("cluster").to_pylist()
     for cluster, same in groupby(range(partitions.num_rows), key=clusters.__getitem__):
         first, *others = same
