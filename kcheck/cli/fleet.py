@@ -1,7 +1,6 @@
 """`kcheck fleet`: checks all brokers at once."""
 
 import os
-import re
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -66,7 +65,6 @@ ScanJobs = Annotated[
 ]
 _ENGINES = ("local", "spark")
 _FOR_SPARK = "kcheck.fleet.spark"
-_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 app: typer.Typer = typer.Typer(cls=CommandGroup, rich_markup_mode=None, add_completion=False, no_args_is_help=True)
 
@@ -212,7 +210,9 @@ def _check_run(run: str | None, time_limit: float, min_coverage: float) -> None:
         raise UsageError(f"--time-limit {time_limit:g}: must be more than 0 seconds")
     if not 0 <= min_coverage <= 100:
         raise UsageError(f"--min-coverage {min_coverage:g}: must be from 0 to 100 percent")
-    if run is not None and not _RUN.fullmatch(run):
+    from kcheck.fleet.run import is_run_id
+
+    if run is not None and not is_run_id(run):
         raise UsageError(f"--run {run}: use up to 64 letters, digits and ._-, the first a letter or digit")
 
 

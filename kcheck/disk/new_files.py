@@ -1,6 +1,7 @@
 """Writes new files below a directory of the user's, never through a link, never into a log dir."""
 
 import contextlib
+import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,15 +9,18 @@ from types import TracebackType
 from typing import Self
 
 from kcheck.disk.backup import make_directories
+from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import is_url
 from kcheck.disk.refusals import word_for
 from kcheck.errors import UsageError
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
+from kcheck.model.unreadable import UnreadableError
 
 _OF_A_LOG_DIR = (META_PROPERTIES, *OFFSET_CHECKPOINTS)
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = ".kcheck-new"
+_NOTE, _NOTE_SIZE_MAX = ".kcheck-names", 16 << 20
 _FILE_MODE, _DIRECTORY_MODE = 0o600, 0o700
 """Modes that let only this user read the files, even if others can read the log dir."""
 
@@ -44,6 +48,7 @@ class NewFiles:
         if around is not None or inside:
             raise UsageError(f"{out} is inside of {around or inside[0]}: choose a directory outside of every log dir")
         self._path = os.path.join(out, *self._names)
+        _take_back(self._path)
         self._around = self._folder = self._file = -1
         self._final: str | None = None
         """The name that the temporary folder gets; None if its files move into the folder around it."""
@@ -149,6 +154,7 @@ class NewFiles:
             for name in names:
                 if _is_there(name, self._around):
                     raise UsageError(f"{os.path.join(self._path, name)} already exists")
+            self._note(names)
             moved: list[str] = []
             try:
                 for name in names:
@@ -160,6 +166,14 @@ class NewFiles:
                 raise
         os.fsync(self._around)
 
+    def _note(self, names: Iterable[str]) -> None:
+        """Write the names of the results into the temporary folder, for the call after a killed one."""
+        note = json.dumps({name: _identity(name, self._folder) for name in names}).encode()
+        self._file = os.open(_NOTE, _NEW, _FILE_MODE, dir_fd=self._folder)
+        self.write(note)
+        self._settle()
+        os.fsync(self._folder)
+
     def _close(self) -> None:
         if self._file >= 0:
             os.close(self._file)
@@ -169,6 +183,24 @@ class NewFiles:
             with contextlib.suppress(OSError):
                 shutil.rmtree(self._temporary, dir_fd=self._around)
             os.close(self._around)
+
+
+def _take_back(path: str) -> None:
+    """Remove the results that a killed call has published only in part; a file that changed since then stays."""
+    with contextlib.suppress(OSError, ValueError, UnreadableError), contextlib.ExitStack() as opened:
+        folder = os.open(path, _DIRECTORY)
+        opened.callback(os.close, folder)
+        note = json.loads(LOCAL.read_whole(os.path.join(path, _TEMPORARY, _NOTE), size_max=_NOTE_SIZE_MAX))
+        if not any(_is_there(os.path.join(_TEMPORARY, name), folder) for name in note):
+            return  # it was killed after the last one
+        for name, identity in note.items():
+            if "/" not in name and _is_there(name, folder) and identity == _identity(name, folder):
+                os.rename(name, os.path.join(_TEMPORARY, name), src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _identity(name: str, folder: int) -> list[int]:
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return [status.st_ino, status.st_mtime_ns, status.st_size]
 
 
 def _is_there(name: str, folder: int) -> bool:
@@ -185,6 +217,7 @@ def write_tree(out: str, files: Mapping[str, bytes]) -> None:
 
     UsageError if the directory holds anything, is in a log dir or in an object store, or cannot be written.
     """
+    _take_back(out)
     try:
         if os.path.lexists(out) and set(os.listdir(out)) - {_TEMPORARY}:
             raise UsageError(f"{out} is not empty: choose a new directory")

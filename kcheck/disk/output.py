@@ -4,6 +4,7 @@ A store has no directories of its own. A directory exists as long as a file is b
 """
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -17,6 +18,9 @@ from kcheck.disk.store import StoreTree, Upload
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
+
+_OF_SYSTEM = ("/dev/", "/proc/")
+"""A link there is an open file of this process, such as /dev/stdout."""
 
 
 def _store(path: str) -> StoreTree | None:
@@ -63,9 +67,9 @@ def make_directory(path: str) -> None:
             return
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         os.mkdir(path)
-    except FileExistsError:
-        raise UsageError(f"{path} already exists") from None
     except (OSError, ValueError) as error:
+        if os.path.lexists(path):
+            raise UsageError(f"{path} already exists") from None
         raise UsageError(f"cannot create {path}: {word_for(error)}") from error
 
 
@@ -173,17 +177,20 @@ def publish(path: str, data: bytes) -> None:
 def replacing(path: str) -> Iterator[BinaryIO]:
     """Give a new file that replaces `path` when the block ends; after a failure `path` stays unchanged.
 
-    Other files than regular ones are written into. Otherwise root could replace /dev/null, or a link, by a file.
+    A link keeps leading to the new file. Devices, pipes and sockets are opened, because root could replace /dev/null.
     """
     if _store(path) is not None:
         with create(path) as stream:
             yield stream
             settle(stream)
         return
-    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-        with open(path, "wb") as stream:
+    if os.path.exists(path) and (path.startswith(_OF_SYSTEM) or not stat.S_ISREG(os.stat(path).st_mode)):
+        with open(path, "wb", opener=_open_special) as stream:
             yield stream
         return
+    path = os.path.realpath(path)
+    if os.path.islink(path):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
     temporary = f"{path}.{os.urandom(8).hex()}.tmp"
     try:
         with create(temporary) as stream:
@@ -197,6 +204,18 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def _open_special(path: str, flags: int) -> int:
+    """Open a device, pipe or socket. OSError for a pipe without a reader, because waiting can take forever."""
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(errno.ENXIO, "no process reads this pipe", path) from error
+        raise
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 @contextlib.contextmanager

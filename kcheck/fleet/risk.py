@@ -70,7 +70,7 @@ class _Risk:
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(map(str, _AT_RISK), 0)
-        self.brokers: set[str | None] = set()
+        self.brokers: set[str] = set()
         self.rules: set[str] = set()
         self.losses = _PartitionLosses()
 
@@ -106,7 +106,7 @@ def _risks(run: FleetRun, kinds: set[Kind], wanted: Callable[[Partition], bool])
         if (rule, severity) in kinds and topic is not None and number is not None and wanted((cluster, topic, number)):
             risk = risks.setdefault((cluster, topic, number), _Risk())
             risk.counts[severity] += 1
-            risk.brokers.add(broker)
+            risk.brokers.update(() if broker is None else (broker,))  # remote storage has no broker
             risk.rules.add(rule)
     return risks
 

@@ -1,6 +1,7 @@
 """A run that `fleet scan` wrote, read again: which one to read, and its tables, batch by batch."""
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "kcheck.run/1"
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _MANIFEST_SIZE_MAX = 64 << 20
 _NEEDED = frozenset({"findings", "log_dirs", "partitions"})
 """Every run has these tables."""
@@ -80,6 +82,11 @@ def data_of(text: object) -> object:
         return json.loads(str(text)) if text is not None else None
     except (ValueError, RecursionError):
         return text
+
+
+def is_run_id(name: str) -> bool:
+    """Return whether a scan names a run so."""
+    return _RUN_ID.fullmatch(name) is not None
 
 
 def open_run(path: str) -> FleetRun:

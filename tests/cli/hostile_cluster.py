@@ -142,6 +142,8 @@ def hostile_cluster(root: Path) -> Path:
     lines = {"node_id": "1", "process_roles": "broker", "log_dirs": str(fleet / f"1{NAME}" / NAME), "rack": LONG,
              "controller_quorum_voters": f"100@{NAME}:9093", "listeners": f"PLAINTEXT://{NAME}:9092"}  # fmt: skip
     write(top, {"server.properties": _settings(**lines), "server.log": _server_log(), "h.history": _history()})
+    write(top, {"owners.json": json.dumps({"*": LONG}).encode()})
+    write(root / "logs" / NAME / f"1{NAME}", {"server.log": _server_log()})
     stored = {f"{0:020d}-{TOPIC_ID[::-1]}.log": b"x", f"{10:020d}-{_LOST}.rsm-manifest": _manifest(), NAME: b"x"}
     write(top / "store" / f"{NAME}-0-{TOPIC_ID}", stored)
     return top

@@ -20,7 +20,12 @@ ROWS: dict[str, tuple[str, ...]] = {
     "predict": ("{ONE} {META} --all",),
     "preflight": ("{TOP}/server.properties {META} --all --server-log {TOP}/server.log",),
     "explain": ("{TOP}/server.log {B1} --all", "KC201"),
-    "recover": ("{ONE} {TWO} {META} --output-dir {OUT}/recover", "--from {RUN}"),
+    "recover": (
+        "{ONE} {TWO} {META} --output-dir {OUT}/recover",
+        "--next {OUT}/recover {ONE} {TWO} {META}",
+        "--from {RUN}",
+        "--from {RUN} --cluster {NAME}",
+    ),
     "recover-quorum": ("100={CONTROLLER} {ONE} --dead 100 --output-dir {OUT}/quorum --force",),
     "recover-metadata": ("{ONE} {TWO} 201={TOP}/formatted --output-dir {OUT}/metadata --force",),
     "recover-topic": ("{NAME} {ONE} {TWO} {META} --output-dir {OUT}/topic --force",),
@@ -30,12 +35,25 @@ ROWS: dict[str, tuple[str, ...]] = {
     ),
     "verify": ("{OUT}/elect {ONE} {TWO} {META} --all",),
     "truncation": ("{ONE} {TWO} {META} --all",),
-    "cluster": ("{CONTROLLER} --all", "{CONTROLLER} --changes {NAME}-0", "{TOP}/zookeeper --all"),
-    "repair": ("{B1} {META} --accept-loss --tidy --adopt", "{B1} {META} --tidy --format json -o {OUT}/plan.json"),
+    "cluster": (
+        "{CONTROLLER} --all",
+        "{CONTROLLER} --table brokers",
+        "{CONTROLLER} --changes {NAME}-0",
+        "{TOP}/zookeeper --all",
+    ),
+    "repair": (
+        "{B1} {META} --accept-loss --tidy --adopt --against {TWO} --store {TOP}/store",
+        "{B1} {META} --tidy --format json -o {OUT}/plan.json",
+    ),
     "apply": ("{OUT}/plan.json --backup {OUT}/backup --yes",),
     "undo": ("{OUT}/backup",),
     "inspect": ("{B1} --files --segments --epochs",),
-    "dump": ("{SEGMENT} --records", "{COMMITS} --decode offsets", "{META_LOG} --decode metadata"),
+    "dump": (
+        "{SEGMENT} --records",
+        "{COMMITS} --decode offsets",
+        "{COMMITS} --print-data utf8",
+        "{META_LOG} --decode metadata",
+    ),
     "tiered": ("{ONE} {TWO} {META} --store {TOP}/store --orphans {OUT}/orphans --rebuild {OUT}/rebuilt",),
     "end-offset": ("{B1} --all",),
     "capture": (
@@ -44,7 +62,10 @@ ROWS: dict[str, tuple[str, ...]] = {
         "{B1} --pseudonyms {OUT}/key -o {OUT}/p.kcheck",
     ),
     "export": ("{COMMITS_DIR} --summary {OUT}/summary.json -o {OUT}/exported",),
-    "fleet scan": ("{LAYOUT} --output-dir {OUT}/runs --prometheus {OUT}/scan.prom",),
+    "fleet scan": (
+        "{LAYOUT} --output-dir {OUT}/runs --prometheus {OUT}/scan.prom",
+        "{LAYOUT} --output-dir {OUT}/deep --owners {TOP}/owners.json --server-logs {LOGS} --depth records",
+    ),
     "fleet report": ("{RUN} --html {OUT}/report.html --prometheus {OUT}/report.prom",),
     "fleet diff": ("{RUN} {RUN}",),
     "fleet trend": ("{RUNS}",),
@@ -104,7 +125,8 @@ def top(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the cluster, and scan it twice."""
     folder = hostile_cluster(tmp_path_factory.mktemp("hostile"))
     for run in ("r", "s"):
-        assert kcheck("fleet", "scan", layout_of(folder), "--output-dir", runs_of(folder), "--run", run).code == 1
+        scan = ("fleet", "scan", layout_of(folder), "--output-dir", runs_of(folder), "--owners", folder / "owners.json")
+        assert kcheck(*scan, "--run", run, "--store", folder / "store").code == 1
     return folder
 
 
@@ -135,6 +157,7 @@ def words(row: str, top: Path, out: Path) -> list[str]:
         "RUNS": runs_of(top),
         "RUN": f"{runs_of(top)}/run=r",
         "LAYOUT": layout_of(top),
+        "LOGS": f"{top.parent}/logs/{{cluster}}/{{broker}}/server.log",
         "SEGMENT": f"{one}/{NAME}-0/{segment}",
         "COMMITS_DIR": f"{one}/__consumer_offsets-0",
         "COMMITS": f"{one}/__consumer_offsets-0/{segment}",

@@ -48,7 +48,7 @@ def test_a_disk_that_fails_is_named_and_leaves_no_file(
 
 
 @pytest.mark.parametrize("exists", [False, True])
-@pytest.mark.parametrize("at", range(8))
+@pytest.mark.parametrize("at", range(16))
 def test_a_killed_command_leaves_no_final_name_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, exists: bool, at: int
 ) -> None:
@@ -69,16 +69,45 @@ def test_a_killed_command_leaves_no_final_name_and_can_be_repeated(
 
     with monkeypatch.context() as killed:
         killed.setattr(NewFiles, "_close", lambda _: None)
-        dying("fsync")
-        dying("write")
+        for call in ("fsync", "write", "rename", "mkdir"):
+            dying(call)
         try:
             _write(out)
         except _KilledError:
             final = [name for name in _names(out) if "/" not in name]
-            assert final in ([], ["a", "b"])
-    if not (out / "a").exists():
+            assert final in ([], ["a", "b"]) or (exists and final in (["a"], ["b"]))
+    if not ((out / "a").exists() and (out / "b").exists()):
         _write(out)
-    assert _names(out) == ["a", "b"]
+        assert _names(out) == ["a", "b"]
+    with pytest.raises(UsageError, match="already exists"):
+        _write(out)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_half_of_the_results_is_removed_if_it_is_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, changed: bool
+) -> None:
+    """A killed call published one of two files; one that the user has changed since then stays."""
+    rename = os.rename
+
+    def once(name: str, to: str, **at: int) -> None:
+        rename(name, to, **at)
+        raise _KilledError
+
+    with monkeypatch.context() as killed:
+        killed.setattr(NewFiles, "_close", lambda _: None)
+        killed.setattr(os, "rename", once)
+        with pytest.raises(_KilledError):
+            _write(tmp_path)
+    (published,) = (path for path in tmp_path.iterdir() if path.is_file())
+    if changed:
+        published.write_bytes(b"of the user")
+        with pytest.raises(UsageError, match=f"{published.name} already exists"):
+            _write(tmp_path)
+        assert published.read_bytes() == b"of the user"
+    else:
+        write_tree(str(tmp_path), {"c": b"1"})
+        assert _names(tmp_path) == ["c"]
 
 
 def test_a_tree_is_published_by_one_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

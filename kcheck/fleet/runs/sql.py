@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from kcheck.disk.paths import join, split
 from kcheck.errors import UsageError
-from kcheck.fleet.run import FleetRun, newest
+from kcheck.fleet.run import FleetRun, is_run_id, newest
 from kcheck.fleet.run_output import run_tables
-from kcheck.fleet.runs.sql_text import duckdb_files, duckdb_text, spark_text
+from kcheck.fleet.runs.sql_text import duckdb_files, duckdb_text, spark_files, spark_text
 from kcheck.words import counted
 
 _PREFIX = "run="
@@ -27,15 +27,19 @@ class _Dialect(NamedTuple):
 
 
 def _duckdb(table: str, folder: str, runs: Sequence[str]) -> str:
-    paths = ",\n    ".join(duckdb_files(join(folder, _PREFIX + run), table) for run in runs)
-    source = f"read_parquet([\n    {paths}\n], hive_partitioning = true, hive_types = {{'run': VARCHAR}},"
-    return f"CREATE OR REPLACE VIEW {table} AS FROM {source} union_by_name = true);"
+    """Return the union of the runs. A folder above them can be named as `cluster=c`, so no column is from a path."""
+    selects = "\nUNION ALL BY NAME\n".join(
+        f"FROM read_parquet({duckdb_files(join(folder, _PREFIX + run), table)}, hive_partitioning = false,"
+        f" union_by_name = true) SELECT *, {duckdb_text(run)} AS run"
+        for run in runs
+    )
+    return f"CREATE OR REPLACE VIEW {table} AS\n{selects};"
 
 
 def _spark(table: str, folder: str, runs: Sequence[str]) -> str:
-    path = f"{join(folder, _PREFIX)}{{{','.join(runs)}}}/{table}"
     return (
-        f"CREATE OR REPLACE TEMPORARY VIEW {table} USING parquet OPTIONS (\n    path {spark_text(path)},"
+        f"CREATE OR REPLACE TEMPORARY VIEW {table} USING parquet OPTIONS ("
+        f"\n    path {spark_text(spark_files(join(folder, _PREFIX), runs, table))},"
         f"\n    basePath {spark_text(folder)}, mergeSchema 'true'\n);"
     )
 
@@ -86,8 +90,9 @@ def views(engine: str, runs: Sequence[FleetRun]) -> Iterator[str]:
         raise UsageError(f"{engine}: not one of {', '.join(DIALECTS)}")
     dialect = DIALECTS[engine]
     folders = {split(run.path)[0] for run in runs}
-    if len(folders) > 1 or any(split(run.path)[1] != f"{_PREFIX}{run.name}" for run in runs):
-        raise UsageError(f"{runs[0].path}: its name is not run={runs[0].name}, as fleet scan names it")
+    for run in runs:
+        if len(folders) > 1 or split(run.path)[1] != f"{_PREFIX}{run.name}" or not is_run_id(run.name):
+            raise UsageError(f"{run.path}: its name is not run={run.name}, as fleet scan names it")
     (folder,) = folders
     yield f"-- {counted(len(runs), 'complete run')}; write the views again after the next scan.\n"
     yield dialect.before

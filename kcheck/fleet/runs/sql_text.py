@@ -1,7 +1,10 @@
 """Texts and paths in SQL, of printable characters alone, as a path may end a line or move a cursor."""
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
+
+from kcheck.errors import UsageError
 
 
 def duckdb_text(value: str) -> str:
@@ -11,9 +14,20 @@ def duckdb_text(value: str) -> str:
 
 
 def duckdb_files(folder: str, table: str) -> str:
-    """Return the Parquet files of a run's table for DuckDB, and no files of other folders."""
-    exact = re.sub(r"[*?[]", r"[\g<0>]", folder)
+    """Return the Parquet files of a run's table for DuckDB, and no files of other folders.
+
+    UsageError for a folder that DuckDB cannot read.
+    """
+    if "\\" in folder:
+        raise UsageError(f"{folder}: DuckDB reads no path with a backslash; move the runs")
+    exact = re.sub(r"[*?[]", r"[\g<0>]", f"./{folder}" if folder.startswith("~") else folder)
     return duckdb_text(f"{exact}/{table}/*.parquet")
+
+
+def spark_files(before: str, runs: Sequence[str], table: str) -> str:
+    """Return the folders of a table in runs, as Spark reads them; `before` is the path before their names."""
+    exact = re.sub(r"[{}\[\]*?\\]", r"\\\g<0>", before)
+    return f"{exact}{{{','.join(runs)}}}/{table}"
 
 
 def spark_text(value: str) -> str:

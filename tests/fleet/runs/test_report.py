@@ -223,6 +223,14 @@ def test_replicas_are_counted_and_not_their_leftovers(tmp_path: Path) -> None:
     )
 
 
+def test_an_error_in_remote_storage_is_on_no_broker(tmp_path: Path) -> None:
+    """It puts the partition at risk, and no replica is corrupt."""
+    at = {"cluster": "c", "topic": "t", "partition": 0}
+    run = forged(tmp_path, findings=[finding(**at, broker=None, broker_id=None)], partitions=[{**PARTITION, **at}])
+    (row,) = reported(run)["partitions"]
+    assert (0, [], 1) == (row["damaged"], row["damaged_on"], row["error"])
+
+
 def test_what_is_shown_and_what_fails_are_two_things(cases: Path) -> None:
     """A rule that is not shown is in no list, and can be one to fail on."""
     found = reported(

@@ -28,7 +28,7 @@ QUERIES = {
 
 def statements(engine: str, folder: Path) -> list[str]:
     """Return the statements for two complete runs of a folder in which a third was killed."""
-    out = folder / "it's \x1b\u202e"
+    out = folder / "cluster=other" / "run=other" / "it's \x1b\u202e*[1]{a,b}?%41"
     forged(out, "007", findings=[finding()])
     place = {"cluster": "c", "broker": "2", "topic": "t", "replicas_of_topic": 2, "at_risk_below_high_watermark": 0}
     sets = [{**place, "partition": 0, "lost_below_high_watermark": 1},
@@ -68,9 +68,23 @@ def test_one_run_is_enough(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("engine", "name", "said"),
-    [("oracle", "run=r", "oracle: not one of duckdb, spark"), ("spark", "moved", "is not run=r")],
+    [
+        ("oracle", "run=r", "oracle: not one of duckdb, spark"),
+        ("spark", "moved", "is not run=r"),
+        ("duckdb", "back\\slash/run=r", "DuckDB reads no path with a backslash"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(engine: str, name: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
     forged(tmp_path).rename(tmp_path / name)
     done = kcheck("fleet", "sql", engine, tmp_path / name)
     assert (2, True) == (done.code, said in done.err)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_a_run_with_a_name_that_no_scan_gives_is_refused(engine: str, tmp_path: Path) -> None:
+    """It could end a text, or name another run."""
+    forged(tmp_path, "a,b'\n")
+    done = kcheck("fleet", "sql", engine, tmp_path)
+    assert (2, "") == (done.code, done.out)
+    assert done.err.rstrip("\n").isprintable()

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from kcheck.fleet.runs.sql_text import duckdb_files, duckdb_text, spark_text
+from kcheck.fleet.runs.sql_text import duckdb_files, duckdb_text, spark_files, spark_text
 
 TEXTS = ("", "plain", "it's", "a\x1b[2J\nb", "\u202e'", "\\n")
 
@@ -16,6 +16,8 @@ def test_duckdb_reads_the_text(text: str) -> None:
 
 def test_a_path_is_no_pattern() -> None:
     assert "'/r[[]1]/run=[*]/t/*.parquet'" == duckdb_files("/r[1]/run=*", "t")
+    assert "'./~/run=r/t/*.parquet'" == duckdb_files("~/run=r", "t")
+    assert r"/r\[1\]\{\*\?\\/run={a,b}/t" == spark_files("/r[1]{*?\\/run=", ("a", "b"), "t")
 
 
 def test_spark_reads_escapes() -> None:
