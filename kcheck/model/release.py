@@ -30,7 +30,7 @@ class EpochLoad(StrEnum):
     E0 = "E0"
     """Up to 0.10.2: there is no such file."""
     E1 = "E1"
-    """0.11 to 2.6: lines as they are; cut at the log end; raised to max(log-start checkpoint, first segment)."""
+    """0.11 to 2.6: lines as they are; truncated at the log end; raised to max(log-start checkpoint, first segment)."""
     E2 = "E2"
     """2.7 and 2.8: lines replayed through `assign`; otherwise as E1."""
     E3 = "E3"
