@@ -1,4 +1,4 @@
-"""The words of every text: counts with their nouns, names, ranges of offsets, losses and releases.
+"""The words of every text (counts with their nouns, names, ranges of offsets, losses and releases).
 
 Every text names offsets as `offsets 50-66`, both ends included, and times as ISO 8601.
 """
@@ -83,7 +83,7 @@ def offset_range(start: int | None, end: int | None) -> str:
 
 
 def bare_range(start: int, end: int) -> str:
-    """Return the numbers `[start, end)` for a place that says what they are: `50-66`, or `50`."""
+    """Return the numbers `[start, end)` without their noun, as `50-66`, or `50`."""
     return str(start) if end == start + 1 else f"{start}-{end - 1}"
 
 
@@ -173,7 +173,7 @@ _NEAR_EDITS = 2
 
 
 def near(word: str, names: Iterable[str]) -> list[str]:
-    """Return the names that someone may have meant: those that begin with the word, else those two edits away."""
+    """Return the names that someone may have meant, with the word as prefix, or else within two edits."""
     known = list(dict.fromkeys(names))
     begun = [name for name in known if word and name.startswith(word)]
     if begun:

@@ -27,6 +27,10 @@ Bootstrap = Annotated[
     ),
 ]
 
+Zookeeper = Annotated[
+    bool, typer.Option("--zookeeper", help="Write znodes for an empty ZooKeeper, for brokers of 2.4 to 3.9.")
+]
+
 
 @with_common
 def recover_metadata(
@@ -37,6 +41,7 @@ def recover_metadata(
     voter: VoterOption = None,
     standalone: Standalone = False,
     bootstrap: Bootstrap = False,
+    zookeeper: Zookeeper = False,
     force: Force = False,
     out: QuorumOut = None,
 ) -> None:
@@ -47,6 +52,6 @@ def recover_metadata(
         raise missing("NODE=PATH...", "recover-metadata")
     answer = api.recover_metadata(
         *nodes, answers=answers, dead=dead or (), voter=voter, standalone=standalone, bootstrap=bootstrap,
-        force=force, out=out, kafka=common.release(nodes),
+        zookeeper=zookeeper, force=force, out=out, kafka=common.release(nodes),
     )  # fmt: skip
     common.write_answer(answer.report(), failed=lambda: bool(answer.refusals))

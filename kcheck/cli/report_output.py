@@ -1,4 +1,4 @@
-"""Writes a report: chooses the renderer and the stream, says what was written, sets the exit code."""
+"""Writes a report. Chooses the renderer and the stream, prints the written path, sets the exit code."""
 
 import io
 import os
@@ -49,7 +49,10 @@ def write_answer(
     tell: Callable[[], None] = lambda: None,
     last_line: str | None = None,
 ) -> None:
-    """Write a report to stdout or to a file outside the checked paths; `tell` and the last line print to stderr."""
+    """Write a report to stdout or to a file outside the checked paths.
+
+    `tell` and the last line print to stderr.
+    """
     closed = None
     try:
         write(report, options)
@@ -106,7 +109,7 @@ class _Done:
 
 
 def remember_command(typed: CommandLine) -> None:
-    """Keep the command line: the next command repeats parts of it."""
+    """Keep the command line, as the next command repeats parts of it."""
     _Done.typed = typed
 
 
@@ -149,7 +152,7 @@ def formats(verb: str | None) -> tuple[str, ...]:
 
 
 def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
-    """Return the renderer; UsageError if it cannot write this report."""
+    """Return the renderer; UsageError for a report that the renderer cannot write."""
     renderer = renderer_of(options)
     if renderer.one_table and report.table is None:
         raise UsageError(f"--format {options.format}: kcheck {report.verb} has more than one table; use json or ndjson")
@@ -196,7 +199,7 @@ def write(report: Report, options: OutputOptions) -> None:
 
 
 def has_color(chosen: str | None) -> bool:
-    """Whether text on stdout has color: the option decides, then the environment, then whether it is a terminal."""
+    """Return whether text on stdout has color, by the option, then the environment, then the terminal."""
     if chosen in ("always", "never"):
         return chosen == "always"
     if os.environ.get("NO_COLOR"):
@@ -207,7 +210,7 @@ def has_color(chosen: str | None) -> bool:
 
 
 def width_of(stream: TextIO | None) -> int:
-    """Return the width that the environment sets, or that of a terminal; text in a pipe or a file is not wrapped."""
+    """Return the width in the environment, or of a terminal; text in a pipe or a file is not wrapped."""
     for name in ("KCHECK_WIDTH", "COLUMNS"):
         columns = java_int(os.environ.get(name, ""))
         if columns is not None and columns > 0:

@@ -26,7 +26,7 @@ from kcheck.words import offset_range
 
 
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
-    """Yield what becomes of each file, or of those of one kind."""
+    """Yield the outcome of each file, or of all files of one kind."""
     for finding in findings:
         if finding.id == "KC225":
             yield _stray(partition, finding)
