@@ -8,8 +8,15 @@ _INTERRUPT = 2
 """The number of SIGINT everywhere."""
 
 
-EMPTY_PATH = "a path is empty: a variable may not be set"
+EMPTY_PATH = "a path is empty; a variable may not be set"
 """The text of the error for an empty path, wherever it is typed."""
+
+
+def no_such_file(path: str) -> str:
+    """Return the text of the error for a path that does not exist; `a=PATH` may be meant to name a broker."""
+    name, equals, _ = path.partition("=")
+    is_named = equals and "/" not in name and not name.isdigit()
+    return f"{path}: no such file or directory{'; the broker id before = is a number' if is_named else ''}"
 
 
 class KcheckError(Exception):

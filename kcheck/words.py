@@ -1,11 +1,10 @@
 """The words of every text (counts with their nouns, names, ranges of offsets, losses and releases).
 
-A screen names offsets as `offsets 50-66`. Findings, JSON fields and tables keep `offsets 50 to 66`, as scripts read
-them.
+Every text names offsets as `offsets 50-66`, both ends included, and times as ISO 8601.
 """
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import MAXYEAR, date, timedelta
 from itertools import islice
 
@@ -75,22 +74,17 @@ def partition_name(topic: object, partition: object) -> str:
 
 
 def offset_range(start: int | None, end: int | None) -> str:
-    """Return the offsets `[start, end)` for a screen; empty if they are not known."""
-    return "" if start is None else f"offsets {start} and later" if end is None else _offsets(start, end, "-")
+    """Return the offsets `[start, end)` in words; empty if they are not known."""
+    if start is None:
+        return ""
+    if end is None:
+        return f"offsets {start} and later"
+    return f"offset{'' if end == start + 1 else 's'} {bare_range(start, end)}"
 
 
-def offset_span(start: int | None, end: int | None) -> str:
-    """Return the offsets `[start, end)` for a finding or a JSON field; empty if they are not known."""
-    return "" if start is None else f"offset {start} and later" if end is None else _offsets(start, end, " to ")
-
-
-def _offsets(start: int, end: int, to: str) -> str:
-    return f"offset{'' if end == start + 1 else 's'} {bare_range(start, end, to)}"
-
-
-def bare_range(start: int, end: int, to: str = "-") -> str:
+def bare_range(start: int, end: int) -> str:
     """Return the numbers `[start, end)` without their noun, as `50-66`, or `50`."""
-    return str(start) if end == start + 1 else f"{start}{to}{end - 1}"
+    return str(start) if end == start + 1 else f"{start}-{end - 1}"
 
 
 _FIRST_DAY = date(1970, 1, 1)
@@ -109,14 +103,15 @@ def date_words(timestamp: int) -> str:
 
 
 def time_words(timestamp: int) -> str:
-    """Return a time in ms since 1970 to the second, as `2027-03-01 10:04:15 UTC`."""
+    """Return a time in ms since 1970 to the second, as `2027-03-01T10:04:15Z`."""
     minutes, seconds = divmod(timestamp // 1000 % (24 * 3600), 60)
-    return f"{date_words(timestamp)} {minutes // 60:02}:{minutes % 60:02}:{seconds:02} UTC"
+    return f"{date_words(timestamp)}T{minutes // 60:02}:{minutes % 60:02}:{seconds:02}Z"
 
 
 def epoch_words(entries: EpochEntries, most: int = 100) -> str:
-    """Return `3 @ 1500, 5 @ 2200`: the first entries, and how many more there are; a file may have a million lines."""
-    return some_of([f"{entry.epoch} @ {entry.start_offset}" for entry in islice(entries, most)], most, len(entries))
+    """Return `epoch 3 from offset 1500` for the first entries, and how many more there are, of maybe a million."""
+    named = [f"epoch {entry.epoch} from offset {entry.start_offset}" for entry in islice(entries, most)]
+    return some_of(named, most, len(entries))
 
 
 def record_count(records: int | None, at_least: int = 0, at_most: int | None = None) -> str:
@@ -128,9 +123,9 @@ def record_count(records: int | None, at_least: int = 0, at_most: int | None = N
     return f"at least {counted(at_least, 'record')}" if at_least else "an unknown number of records"
 
 
-def lost_words(lost: LostRecords, offsets: Callable[[int | None, int | None], str] = offset_range) -> str:
+def lost_words(lost: LostRecords) -> str:
     """Return how many records are lost and which: `25 records (offsets 15-39)`."""
-    count, which = record_count(lost.records, lost.counted, lost.at_most), offsets(lost.start, lost.end)
+    count, which = record_count(lost.records, lost.counted, lost.at_most), offset_range(lost.start, lost.end)
     return f"{count} ({which})" if which else count
 
 

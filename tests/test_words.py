@@ -16,7 +16,6 @@ from kcheck.words import (
     lost_words,
     near,
     offset_range,
-    offset_span,
     other_end_words,
     partition_name,
     record_count,
@@ -74,16 +73,16 @@ def test_a_partition_has_the_name_of_its_directory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("start", "end", "on_a_screen", "in_a_field"),
+    ("start", "end", "words"),
     [
-        (None, None, "", ""),
-        (95, None, "offsets 95 and later", "offset 95 and later"),
-        (1, 2, "offset 1", "offset 1"),
-        (120, 122, "offsets 120-121", "offsets 120 to 121"),
+        (None, None, ""),
+        (95, None, "offsets 95 and later"),
+        (1, 2, "offset 1"),
+        (120, 122, "offsets 120-121"),
     ],
 )
-def test_offsets_are_inclusive(start: int | None, end: int | None, on_a_screen: str, in_a_field: str) -> None:
-    assert (on_a_screen, in_a_field) == (offset_range(start, end), offset_span(start, end))
+def test_offsets_are_inclusive(start: int | None, end: int | None, words: str) -> None:
+    assert words == offset_range(start, end)
 
 
 def test_an_unknown_number_of_records_has_its_bound() -> None:
@@ -95,7 +94,6 @@ def test_an_unknown_number_of_records_has_its_bound() -> None:
 def test_a_loss_has_its_count_and_its_offsets() -> None:
     lost = LostRecords(15, 40, 25, 1000, None)
     assert "25 records (offsets 15-39)" == lost_words(lost)
-    assert "25 records (offsets 15 to 39)" == lost_words(lost, offset_span)
     assert "an unknown number of records" == lost_words(LostRecords(None, None, None, 10, None))
 
 
@@ -149,9 +147,13 @@ def test_the_other_end_of_the_range_is_named(differs_in: tuple[str, ...] | None,
 
 
 def test_epochs_have_the_offsets_where_they_begin() -> None:
-    assert "3 @ 1500, 5 @ 2200" == epoch_words((EpochEntry(3, 1500), EpochEntry(5, 2200)))
+    assert "epoch 3 from offset 1500, epoch 5 from offset 2200" == epoch_words(
+        (EpochEntry(3, 1500), EpochEntry(5, 2200))
+    )
     assert "" == epoch_words(())
-    assert "0 @ 0, 1 @ 1 and 5 more" == epoch_words(tuple(EpochEntry(at, at) for at in range(7)), 2)
+    assert "epoch 0 from offset 0, epoch 1 from offset 1 and 5 more" == epoch_words(
+        tuple(EpochEntry(at, at) for at in range(7)), 2
+    )
 
 
 def test_reasons_that_are_left_out_are_counted() -> None:

@@ -223,7 +223,7 @@ def _kept(block: RowBlock, size: RowNumbers, header_size: RowNumbers) -> dict[in
         kept[row] = block.kept[at : at + length]
         at += length
     if at != len(block.kept):
-        raise BadBundleError("the batches that it keeps whole have other sizes")
+        raise BadBundleError("the batches that it keeps in full have other sizes")
     return kept
 
 

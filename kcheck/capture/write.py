@@ -331,7 +331,7 @@ def _write_bundle(out: str, manifest: dict[str, Any], spool: _Spool, *, pseudony
             rows = [row for row in manifest["entries"] if "member" in row]
             row = max(rows, key=itemgetter("size"))
             dropped = {row.pop("member"), row.pop("records", None)}
-            row["missing"] = f"its {row['size']} bytes are mostly holes: they could take any time to read"
+            row["missing"] = f"its {row['size']} bytes are mostly holes, so they could take any time to read"
             spool.parts = [part for part in spool.parts if part.name not in dropped]
             manifest["complete"] = False
 

@@ -23,7 +23,7 @@ import typer
 from kcheck.cli.command import CommandGroup, commands_of
 from kcheck.cli.commands import CHANGE_FILES, HIDDEN, PATH_COMMAND, SENTENCES, TWO_WORDS, first_screen
 from kcheck.cli.report_output import UNCHANGED, failed_line, remember
-from kcheck.errors import KcheckError, UsageError
+from kcheck.errors import KcheckError, UsageError, no_such_file
 from kcheck.screen.printable import printable
 
 _VISIBLE = frozenset(SENTENCES) - {PATH_COMMAND}
@@ -82,7 +82,8 @@ class _Root(CommandGroup):
             if names_path(args[0]):
                 return PATH_COMMAND, self.commands[PATH_COMMAND], args
             if os.sep in args[0] or not args[0]:
-                raise UsageError(f"{args[0]}: no such file or directory")
+                broker, _, path = args[0].partition("=")
+                raise UsageError(no_such_file(path if broker.isdigit() else args[0]))
         return super().resolve_command(ctx, args)
 
 
@@ -151,7 +152,10 @@ def main() -> None:
 def _unforeseen(error: Exception) -> int:
     """Print why a command stopped, and return its exit code, as pyarrow is missing, or kcheck has a bug."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "pyarrow":
-        print("kcheck: Parquet and fleet need pyarrow, which is missing: pip install pyarrow", file=sys.stderr)
+        print(
+            "kcheck: Parquet and fleet need pyarrow, which is missing; for example: pip install pyarrow",
+            file=sys.stderr,
+        )
         return UsageError.exit_code
     print(f"kcheck: a bug in kcheck: {type(error).__name__}: {printable(error)}", file=sys.stderr)
     return KcheckError.exit_code

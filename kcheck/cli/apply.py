@@ -21,7 +21,7 @@ def apply(
     mapped: Annotated[
         list[str] | None,
         typer.Option(
-            "--map", metavar="[NAME=]PATH", help="Where a log dir of the plan is on this machine; repeatable."
+            "--map", metavar="[NAME=]PATH", help="Place of a log dir of the plan on this machine; repeatable."
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,

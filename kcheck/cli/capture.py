@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kcheck.cli.examples import missing
 from kcheck.cli.long_commands import ShowProgress
 from kcheck.cli.options import Quiet
 from kcheck.cli.progress import RedrawnLine
@@ -88,15 +89,17 @@ def capture(
     if translate is not None:
         _print_translated(names.load(translate, create=False))
         return
-    listed = [*items(paths or [], offsets=with_offsets)]
+    if not paths:
+        raise missing("PATH...", "capture")
+    listed = [*items(paths, offsets=with_offsets)]
     if show:
         page = Page(sys.stdout, Options(width=width_of(sys.stdout)))
         _print_list(page, listed, digests=not (no_digests or pseudonyms or share))
         page.next_commands((_packing(output),))
         return
     if output is None:
-        raise UsageError("capture needs -o FILE.kcheck; --dry-run lists what would be packed")
-    check_output(output, captured_paths(paths or []))
+        raise missing("-o FILE.kcheck", "capture")
+    check_output(output, captured_paths(paths))
     key_file = pseudonyms or (f"{output}.key" if share else None)
     known = None if key_file is None else names.load(key_file, create=True)
     size_max = _bytes(limit)
@@ -156,7 +159,7 @@ def _print_end(captured: "Captured", output: str, key_file: str | None) -> None:
     """Print what was written, and what was not."""
     for refusal in captured.refused:
         print(f"kcheck: {printable(refusal)}", file=sys.stderr)
-    end = "" if captured.complete else "; incomplete: manifest.json says what is missing"
+    end = "" if captured.complete else "; incomplete: manifest.json lists the missing files"
     print(f"Wrote {printable(output)}: {size(captured.size)}, sha256 {captured.digest}{end}", file=sys.stderr)
     if key_file is not None:
         key = shell_word(key_file)
@@ -169,5 +172,5 @@ def _bytes(text: str | None) -> int | None:
         return None
     digits, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
     if not digits.isascii() or not digits.isdigit() or (unit and unit not in _UNITS):
-        raise UsageError(f"invalid size {text!r}; for example 50M")
+        raise UsageError(f"--max-size {text}: not a size; for example 50M")
     return int(digits) * _UNITS.get(unit, 1)

@@ -16,7 +16,7 @@ def check(
     paths: Paths,
     common: Common,
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much of each file to read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="The part of each file to read.")
     ] = "headers",
     as_kind: Annotated[
         str | None, typer.Option("--as", metavar="KIND", help="Read a file as this kind, whatever its name.")

@@ -7,7 +7,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "check": "Find corrupt log dirs and files.",
         "predict": "Show what the next start does to each partition.",
         "preflight": "Check that a broker starts without losing records.",
-        "explain": "Explain a finding, a log line, or a whole server.log.",
+        "explain": "Explain a finding, a log line, or a server.log.",
     },
     "Decide": {
         "recover": "Recommend one course for an incident: the least loss.",

@@ -41,14 +41,14 @@ STEPS = (
         "simulate write unclean-shortest --output-dir brokers --after 11",
     ),
     DemoStep(
-        "Look: what is wrong?",
+        "Look: is anything wrong?",
         f"The power loss has left zeros in {_FILE}: this demo has just written them. A path alone is the first thing to"
         " type at 3 am:",
         "brokers/broker-3",
         zeroed=_FILE,
     ),
     DemoStep(
-        "Plan: what can be repaired?",
+        "Plan: can it be repaired?",
         "Nothing is changed yet. A plan lists each step, its proof, and the effect on the next start:",
         "repair brokers/broker-3 -o plan.json",
     ),
@@ -57,10 +57,11 @@ STEPS = (
         "Only `apply` and `undo` write to log dirs. The backup takes it back:",
         "apply plan.json --backup backup --yes",
     ),
-    DemoStep("Plan: does the broker start now?", "What the next start does:", "predict brokers/broker-3"),
+    DemoStep("Plan: does the broker start now?", "The next start in detail:", "predict brokers/broker-3"),
     DemoStep(
-        "Plan: who should lead?",
-        "Kafka compares no logs when it elects a leader. This says what each choice costs, and in which order to start"
+        "Plan: which broker should lead?",
+        "Kafka compares no logs when it elects a leader. This shows the cost of each choice, and in which order "
+        "to start"
         " the brokers:",
         f"elect {_BROKERS}",
     ),
@@ -88,7 +89,7 @@ def demo(
                 input("Enter continues, ^C ends. ")
                 _print("")
     rest = "The folder is deleted" if directory is None else f"The folder stays: {printable(str(folder))}"
-    _print(_filled(f"{rest}. Go on with your own: kcheck PATH, kcheck --help, kcheck simulate list."))
+    _print(_filled(f"{rest}. Go on with your own log dirs; type kcheck PATH, kcheck --help, kcheck simulate list."))
 
 
 def _fill_with_zeros(path: Path) -> None:
@@ -118,7 +119,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
     except OSError as error:
         raise UsageError(f"cannot write {keep}: {error.strerror}") from error
     if not is_empty:
-        raise UsageError(f"{keep} is not empty: choose a new directory")
+        raise UsageError(f"{keep} is not empty; choose a new directory")
     try:
         yield folder
     except UsageError:  # the next demo needs an empty directory

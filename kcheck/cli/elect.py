@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kcheck import api
+from kcheck.cli.examples import missing
 from kcheck.cli.options import BrokerArguments, Common, Metadata, with_common, within
 from kcheck.errors import UsageError
 from kcheck.model.finding import Severity, parse_severity
@@ -82,14 +83,16 @@ def elect(
         other = {"BROKER=PATH": brokers, "--metadata": metadata, "--aside": aside}
         name = next((name for name, value in other.items() if value), None)
         if name is not None:
-            raise UsageError(f"{name} is not for --from: a run holds no batches, and names its brokers")
+            raise UsageError(f"{name} does not go with --from, because a run has no batches and names its brokers")
         if save_lost is not None:
             raise _logs_wanted(run, cluster)
         of_run = _of_run(run, cluster, dead or [], partitions, engine, master, out, incomplete_ok=incomplete_ok)
         common.write_answer(of_run.report(), failed=lambda: not of_run.is_safe and fail_on.rank <= Severity.ERROR.rank)
         return
-    if not brokers or cluster is not None or (engine, master) != ("local", None):
-        raise UsageError("name log dirs as BROKER=PATH, or a run with --from RUN [--cluster NAME]")
+    if cluster is not None or (engine, master) != ("local", None):
+        raise missing("--from RUN", "elect")
+    if not brokers:
+        raise missing("BROKER=PATH...", "elect")
     release = common.release(brokers)
     answer = api.elect(
         *brokers,

@@ -1,5 +1,7 @@
 """Two examples for the help of each command. The tests run them on fixtures, from top to bottom."""
 
+from kcheck.errors import UsageError
+
 _THREE = "1=/data/b1 2=/data/b2 3=/data/b3"
 _SEGMENT = "/data/kafka-1/data2/plain-0/00000000000000000000.log"
 
@@ -118,3 +120,8 @@ SEE_ALSO: dict[str, tuple[str, ...]] = {
     "simulate search": ("simulate run", "simulate script"),
 }
 """The commands that follow, or that answer a question close by."""
+
+
+def missing(words: str, command: str) -> UsageError:
+    """Return the error for an argument or option that a command needs."""
+    return UsageError(f"{words} is missing; for example: {EXAMPLES[command][0]}")

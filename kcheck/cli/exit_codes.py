@@ -53,7 +53,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "manual": ("written", None),
     "simulate run": ("every expectation holds", "an expect line fails"),
     "simulate list": ("listed", None),
-    "simulate search": ("no promise broken within the bounds", "a history that breaks a promise"),
+    "simulate search": ("every promise holds within the bounds", "a history that breaks a promise"),
     "simulate script": ("printed", None),
     "simulate write": ("written", "an expect line fails"),
     "fleet scan": (_NO_FINDING, _FINDING),

@@ -17,7 +17,7 @@ def explain(
         list[str] | None,
         typer.Argument(
             metavar="[RULE|PREMISE|LINE|LOG|DIR]...",
-            help="Rules (KC201, epoch-order, L008), premises (P301), pasted log lines, broker logs (.gz too), "
+            help="Rules (KC201, epoch-order, L008), premises (P301), pasted log lines or broker logs (.gz too). "
             "- for stdin; with a log, log dirs to compare it with.",
             show_default=False,
         ),

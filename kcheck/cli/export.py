@@ -92,9 +92,9 @@ def _check(exported: "Export", format: str, output: str | None, summary: str | N
     if format in LINE_FORMATS and LINE_FORMATS[format].is_raw:
         if len(exported.logs) > 1 and (output is None or not _is_directory(output)):
             names = some_of([log.log.name for log in exported.logs])
-            raise UsageError(f"--format {format} names no partition: choose one of {names}, or use -o DIR")
+            raise UsageError(f"--format {format} names no partition; choose one of {names}, or use -o DIR")
         if output is None and sys.stdout.isatty():
-            raise UsageError(f"--format {format} writes bytes as they are: use -o FILE, or a pipe")
+            raise UsageError(f"--format {format} writes bytes as they are; use -o FILE, or a pipe")
     if summary is not None:
         from kcheck.disk.output import keep_outside  # only for a summary
 
@@ -159,7 +159,7 @@ def _tell(exported: "Export", logs: "list[Written]", format: str, files: dict[st
     lines += [f"Not exported: {skipped.path}: {skipped.why}" for skipped in exported.skipped]
     lines += [f"Not read: {finding.where}: {finding.message}" for finding in exported.collected]
     if exported.group is not None and not exported.knows_offsets:
-        lines.append(f"Not all of __consumer_offsets could be read: group {exported.group} may have newer offsets.")
+        lines.append(f"Not all of __consumer_offsets could be read, so group {exported.group} may have newer offsets.")
     if output is not None:
         lines.append(written_line(output))
     page = Page(sys.stderr, Options(width=UNWRAPPED))

@@ -35,7 +35,7 @@ MinCoverage = Annotated[
 ]
 RemoteStore = Annotated[
     str | None,
-    typer.Option("--store", metavar="PLACE", help="The store of remote segments: a folder, a URL or a listing."),
+    typer.Option("--store", metavar="PLACE", help="The store of remote segments (a folder, a URL or a listing)."),
 ]
 OwnersFile = Annotated[
     str | None,
@@ -84,9 +84,11 @@ def scan(
     ],
     logs: BrokerLogs = None,
     depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="How much of each file to read.")
+        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="The part of each file to read.")
     ] = "checkpoints",
-    engine: Annotated[str, typer.Option("--engine", metavar="local|spark", help="Where to run the scan.")] = "local",
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="local|spark", help="Run the scan on this machine or with Spark.")
+    ] = "local",
     master: Annotated[
         str | None, typer.Option("--master", metavar="URL", help="Spark master. [default: local[*]]")
     ] = None,

@@ -14,7 +14,7 @@ from kcheck.cli.report_output import COLORS, OutputOptions, end, formats, render
 from kcheck.cli.settings import source_of
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
-from kcheck.model.finding import Chosen, parse_severity
+from kcheck.model.finding import Chosen, Severity, parse_severity
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.registry import plug_names
@@ -75,12 +75,13 @@ class FindingFilter(NamedTuple):
 
     select: list[str] | None
     ignore: list[str] | None
-    severity: str
+    severity: str | None
     fail_on: str
 
     def chosen(self) -> tuple[Chosen, Chosen]:
         """Return which findings to show, and which ones set exit code 1."""
-        fail_on, least = parse_severity(self.fail_on, "--fail-on"), parse_severity(self.severity, "--severity")
+        fail_on = parse_severity(self.fail_on, "--fail-on")
+        least = parse_severity(self.severity or Severity.INFO, "--severity")
         selected, ignored = _ids("--select", self.select), _ids("--ignore", self.ignore)
 
         def counts(rule: str) -> bool:
@@ -210,8 +211,13 @@ def _judging(
         list[str] | None, typer.Option("--ignore", metavar="IDS", help="No findings of these rules; repeatable.")
     ] = None,
     severity: Annotated[
-        str, typer.Option("--severity", metavar="LEVEL", help="Lowest severity to show: info, warning, error or fatal.")
-    ] = "info",
+        str | None,
+        typer.Option(
+            "--severity",
+            metavar="LEVEL",
+            help="Lowest severity to show: info, warning, error or fatal. [default: info; text only counts info]",
+        ),
+    ] = None,
     fail_on: Annotated[
         str, typer.Option("--fail-on", metavar="LEVEL", help="Exit 1 at this severity or higher.")
     ] = "error",
@@ -245,10 +251,11 @@ def _common(
     ] = None,
     **others: Any,
 ) -> Common:
-    own = {name: others.pop(name) for name in FindingFilter._fields if name in others}
+    judging = _judging(**{name: others.pop(name) for name in FindingFilter._fields if name in others})
+    infos = every or judging.severity is not None or judging.select is not None
     return Common(
-        topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=_judging(**own),
-        output_options=_output_options(**others)._replace(every=every),
+        topic=topic, partition=partition, kafka=kafka, ibp=ibp, message_format=message_format, judging=judging,
+        output_options=_output_options(**others)._replace(every=every, infos=infos),
     )  # fmt: skip
 
 

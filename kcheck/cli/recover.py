@@ -6,6 +6,7 @@ import typer
 
 from kcheck import api
 from kcheck.cli.elect import Aside, ClusterOption, Dead, FromRun, IncompleteOk
+from kcheck.cli.examples import missing
 from kcheck.cli.options import BrokerArguments, Common, Metadata, with_common, within
 from kcheck.errors import UsageError
 from kcheck.model.finding import Severity, parse_severity
@@ -48,7 +49,9 @@ def recover(
         other = {"BROKER=PATH": brokers, "--metadata": metadata, "--aside": aside, "--output-dir": out}
         name = next((name for name, value in other.items() if value), None)
         if name is not None:
-            raise UsageError(f"{name} is not for --from: a run has tables; kcheck recover BROKER=PATH... reads disks")
+            raise UsageError(
+                f"{name} does not go with --from, because a run has tables; kcheck recover BROKER=PATH... reads disks"
+            )
         from kcheck.fleet.runs.recover import recover_run
         from kcheck.replicas.elect import ElectionQuestion
 
@@ -57,8 +60,10 @@ def recover(
             decision.report(), failed=lambda: not decision.is_safe and fail_on.rank <= Severity.ERROR.rank
         )
         return
-    if not brokers or cluster is not None:
-        raise UsageError("name the log dirs of each broker as BROKER=PATH, or a run with --from RUN [--cluster NAME]")
+    if cluster is not None:
+        raise missing("--from RUN", "recover")
+    if not brokers:
+        raise missing("BROKER=PATH...", "recover")
     answer = api.recover(
         *brokers,
         dead=dead or (),

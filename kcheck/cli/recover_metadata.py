@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from kcheck import api
+from kcheck.cli.examples import missing
 from kcheck.cli.options import Common, with_common, within
 from kcheck.cli.recover_quorum import DeadNodes, Force, QuorumOut, VoterOption
-from kcheck.errors import UsageError
 from kcheck.model.java import INT_MAX
 
 BrokersAndController = Annotated[
@@ -15,12 +15,16 @@ BrokersAndController = Annotated[
     typer.Argument(metavar="NODE=PATH...", help="Log dirs of every broker, and of a new, formatted controller."),
 ]
 AnswersOption = Annotated[
-    str | None, typer.Option("--answers", metavar="FILE", help="What only you know; --output-dir writes a template.")
+    str | None,
+    typer.Option("--answers", metavar="FILE", help="Facts that no disk has; --output-dir writes a template."),
 ]
 Standalone = Annotated[bool, typer.Option("--standalone", help="A cluster of one broker, for reading its records.")]
 
 Bootstrap = Annotated[
-    bool, typer.Option("--bootstrap", help="Write bootstrap.checkpoint, not a snapshot: the controller starts first.")
+    bool,
+    typer.Option(
+        "--bootstrap", help="Write bootstrap.checkpoint instead of a snapshot. The controller then starts first."
+    ),
 ]
 
 Zookeeper = Annotated[
@@ -45,7 +49,7 @@ def recover_metadata(
     for number in dead or ():
         within("--dead", number, 0, INT_MAX)
     if not nodes:
-        raise UsageError("name the log dirs of every broker, and of a new controller, as NODE=PATH")
+        raise missing("NODE=PATH...", "recover-metadata")
     answer = api.recover_metadata(
         *nodes, answers=answers, dead=dead or (), voter=voter, standalone=standalone, bootstrap=bootstrap,
         zookeeper=zookeeper, force=force, out=out, kafka=common.release(nodes),

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from kcheck import api
+from kcheck.cli.examples import missing
 from kcheck.cli.options import Common, with_common, within
-from kcheck.errors import UsageError
 from kcheck.model.java import INT_MAX
 
 Nodes = Annotated[
@@ -42,7 +42,7 @@ def recover_quorum(
     for number in dead or ():
         within("--dead", number, 0, INT_MAX)
     if not nodes:
-        raise UsageError("name the log dirs of every controller and broker as NODE=PATH")
+        raise missing("NODE=PATH...", "recover-quorum")
     answer = api.recover_quorum(
         *nodes, dead=dead or (), voter=voter, way=way, force=force, out=out, kafka=common.release(nodes)
     )

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from kcheck import api
+from kcheck.cli.examples import missing
 from kcheck.cli.options import Common, Metadata, with_common
 from kcheck.cli.recover_quorum import Force, QuorumOut
-from kcheck.errors import UsageError
 
 TopicAndBrokers = Annotated[
     list[str] | None,
@@ -29,7 +29,7 @@ def recover_topic(
 ) -> None:
     """Let old directories of a topic serve again."""
     if not names or len(names) < 2:  # a topic and a broker
-        raise UsageError("name the topic, then the log dirs of every broker as BROKER=PATH")
+        raise missing("BROKER=PATH..." if names else "TOPIC BROKER=PATH...", "recover-topic")
     topic, *brokers = names
     answer = api.recover_topic(
         topic, *brokers, metadata=metadata or (), topic_id=topic_id, force=force, out=out, kafka=common.release(brokers)

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from kcheck.cli.commands import TWO_WORDS
+
 ALL = ""
 """Stands for every command."""
 
@@ -76,7 +78,7 @@ def rewritten(command: str, args: list[str], takes: Collection[str]) -> tuple[li
         if word == "--":
             kept += [word, *left]
         elif name in ignored:
-            notices.append(f"{command} ignores {name}; it will be refused in the next release")
+            notices.append(f"{TWO_WORDS.get(command, command)} ignores {name}; it will be refused in the next release")
             _ = value if equals else next(left, "")
         elif name in renamed:
             new = renamed[name].new

@@ -18,10 +18,13 @@ Against = Annotated[
 ]
 AcceptLoss = Annotated[bool, typer.Option("--accept-loss", help="Also plan repairs that discard records.")]
 
-Tidy = Annotated[bool, typer.Option("--tidy", help="Also plan repairs for what the broker fixes when it starts.")]
+Tidy = Annotated[bool, typer.Option("--tidy", help="Also plan the repairs that the broker makes when it starts.")]
 
 Adopt = Annotated[
-    bool, typer.Option("--adopt", help="Also give directories of a topic's former id its new id: their records return.")
+    bool,
+    typer.Option(
+        "--adopt", help="Also give directories of a topic's former id its new id, so that their records return."
+    ),
 ]
 
 RemotePlace = Annotated[

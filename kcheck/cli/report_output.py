@@ -35,6 +35,7 @@ class OutputOptions(NamedTuple):
     """`auto`, `always` or `never`; None if the user has not said it."""
     quiet: bool
     every: bool = False
+    infos: bool = True
 
 
 def end(report: Report, *, failed: bool) -> NoReturn:
@@ -92,7 +93,7 @@ def restored_line(count: int, left: int, backup: str) -> str:
     if not count:
         return UNCHANGED
     if left:
-        return f"Changed {count} of {count + left} files back to what they were; continue with: {_undo(backup)}"
+        return f"Changed {count} of {count + left} files back; continue with: {_undo(backup)}"
     return f"Changed {counted(count, 'file')} back to what {agree(count, 'it was', 'they were')}."
 
 
@@ -151,7 +152,7 @@ def formats(verb: str | None) -> tuple[str, ...]:
 
 
 def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
-    """Return the renderer; UsageError if it cannot write this report."""
+    """Return the renderer; UsageError for a report that the renderer cannot write."""
     renderer = renderer_of(options)
     if renderer.one_table and report.table is None:
         raise UsageError(f"--format {options.format}: kcheck {report.verb} has more than one table; use json or ndjson")
@@ -176,7 +177,7 @@ def write(report: Report, options: OutputOptions) -> None:
 
         without_pandas()
     if options.output is None:
-        layout = Options(width=width_of(sys.stdout), color=has_color(options.color), every=options.every)
+        layout = Options(width_of(sys.stdout), has_color(options.color), options.every, options.infos)
         try:
             renderer.render(report, sys.stdout, layout)
             sys.stdout.flush()
@@ -191,7 +192,7 @@ def write(report: Report, options: OutputOptions) -> None:
                 renderer.render(report, stream, Options())
             else:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
-                renderer.render(report, text, Options(width=width_of(None), every=options.every))
+                renderer.render(report, text, Options(width_of(None), every=options.every, infos=options.infos))
                 text.detach()  # `with` closes the file
     except OSError as error:
         raise UsageError(f"-o {options.output}: {error.strerror}") from error

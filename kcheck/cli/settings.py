@@ -70,7 +70,7 @@ def _paths() -> list[str]:
     chosen = os.environ.get("KCHECK_CONFIG")
     if chosen is not None:
         if chosen and not os.path.isfile(chosen):
-            raise UsageError(f"KCHECK_CONFIG={chosen}: no such file")
+            raise UsageError(f"KCHECK_CONFIG={chosen}: no such file or directory")
         return [chosen] if chosen else []
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return [path for path in ("/etc/kcheck.toml", os.path.join(home, "kcheck", "config.toml")) if os.path.isfile(path)]

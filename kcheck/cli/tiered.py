@@ -36,7 +36,7 @@ def tiered(
         typer.Option("--rebuild", metavar="DIR", help="Write lost metadata from manifests of the store."),
     ] = None,
     price: Annotated[
-        float | None, typer.Option("--price", metavar="USD", min=0, help="What a GB costs in a month.")
+        float | None, typer.Option("--price", metavar="USD", min=0, help="Price of a GB in a month, to add costs.")
     ] = None,
     manifests: Annotated[
         bool, typer.Option("--manifests", help="Also compare .log objects with manifests of the Aiven plugin.")

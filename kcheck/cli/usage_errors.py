@@ -35,7 +35,7 @@ def _words(kind: str, error: Any, context: Any, typed: str) -> str:
     if kind == "MissingParameter" and part is not None:
         return f"{_shown(part, context)} is missing"
     if kind == "BadParameter" and part is not None:
-        words = error.message.rstrip(".").replace("is not a valid int", "is not a whole number")
+        words = error.message.rstrip(".").replace("is not a valid int", "is not an integer")
         return f"{_name(part)}: {words.replace('is not a valid float', 'is not a number')}"
     if kind == "BadOptionUsage":
         takes_none = "does not take" in message

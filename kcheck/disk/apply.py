@@ -45,7 +45,7 @@ def apply(data: bytes, folder: str) -> ApplyResult:
     """
     plan = parse_plan(data)
     if any(map(lacks_digest, plan.operations)):
-        raise PlanError("the plan is of a bundle: plan_here computes the digests that it lacks")
+        raise PlanError("the plan is of a bundle; plan_here computes the digests that it lacks")
     with _os_errors_as_apply_error(folder), Backup(folder) as backup:
         backup.check_apart(plan.log_dirs)
         check_same(plan, begun=backup.journal() is not None)
@@ -76,7 +76,7 @@ def undo(folder: str) -> ApplyResult:
         raise UsageError(f"{folder}: no such file or directory")
     with _os_errors_as_apply_error(folder), Backup(folder) as backup:
         if backup.journal() is None:
-            raise PlanError(f"{folder} holds no backup of an applied plan")
+            raise PlanError(f"{folder}: no backup of an applied plan in it")
         data = backup.read(PLAN)
         plan = parse_plan(data)
         check_not_another(plan)
@@ -155,7 +155,7 @@ class _PlanRun:
             status = status_at(place)
             if status is not None and status.st_dev != self.backup.device():
                 raise PlanError(
-                    f"{operation.path} is a directory: put the backup on the same file system, so that it can be moved"
+                    f"{operation.path} is a directory; put the backup on the same file system, so that it can be moved"
                 )
 
     def refuse_leftovers(self) -> None:
@@ -165,7 +165,7 @@ class _PlanRun:
             if status_at(place) is not None:
                 where = os.path.join(os.path.dirname(operation.path), place.name)
                 raise PlanError(
-                    f"an earlier apply of this plan used another backup: use that one, or remove {where} if it is lost"
+                    f"an earlier apply of this plan used another backup; use that one, or remove {where} if it is lost"
                 )
 
     def back_up(self, pending: list[int]) -> Journal:
@@ -310,7 +310,7 @@ class _PlanRun:
         os.fsync(place.parent)
         if self.is_pending(number):
             raise StalePlanError(
-                f"{operation.path} is unchanged after its operation: another process may have restored it"
+                f"{operation.path} is unchanged after its operation; another process may have restored it"
             )
 
     def _stage_back(self, number: int, saved: Attributes | None) -> None:

@@ -45,12 +45,12 @@ def known_identities(log_dirs: Iterable[tuple[Tree, str]]) -> tuple[LogDirIdenti
 def check_same(plan: Plan, *, begun: bool) -> None:
     """Raise PlanError unless each log dir is the planned one; `begun` if apply has changed some."""
     if len(plan.identities) != len(plan.log_dirs):
-        raise PlanError("the plan does not say whose log dirs it is for (identities): make it again with kcheck repair")
+        raise PlanError("the plan does not name its log dirs (identities); make it again with kcheck repair")
     for planned, now in _untouched(plan):
         if now != planned:
             raise StalePlanError(f"{planned.log_dir}/{META_PROPERTIES} has changed since repair made the plan")
         if now.meta_properties is None and not begun and not _has_kafka_names(planned.log_dir):
-            raise PlanError(f"{planned.log_dir} is not a log dir: it has no file and no directory of Kafka")
+            raise PlanError(f"{planned.log_dir}: not a log dir; it has no file and no directory of Kafka")
 
 
 def check_not_another(plan: Plan) -> None:
@@ -77,7 +77,7 @@ def _untouched(plan: Plan) -> Iterator[tuple[LogDirIdentity, LogDirIdentity]]:
             ids = [None if value is None else str(value) for value in (getattr(planned, name), getattr(now, name))]
             if ids_differ(*ids):
                 key = name.replace("_", ".")
-                raise PlanError(f"{planned.log_dir} is another log dir: its {key} is {ids[1]}, in the plan {ids[0]}")
+                raise PlanError(f"{planned.log_dir} is another log dir; its {key} is {ids[1]}, in the plan {ids[0]}")
         yield planned, now
 
 

@@ -65,11 +65,11 @@ def held(log_dirs: Iterable[str]) -> Iterator[None]:
                 fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 here = os.stat(FileKind.LOCK, dir_fd=folder, follow_symlinks=False)
                 if not os.path.samestat(os.fstat(descriptor), here):
-                    raise LogDirInUseError(f"{log_dir} is in use: another process has just released {path}")
+                    raise LogDirInUseError(f"{log_dir} is in use; another process has just released {path}")
                 if _tidied(folder) or is_made:
                     stack.callback(_remove, folder)
             except BlockingIOError as error:
-                raise LogDirInUseError(f"{log_dir} is in use: another process holds {path}") from error
+                raise LogDirInUseError(f"{log_dir} is in use; another process holds {path}") from error
             except OSError as error:
                 raise LogDirInUseError(f"cannot lock {path}: {error.strerror}") from error
         yield

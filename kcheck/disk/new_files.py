@@ -220,7 +220,7 @@ def write_tree(out: str, files: Mapping[str, bytes]) -> None:
     _take_back(out)
     try:
         if os.path.lexists(out) and set(os.listdir(out)) - {_TEMPORARY}:
-            raise UsageError(f"{out} is not empty: choose a new directory")
+            raise UsageError(f"{out} is not empty; choose a new directory")
     except OSError as error:
         raise UsageError(f"cannot read {out}: {word_for(error)}") from error
     write_files(out, (), files, apart_from=())

@@ -99,7 +99,7 @@ class Places:
 def opened_log_dir(log_dir: str) -> int:
     """Return the descriptor of a log dir; PlanError if a link leads to it, OSError if it is missing."""
     if os.path.realpath(log_dir) != log_dir:
-        raise PlanError(f"{log_dir} contains a symbolic link: the plan must have the real path")
+        raise PlanError(f"{log_dir} contains a symbolic link; the plan must have the real path")
     return os.open(log_dir, _DIRECTORY)
 
 

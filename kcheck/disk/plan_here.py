@@ -27,7 +27,7 @@ def plan_here(data: bytes, at: Sequence[str], folder: str) -> bytes:
     missing = next(filter(_is_in_bundle, here.log_dirs), None)
     if missing is not None:
         name = "" if len(plan.log_dirs) == 1 else f"{os.path.basename(missing)}="
-        raise UsageError(f"{missing} is in a bundle: say where the log dir is on this machine, with --map {name}PATH")
+        raise UsageError(f"{missing} is in a bundle; name the log dir on this machine with --map {name}PATH")
     if here == plan and not any(map(lacks_digest, plan.operations)):
         return data
     begun = _begun(folder)
@@ -51,7 +51,7 @@ def _places(plan: Plan, at: Sequence[str]) -> Iterator[tuple[str, str]]:
             known = ", ".join(map(os.path.basename, plan.log_dirs))
             raise UsageError(f"--map {text}: must be NAME=PATH, once for each log dir of the plan: {known}")
         if not os.path.isdir(path):
-            raise UsageError(f"--map {text}: {path} is not a directory")
+            raise UsageError(f"--map {text}: {path}: not a directory")
         named.add(matches[0])
         yield matches[0], os.path.realpath(path)
 

@@ -51,9 +51,9 @@ def uncounted_words(
             yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
         what = "is lost, and not counted" if is_dead else "is not counted"
         steps = "" if is_dead or not has_steps else "; the steps are without it"
-        yield f"What only broker {gap.broker_id} holds {what}{steps}."
+        yield f"Data that only broker {gap.broker_id} has {what}{steps}."
     for path in without:
-        yield f"What only {path} holds is lost, and not counted."
+        yield f"Data that only {path} has is lost, and not counted."
     for premise in premises:
         whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
         is_lost = premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED

@@ -70,7 +70,7 @@ def _uncounted(premises: Iterable[JudgedPremise]) -> Iterator[str]:
             is_lost = premise.status is PremiseStatus.REFUTED
             yield "First restore __remote_log_metadata." if is_lost else "Losses in remote storage are not known here."
         else:
-            yield f"First mend {premise.id}: what it costs is not counted here."
+            yield f"First mend {premise.id}; its cost is not counted here."
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
         brokers = f"{agree(len(gaps), 'broker', 'brokers')} {listed([gap.broker_id for gap in gaps], most=len(gaps))}"
         replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
         yield (
-            f"First see whether kcheck repair makes {brokers} start, and ask again: what only {its}"
+            f"First see whether kcheck repair makes {brokers} start, and ask again. Data that only {its}"
             f" {counted(replicas, 'replica')} {agree(replicas, 'holds', 'hold')} is not counted. Otherwise:"
         )
 
@@ -147,8 +147,8 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     for number, rows in sorted(by_number.items()):
         directories = agree(len(rows), "directory", "directories")
         yield (
-            f"Before broker {number} starts, move its {directories} of {_names(rows)} out of the log dir:"
-            f" {agree(len(rows), 'it lacks', 'they lack')} records that no fetch brings back."
+            f"Before broker {number} starts, move its {directories} of {_names(rows)} outside every log dir."
+            f" {agree(len(rows), 'It lacks', 'They lack')} records that no fetch brings back."
         )
 
 
@@ -208,8 +208,8 @@ def _unseen(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     rows = [row for row in partitions if row.is_in_doubt]
     if rows:
         yield (
-            "Whether the controllers elect replicas that are not in sync is not known"
-            f" ({UNCLEAN}): if they do, records of {_names(rows)} can be lost. Name the server.properties of a"
+            "It is not known if the controllers elect replicas that are not in sync"
+            f" ({UNCLEAN}). If they do, records of {_names(rows)} can be lost. Name the server.properties of a"
             " controller by --config."
         )
 

@@ -29,6 +29,10 @@ class _LookPart(NamedTuple):
     is_optional: bool
 
 
+_PLACES = {"log_dir": "PATH"}
+"""The words for values that the message does not name, where they are not the name in capitals."""
+
+
 def look(rule: LogRule | None, where: LogPlace, values: Mapping[str, object]) -> str | None:
     """Return the command to type, with the values of the line, and the rest in capitals; None without one."""
     if rule is None or not rule.look:
@@ -40,7 +44,7 @@ def look(rule: LogRule | None, where: LogPlace, values: Mapping[str, object]) ->
             continue
         pieces.append(part.texts[0])
         for name, value, text in zip(part.names, known, part.texts[1:], strict=True):
-            pieces += (name.upper() if value is None else shell_word(value), text)
+            pieces += (_PLACES.get(name, name.upper()) if value is None else shell_word(value), text)
     # A message about a log dir names no partition, and one about the broker no log dir.
     return "".join(pieces).replace(" --partition PARTITION", "")
 

@@ -18,12 +18,12 @@ def repair_row(repair: FirstRepair) -> Row:
 def why_first(repair: FirstRepair) -> str:
     """Return the next start of the broker without its repair."""
     discards = "" if repair.discards is None else f"; {discarded_words(repair)}"
-    return f"broker {repair.broker_id} is to be repaired first: without that {repair.why}{discards}"
+    return f"broker {repair.broker_id} is to be repaired first; without that {repair.why}{discards}"
 
 
 def discarded_words(repair: FirstRepair) -> str:
     """Return the discarded records of a repair, as a clause."""
-    return f"the repair of broker {repair.broker_id} discards {repair.discards}, which its start would discard too"
+    return f"the repair of broker {repair.broker_id} discards {repair.discards}, which the broker would discard too"
 
 
 def added_words(log_dirs: Sequence[BrokerLogDir]) -> str:

@@ -11,7 +11,7 @@ from kcheck.core.sums import known_sum
 from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.loss import LostRecords
 from kcheck.model.release import Release
-from kcheck.words import counted, epoch_words, lost_words, offset_span, record_count, some_reasons
+from kcheck.words import counted, epoch_words, lost_words, record_count, some_reasons
 
 NEXT_STARTS = {
     Outcome.ABORT: "will not boot",
@@ -23,7 +23,7 @@ NEXT_STARTS = {
 }
 """The outcome of a log dir or a broker in words."""
 
-LET_START = "Let the broker start: it rebuilds the leader epochs."
+LET_START = "Let the broker start. It rebuilds the leader epochs."
 _ELECT_FIRST = "The broker rebuilds the leader epochs, but the log of another broker differs. Run kcheck recover first."
 _LOGS_DIFFER = ("KC401", "KC402")
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
@@ -97,14 +97,14 @@ def _with_loss(finding: Finding, start: PartitionPrediction) -> Finding:
     if start.lost is None or not any(claim.claimed is Claimed.CUTS for claim in finding.claims):
         return finding
     severity = Severity.WARNING if finding.severity is Severity.INFO else finding.severity
-    effect = f"{finding.effect} The next start loses {lost_words(start.lost, offset_span)}."
+    effect = f"{finding.effect} The next start loses {lost_words(start.lost)}."
     return finding._replace(effect=effect, severity=severity)
 
 
 def _epoch_words(log: LoadedLog, release: Release) -> str:
     if not log.leader_epochs:
         return f"Kafka {release.name} then has no leader epoch."
-    known = f"Its leader epochs are then {epoch_words(log.leader_epochs, _EPOCH_COUNT)}."
+    known = f"The file then has {epoch_words(log.leader_epochs, _EPOCH_COUNT)}."
     if knows_all_epochs(log):
         return known
     return f"{known} Records below offset {log.leader_epochs[0].start_offset} then have no epoch."
@@ -120,7 +120,7 @@ def start_words(start: PartitionPrediction, release: Release) -> str:
             return f"{who} takes the log dir offline at its next start{why}."
         case Outcome.STRAY | Outcome.DELETED:
             return f"{who} does not serve this directory after its next start{why}."
-    loses = "no record" if start.lost is None else lost_words(start.lost, offset_span)
+    loses = "no record" if start.lost is None else lost_words(start.lost)
     then = "" if start.log is None else f" The log then ends at offset {start.log.log_end_offset}."
     return f"At its next start {who} loses {loses}{why}.{then}"
 

@@ -12,7 +12,7 @@ from kcheck.core.start.strays import registers_cleanly
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
-from kcheck.words import listed, lost_words, offset_span, partition_name, some_of
+from kcheck.words import listed, lost_words, partition_name, some_of
 
 
 class PreflightReason(NamedTuple):
@@ -44,7 +44,7 @@ def _why(kind: ReasonKind, partition: PartitionPrediction) -> str:
     if kind is ReasonKind.UNKNOWN:
         return partition.uncertain or partition.reason or "its log was not read"
     if kind is ReasonKind.LOSS and partition.lost is not None:
-        return f"{lost_words(partition.lost, offset_span)} lost{f': {partition.reason}' if partition.reason else ''}"
+        return f"{lost_words(partition.lost)} lost{f': {partition.reason}' if partition.reason else ''}"
     doubt = f" ({partition.uncertain})" if partition.uncertain else ""
     return f"{partition.reason or partition.outcome}{doubt}"
 

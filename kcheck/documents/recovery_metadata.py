@@ -30,7 +30,7 @@ def sentences(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
 def _unknown(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
     assumed = {word for topic in plan.topics for word in topic.assumed}
     if "configs" in assumed:
-        yield "Topic configurations are not known: kcheck turns retention off, so that nothing is deleted."
+        yield "Topic configurations are not known. kcheck turns retention off, so that nothing is deleted."
     remote = [topic for topic in plan.topics if topic.name in disks.tiered and "configs" in topic.assumed]
     if remote:
         is_on = "remote.storage.enable" in remote[0].configs
@@ -42,11 +42,11 @@ def _unknown(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
         )
         yield f"Records of {names} are in remote storage: {what}."
     if "replicas" in assumed:
-        yield "The order of replicas is not known: the preferred replica alternates."
+        yield "The order of replicas is not known, so the preferred replica alternates."
     if "partitions" in assumed:
         yield "A topic has as many partitions as the disks show."
     if disks.old is None and not plan.records:
-        yield "ACLs, SCRAM users, quotas and broker configurations are lost: add them to the answers file."
+        yield "ACLs, SCRAM users, quotas and broker configurations are lost. Add them to the answers file."
 
 
 def disks_row(disks: HeldDisks) -> Row:

@@ -17,7 +17,7 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         here = len(loss.survivors) - len(loss.damaged)
         yield f"{here} of {counted(count, 'controller')} still {agree(here, 'has', 'have')} the metadata."
     elif not loss.is_one_history:
-        yield "The copies are of two histories of the cluster: a leader with one of them truncates the other."
+        yield "The copies are of two histories of the cluster. A leader with one of them truncates the other."
         yield "Do not start any node yet."
     elif loss.behind:
         behind = loss.behind
@@ -35,15 +35,17 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
     if not loss.is_one_history:
         return
     newest, copy = loss.newest, loss.copy
-    yield f"The newest copy is that of node {newest.node_id}: epoch {copy.epoch}, up to offset {copy.end - 1}."
+    yield f"The newest copy is of node {newest.node_id}: epoch {copy.epoch}, up to offset {copy.end - 1}."
     if loss.has_all_committed:
-        yield "These disks are those of a majority: the copy has everything that was committed."
+        yield "These disks are of a majority, so the copy has everything that was committed."
     else:
         end = loss.committed_to
-        unknown = "Whether its records were committed is not known."
+        unknown = "It is not known if its records were committed."
         yield f"Its records up to offset {end - 1} were committed for certain." if end else unknown
         yield (
-            "Records that no copy here has are lost." if loss.behind else "What only the lost controllers had is lost."
+            "Records that no copy here has are lost."
+            if loss.behind
+            else "Metadata that only the lost controllers had is lost."
         )
 
 

@@ -9,7 +9,7 @@ from kcheck.model.release import Release
 
 ACCORDING_TO = ", according to "
 """Stands before the copy that says so in the reason of a prediction."""
-NOT_SERVED = "nobody serves it: "
+NOT_SERVED = "no broker serves it: "
 """Stands before the reason why a replica takes no part in an election."""
 KEPT = ": the broker keeps the directory and does not serve it"
 SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"

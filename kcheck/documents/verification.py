@@ -57,13 +57,13 @@ class PlanStep(NamedTuple):
 
 
 COLUMNS = (
-    Column("kind", "string", "What the step is about."),
+    Column("kind", "string", "The subject of the step."),
     Column("topic", "string", "The topic; empty for a step of a broker."),
     Column("partition", "int64", "The partition."),
     Column("broker_id", "int64", "The broker; empty for a step that is of no single one."),
-    Column("expected", "string", "What the plan expects."),
-    Column("seen", "string", "What is there."),
-    Column("ok", "bool", "Whether it is as expected; empty if that is not known."),
+    Column("expected", "string", "The state that the plan expects."),
+    Column("seen", "string", "The state that was found."),
+    Column("ok", "bool", "True if it is as expected; empty if that is not known."),
 )
 
 

@@ -149,7 +149,7 @@ def _in_order(parts: "Iterator[IntactBatch | Break]", last: int) -> "Iterator[In
 
 def _misplaced(part: IntactBatch, start: Offset, end: Offset) -> Break:
     batch = part.batch
-    message = f"the offsets {batch.base_offset} to {batch.last_offset} come before lower ones"
+    message = f"offsets {batch.base_offset}-{batch.last_offset} come before lower ones"
     place = DamagedPlace(part.path, batch.position, batch.size, message)
     return Break(Omission.DAMAGED, start, end, batch.record_count, place)
 
@@ -229,7 +229,7 @@ class _SegmentParts:
             self._low, self.last = batch.base_offset, batch.base_offset - 1
         self._floor = None
         if not self._low <= batch.base_offset <= batch.last_offset <= self._high:
-            return f"the offsets {batch.base_offset} to {batch.last_offset} do not fit into the segment"
+            return f"offsets {batch.base_offset}-{batch.last_offset} do not fit into the segment"
         return None if batch.magic in _MAGICS else f"unknown magic {batch.magic}"
 
 

@@ -115,7 +115,7 @@ def sources(paths: list[str], wanted: PartitionFilter) -> Sources:
         logs += [log for log in _kept(tree, path) if wanted.has(log.topic or "", log.partition or 0)]
     for target in targets:
         if target.tree.is_bundle:
-            raise UsageError(f"{target.path}: a bundle holds no records")
+            raise UsageError(f"{target.path}: a bundle has no records")
         for log in _logs_of(target, wanted, log_dirs, findings):
             if not log.is_named and log.topic in INTERNAL and not _names_internal(wanted):
                 skipped.append(Skipped(log.path, "a topic that brokers write; --topic exports it"))
@@ -204,7 +204,7 @@ def _file(target: Target) -> ExportLog:
         raise UsageError(f"{path}: no such file or directory")
     folder, name = split(path)
     if ".log" not in name:
-        raise UsageError(f"{path}: only a .log holds records")
+        raise UsageError(f"{path}: only a .log has records")
     segment = SegmentFile(path, name, parse_file(name).offset, tree.directory(folder, follow=True))
     saved = _saved_log(tree, folder)
     if saved is not None:

@@ -110,7 +110,7 @@ def open_runs(paths: Sequence[str]) -> list[FleetRun]:
 def _runs_of(path: str) -> list[FleetRun]:
     """Return the run in a directory, or those below it."""
     if not tree_of(path).is_directory(path):
-        raise unusable(path, f"{path} is not a directory: name a run, or the --output-dir directory of its scan")
+        raise unusable(path, f"{path}: not a directory; name a run, or the --output-dir directory of its scan")
     whole_run = run_in(path)
     if whole_run is not None:
         return [whole_run]
@@ -119,7 +119,7 @@ def _runs_of(path: str) -> list[FleetRun]:
     except UnreadableError as error:
         raise UsageError(f"{path}: {error}") from error
     if not runs:
-        raise UsageError(f"{path} holds no run: there is no {MANIFEST} in it, nor in a directory run=ID below it")
+        raise UsageError(f"{path}: no run in it; a run has {MANIFEST}, in this directory or in run=ID below it")
     return runs
 
 
@@ -221,7 +221,7 @@ def _names(there: Collection[str], wanted: Collection[str], known: Collection[st
     """Return the readable columns. An older kcheck had fewer, a newer one has more, but a run cannot have both."""
     missing, other = [name for name in known if name not in there], [name for name in there if name not in known]
     if missing and other:
-        raise UnreadableError(f"it has the column {other[0]}, and none of the name {missing[0]}")
+        raise UnreadableError(f"it has the column {other[0]}, but not the name {missing[0]}")
     return [name for name in wanted if name in there]
 
 

@@ -40,9 +40,9 @@ def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | 
     if current[0] < 0 or current[1] < 0:
         return f"entry {index} has a negative number"
     if index and current[0] <= before[0]:
-        return f"the timestamp of entry {index} is not above that of the entry before it"
+        return f"the timestamp of entry {index} is not above the timestamp of the previous entry"
     if index and current[1] < before[1]:
-        return f"the offset of entry {index} is below that of the entry before it"
+        return f"the offset of entry {index} is below the offset of the previous entry"
     return None
 
 

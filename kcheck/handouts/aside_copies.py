@@ -33,4 +33,4 @@ def aside_words(copies: Iterable[AsideCopy]) -> Iterator[str]:
             f" in a directory that no broker serves: {copy.dir} ({copy.state})"
         )
     if len(rows) > NAMED_MAX:
-        yield f"Such directories beside these: {len(rows) - NAMED_MAX}"
+        yield f"More directories of this kind: {len(rows) - NAMED_MAX}"

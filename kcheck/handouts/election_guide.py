@@ -51,7 +51,7 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
         repair = markdown_code(f"kcheck repair {shell_line(paths) or '...'}")
         gaps.append(
             f"Broker {number} is here, but it does not start: `kcheck predict` says why. First see whether {repair}"
-            " makes it start. If so, make this plan anew: with its logs less may be lost."
+            " makes it start. If so, make this plan again. With its logs less may be lost."
         )
     gaps += _aside(recovery)
     for partition, leader, *_ in unwanted[:NAMED_MAX]:
@@ -84,7 +84,7 @@ def _aside(recovery: Recovery) -> Iterator[str]:
 def _missing(recovery: Recovery) -> Iterator[str]:
     if recovery.image is None:
         yield (
-            "There is no cluster metadata, so the ISR is not known. Add `--metadata PATH` to `kcheck "
+            "Without cluster metadata the ISR is not known. Add `--metadata PATH` to `kcheck "
             "elect`. Without it there are no files for elections."
         )
     if recovery.by_run:
@@ -100,11 +100,11 @@ def _missing(recovery: Recovery) -> Iterator[str]:
     unknown = [number for partition in recovery.partitions for number in partition.unknown_replicas]
     for number in sorted(set(unknown)):
         yield (
-            f"Broker {number} holds {counted(unknown.count(number), 'replica')} and is not here: what they hold is not "
-            f"known. Bring its disks and run `kcheck elect` again, or give it up with `--dead {number}`."
+            f"Broker {number} holds {counted(unknown.count(number), 'replica')} and is not here, so their records are "
+            f"unknown. Bring its disks and run `kcheck elect` again, or give it up with `--dead {number}`."
         )
     for number in sorted(recovery.dead):
-        yield f"Broker {number} is given up: records that only it has are lost."
+        yield f"Broker {number} is given up. Records that only it has are lost."
 
 
 def _costs(recovery: Recovery) -> list[str]:
@@ -119,7 +119,7 @@ def _costs(recovery: Recovery) -> list[str]:
         text = f"With this plan {_counted(losing)} {verb} {record_count(lost.records, at_most=lost.at_most)}"
         text += f"; {share} of them committed."
     if recovery.saved is not None:
-        text += f"\n\nThe records that are cut are saved in {markdown_code(recovery.saved)}."
+        text += f"\n\nThe lost records are saved in {markdown_code(recovery.saved)}."
         text += " `kcheck export` writes them for a producer."
     return ["## What it costs", text]
 
@@ -162,16 +162,16 @@ def _starts(recovery: Recovery) -> list[str]:
     return [
         "## Start the brokers, in this order",
         (
-            f"{'After the first step, do' if recovery.together else 'Do'} not start two at once. After each start, wait"
+            f"{'After the first step, do' if recovery.together else 'Do'} not start two at once. After each one, wait"
             " until its server.log has a line that ends with\n"
-            f"`started (kafka.server.{started})`, then until this prints the same lines twice, 30 seconds apart:"
+            f"`started (kafka.server.{started})`. Then wait until this prints the same lines twice, 30 seconds apart:"
         ),
         fenced([describe(recovery, "--under-replicated-partitions")]),
         order,
         (
-            f"After the last start, this prints {_counted(recovery.unclean)}, those of election.json:"
+            f"After the last start, this prints {_counted(recovery.unclean)}, as in election.json:"
             if recovery.unclean
-            else "After the last start, this prints nothing: every partition has a leader."
+            else "After the last start, this prints nothing, because every partition has a leader."
         ),
         fenced([describe(recovery, "--unavailable-partitions")]),
     ]
@@ -213,7 +213,7 @@ def _early(recovery: Recovery, number: int, rows: Sequence[Displaced]) -> list[s
     return [
         f"## Before broker {number} starts",
         (
-            f"As soon as {_any_broker(rows)} starts, the controller elects its replica of {_counted(parts)}: it is in"
+            f"As soon as {_any_broker(rows)} starts, the controller elects its replica of {_counted(parts)}. It is in"
             " sync, but a broker that runs by now has records that it lacks. After an unclean election here"
             f" {saved} records are lost, without it {lost}:"
         ),
@@ -247,7 +247,7 @@ def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
             fenced([tool_commands.reassign(recovery, "reassignment.json", "--execute")]),
             (
                 f"It prints `{_reassigned(recovery)}`. To undo this before the election, use rollback.json in the same"
-                " way: all its brokers must be alive."
+                " way. All its brokers must be alive."
             ),
         ]
     if recovery.release.has_leader_election_tool:
@@ -337,7 +337,7 @@ def _checks(recovery: Recovery) -> list[str]:
         "## Check",
         f"Wait until this prints {nothing}:",
         fenced([describe(recovery, "--under-replicated-partitions")]),
-        "Then `kcheck verify` says what of this plan came true, and what is still to do:",
+        "Then `kcheck verify` shows which steps came true, and which are left:",
         fenced([f"kcheck verify {shell_word(recovery.folder)} {paths}"]),
     ]
 
@@ -354,7 +354,7 @@ def _restore(recovery: Recovery, files: Collection[str]) -> list[str]:
         lines += [
             "When every broker in restore.json runs again, give the partitions all their replicas:",
             fenced([tool_commands.reassign(recovery, "restore.json", "--execute")]),
-            f"It prints `{_reassigned(recovery)}`. Repeat this until no line says `still in progress`:",
+            f"It prints `{_reassigned(recovery)}`. Repeat this until no line has `still in progress`:",
             fenced([tool_commands.reassign(recovery, "restore.json", "--verify")]),
         ]
     short = [part for part in recovery.partitions if _on_dead(part, recovery)]

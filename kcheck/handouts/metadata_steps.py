@@ -16,7 +16,9 @@ _TOPIC_COUNT_MAX = 3
 _KRAFT = 1
 
 
-_RETIRE = QuorumStep("Never start a former controller with its old disk", notes=("It would lead with what it knew.",))
+_RETIRE = QuorumStep(
+    "Never start a former controller with its old disk", notes=("It would lead with its own history.",)
+)
 
 
 class MetadataContext(NamedTuple):
@@ -54,7 +56,7 @@ def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
 
 def _stop(context: MetadataContext) -> QuorumStep:
     note = (
-        "Work with copies of the disks: this cluster is for reading."
+        "Work with copies of the disks. This cluster is for reading."
         if context.standalone
         else "Keep the disks of the former controllers, and do not start them."
     )
@@ -62,7 +64,7 @@ def _stop(context: MetadataContext) -> QuorumStep:
 
 
 def _apply(context: MetadataContext) -> QuorumStep:
-    older = "Brokers with an older copy of the metadata drop it by themselves."
+    older = "Brokers with an older copy of the metadata delete it by themselves."
     return apply_step(context.files, *(() if context.is_bootstrap else (older,)))
 
 
@@ -114,11 +116,11 @@ def _start(context: MetadataContext) -> Iterator[QuorumStep]:
     notes = ["At first only the best replica of a partition is in sync; the others follow it."]
     if context.is_bootstrap:
         command = f"kcheck cluster {shell_line([f'{number}={context.controller.log_dir}'])}"
-        waits = ("Start no broker before this shows the topics: without them it sets every replica aside.",)
+        waits = ("Start no broker before this shows the topics. Without them it renames every replica to -stray.",)
         title = f"Start controller {number}, alone"
         yield QuorumStep(title, (command,), waits, action=RescueAction.CONTROLLER)
     else:
-        notes.insert(0, "Brokers may start at the same moment: they wait for its metadata.")
+        notes.insert(0, "Brokers may start at the same moment. They wait for its metadata.")
     notes += _offline(context.plan)
     title = "Start the brokers" if context.is_bootstrap else f"Start controller {number}, then the brokers"
     yield QuorumStep(title, notes=tuple(notes), action=RescueAction.BROKERS)
@@ -130,7 +132,7 @@ def _check(context: MetadataContext) -> QuorumStep:
         f"kafka-topics.sh {_SERVER} --describe --under-replicated-partitions",
         f"kcheck cluster {shell_line(context.arguments)}",
     )
-    note = "No log dir may have a directory that ends in -stray: if one has, stop all brokers and ask again."
+    note = "No log dir may have a directory that ends in -stray. If one has, stop all brokers and ask again."
     title = "See that the quorum has a leader, and the cluster its topics"
     return QuorumStep(title, commands, (note,), action=RescueAction.CHECK)
 

@@ -81,7 +81,7 @@ def _apply(context: QuorumContext) -> Iterator[QuorumStep]:
     if not context.plans:
         return
     copies = [edit.source.node_id for edit in context.rescue.edits if isinstance(edit, CopyLog)]
-    yield apply_step(context.plans, *(f"The plan holds the copy of node {number}." for number in copies[:1]))
+    yield apply_step(context.plans, *(f"The plan contains the copy of node {number}." for number in copies[:1]))
 
 
 def apply_step(files: Sequence[NodeFile], *more: str) -> QuorumStep:
@@ -193,10 +193,10 @@ def _grow(context: QuorumContext) -> QuorumStep:
     notes = [
         "Kafka has no command for that with static voters. Stop every node, and do this for each new controller.",
         f"On every node, set controller.quorum.voters={number}@{place},{new}@{_PLACE},{new + 1}@{_PLACE}.",
-        "An empty controller that starts could win the election, and cut the log: copy it before the first start.",
+        "An empty controller that starts could win the election, and truncate the log. Copy it before that.",
     ]
     if context.checks_voters:
-        notes.append("Remove quorum-state of every node: it names the former voters, and the nodes would not start.")
+        notes.append("Remove quorum-state of every node. It names the former voters, and the nodes would not start.")
     return QuorumStep("Add controllers again, later", tuple(commands), tuple(notes))
 
 

@@ -33,7 +33,7 @@ def repair_steps(repairs: Sequence[FirstRepair]) -> list[str]:
             f"{brokers}. `kcheck apply` asks you to type `apply`, and keeps what it replaces for `kcheck undo`."
         ),
         *_steps(repairs),
-        "Run `kcheck elect` on the same paths again: it names no repair any more.",
+        "Run `kcheck elect` on the same paths again. It names no repair any more.",
     ]
 
 

@@ -165,14 +165,14 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     count, folder = len(names), shell_word(f"{plan.backup}/broker-{number}")
     it, which = agree(count, "it", "them"), agree(count, "directory", "directories")
     what = f"Move {count} {which} of broker {number} aside: {agree(count, 'it lacks', 'they lack')} records, and only a"
-    what += " whole new copy brings them back"
+    what += " complete new copy brings them back"
     if step.directories:
         moved = [
             f"{shell_word(log_dir)}/*-delete"
             for log_dir in dict.fromkeys(source.rpartition("/")[0] for source in sources)
         ]
         what = f"If {agree(count, 'its topic', 'their topics')} should come back, move {count} -delete {which} of"
-        what += f" broker {number} aside: the broker removes {it} soon after its start"
+        what += f" broker {number} aside: the broker removes {it} soon after it starts"
     return StepText(
         what,
         f"broker {number} is stopped",
@@ -225,7 +225,7 @@ def _stop(step: RecoveryStep, _: PlanContext) -> StepText:
     brokers = _brokers(step.brokers)
     return StepText(
         f"Stop {brokers}: the next broker has to be alone when it is elected",
-        "unclean elections are off on every controller: where they are on, the next broker would take over",
+        "unclean elections are off on every controller; where they are on, the next broker would take over",
         ("bin/kafka-server-stop.sh",),
         f"the {agree(len(step.brokers), 'process of', 'processes of')} {brokers} ended by"
         f" {agree(len(step.brokers), 'itself', 'themselves')}",
@@ -285,7 +285,7 @@ def _restore(step: RecoveryStep, plan: PlanContext) -> StepText:
             tool_commands.reassign(plan.recovery, "restore.json", "--execute"),
             tool_commands.reassign(plan.recovery, "restore.json", "--verify"),
         ),
-        'no line says "still in progress"',
+        'no line has "still in progress"',
         "nothing",
     )
 

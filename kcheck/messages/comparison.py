@@ -77,7 +77,7 @@ def _of_directory(event: LogEvent, here: Iterable[LogOnDisk]) -> Iterator[LogCom
     if isinstance(renamed, str):
         name = renamed.replace("\\", "/").rstrip("/").rpartition("/")[2]
         is_there = any(log.directory == name for log in here)
-        yield LogComparison(event, f"renamed to {name}", "it is there" if is_there else "it is gone", is_there)
+        yield LogComparison(event, f"renamed to {name}", "it is there" if is_there else "it is missing now", is_there)
 
 
 def _of_log(event: LogEvent, log: LogOnDisk) -> Iterator[LogComparison]:

@@ -110,7 +110,7 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
         "A hash map orders the brokers that a controller fences at once.", since="4.0"
     )
     hashes_broker_epochs_as_record: Behaviour = Behaviour(
-        "That map hashes ids and epochs as those of a record.", since="4.2"
+        "That map hashes ids and epochs as a record does.", since="4.2"
     )
 
     # Metadata log.
@@ -314,7 +314,7 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
         "A recovery writes a snapshot at the base of each segment before it reads that.", since="1.0"
     )
     keeps_snapshot_per_segment: Behaviour = Behaviour(
-        "Startup keeps the producer snapshot of each segment, and deletes those of no segment.",
+        "Startup keeps the producer snapshot of each segment, and deletes all others.",
         since="2.8",
         reference="KAFKA-9393",
     )

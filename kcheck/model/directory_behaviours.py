@@ -36,7 +36,7 @@ class DirectoryBehaviours:
         since="4.1",
     )
     cordons_log_dirs: Behaviour = Behaviour(
-        "A broker can cordon log dirs: they get no new replicas.", since="4.3", reference="KIP-1066"
+        "A broker can cordon log dirs, which then get no new replicas.", since="4.3", reference="KIP-1066"
     )
     needs_segment_to_delete: Behaviour = Behaviour(
         "Startup aborts if a -delete directory has no segment.", since="2.2.1", until="2.2.2"

@@ -54,9 +54,9 @@ def parse_plan(data: bytes) -> Plan:
     document = _typed(value, dict, "the plan")
     schema = document.get("schema")
     if schema == ELECTION_SCHEMA:
-        raise PlanError("this is a plan of kcheck elect, which apply does not carry out: use kcheck verify")
+        raise PlanError("this is a plan of kcheck elect, which apply does not carry out; use kcheck verify")
     if schema is None:
-        raise PlanError("this is not a plan of kcheck repair: it has no schema")
+        raise PlanError("this is not a plan of kcheck repair, because it has no schema")
     if schema != SCHEMA:
         kind = PlanVersionError if isinstance(schema, str) and schema.startswith("kcheck.plan/") else PlanError
         raise kind(f"the plan has schema {schema!r}; this kcheck reads {SCHEMA}")
@@ -67,7 +67,7 @@ def parse_plan(data: bytes) -> Plan:
     _check_apart(operations)
     plan = Plan(_typed(document.get("kafka"), str, "kafka"), log_dirs, operations, _identities(document, log_dirs))
     if document.get("sha256") not in (None, plan_row(plan)["sha256"]):
-        raise PlanError("the plan has changed since kcheck wrote it: remove its field sha256 if that was you")
+        raise PlanError("the plan has changed since kcheck wrote it; remove its field sha256 if that was you")
     return plan
 
 
@@ -196,7 +196,7 @@ def _changes_problem(operation: Patch) -> str | None:
         if change.position < end or len(change.old) != len(change.new) or not change.old or change.old == change.new:
             return f"the change at position {change.position} changes nothing, overlaps, or is out of order"
         end = change.position + len(change.old)
-    return None if 0 < end <= operation.after.size else "the changes are outside of the file, or there are none"
+    return None if 0 < end <= operation.after.size else "the changes are outside of the file, or missing"
 
 
 def _digest(value: object, what: str, *, computed: bool = False) -> Digest | None:

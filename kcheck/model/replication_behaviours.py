@@ -63,7 +63,7 @@ class ReplicationBehaviours:
         reference="KIP-537",
     )
     reassignment_waits_for_every_replica: Behaviour = Behaviour(
-        "KRaft completes a reassignment when all its replicas are in sync; before, when those that it adds are.",
+        "KRaft completes a reassignment when all its replicas are in sync; before, when the added replicas are.",
         since="3.8",
         reference="KAFKA-15665",
     )
@@ -87,7 +87,7 @@ class ReplicationBehaviours:
         reference="KAFKA-7395",
     )
     drops_log_when_leader_ends_behind: Behaviour = Behaviour(
-        "A follower out of range whose leader has caught up meanwhile deletes its whole log.",
+        "A follower out of range whose leader has caught up meanwhile deletes its log.",
         until="0.9.0.1",
         reference="KAFKA-2143",
     )

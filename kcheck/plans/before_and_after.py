@@ -79,9 +79,9 @@ def _partition(prediction: PartitionPrediction | None, against: PartitionPredict
         return f"{end} and LOSES {record_count(lost.records, lost.counted, lost.at_most)}"
     if prediction.outcome is Outcome.STRAY:
         return "becomes a stray: no broker serves it"
-    read = f"; the start reads {prediction.scan_bytes} bytes" if prediction.scan_bytes else ""
+    read = f"; the broker reads {prediction.scan_bytes} bytes" if prediction.scan_bytes else ""
     mended = f" ({prediction.reason})" if prediction.reason else ""
     other = None if against is None else against.log
     if other is not None and other.leader_epochs != prediction.log.leader_epochs:
-        end += f", epochs {epoch_words(prediction.log.leader_epochs) or 'none'}"
+        end += f", {epoch_words(prediction.log.leader_epochs) or 'no leader epochs'}"
     return f"{end}{read}{mended}"

@@ -109,10 +109,10 @@ def require_evidence(target: Target) -> None:
     assert isinstance(bundle, BundleTree)
     if not bundle.has_digests:
         raise UsageError(
-            f"{bundle.path} has no digests, which a plan needs: capture without --no-digests and pseudonyms"
+            f"{bundle.path} has no digests, which a plan needs; capture without --no-digests and pseudonyms"
         )
     if not any(bundle.exists(join(target.path, name)) for name in (META_PROPERTIES, *OFFSET_CHECKPOINTS)):
-        raise UsageError(f"{bundle.path} has partition directories without their log dir: capture the log dir")
+        raise UsageError(f"{bundle.path} has partition directories without their log dir; capture the log dir")
 
 
 def _edited(

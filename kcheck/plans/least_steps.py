@@ -260,7 +260,7 @@ def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -
     if without.log is not None and final.log is not None:
         before, after = without.log, final.log
         if (before.log_start_offset, before.log_end_offset) != (after.log_start_offset, after.log_end_offset):
-            return f"the log has offsets {before.log_start_offset} to {before.log_end_offset}"
+            return f"the log starts at offset {before.log_start_offset} and ends at {before.log_end_offset}"
         if before.leader_epochs != after.leader_epochs:
             return "the leader epochs are wrong after the next start"
         if (before.recovery_point > before.log_end_offset) != (after.recovery_point > after.log_end_offset):

@@ -11,7 +11,7 @@ from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
 from kcheck.plans.least_steps import PlannedStep
 from kcheck.repairs import EntryEdit, RepairStep
-from kcheck.words import lost_words, offset_span, record_count
+from kcheck.words import lost_words, record_count
 
 
 def scope_row(step: RepairStep) -> dict[str, object]:
@@ -150,6 +150,4 @@ def _known(lost: LostRecords | None) -> LostRecords | None:
 def in_words(lost: LostRecords) -> str:
     """Return lost records in words."""
     below = lost.below_high_watermark
-    return f"{lost_words(lost, offset_span)}, {lost.bytes} bytes" + (
-        "" if below is None else f", {below} below the high watermark"
-    )
+    return f"{lost_words(lost)}, {lost.bytes} bytes" + ("" if below is None else f", {below} below the high watermark")

@@ -54,17 +54,17 @@ class Operations:
         tree, path = log_dir.tree, join(log_dir.real, edit.path)
         kind = tree.file_type(path)
         if kind == stat.S_IFLNK:
-            return f"{edit.path} is a symbolic link: it may be moved by hand"
+            return f"{edit.path} is a symbolic link; move it by hand"
         owner = log_dir.by_dir.get(edit.path.partition("/")[0])
         if isinstance(edit, RenameEdit):
             taken = tree.file_type(join(log_dir.real, edit.to)) is not None
-            return f"{edit.to} is there already: move it by hand" if taken else None
+            return f"{edit.to} is there already; move it by hand" if taken else None
         if owner is not None and owner.named[0] != owner.dir:
-            return f"{owner.dir} is renamed first: apply this plan, then plan again"
+            return f"{owner.dir} is renamed first; apply this plan, then plan again"
         if isinstance(edit, WriteEdit) and self._sets_aside(tree, path):
-            return f"{edit.path} is a directory, which is moved first: apply this plan, then plan again"
+            return f"{edit.path} is a directory, which is moved first; apply this plan, then plan again"
         if kind not in (None, stat.S_IFREG) and not isinstance(edit, AsideEdit):
-            return f"{edit.path} is not a regular file: move it by hand"
+            return f"{edit.path} is not a regular file; move it by hand"
         if kind == stat.S_IFREG and (size := tree.size(path)) > INT_MAX:
             return f"{edit.path} has {size} bytes, more than a file of a broker can have"
         if isinstance(edit, WriteEdit) and len(edit.data) > CONTENT_SIZE_MAX:

@@ -91,7 +91,7 @@ class RecoveryProgress(Answer):
             done = f"Done: all {counted(len(self.steps), 'step')}, and every partition is as planned."
             if not self.strays:
                 return (done,)
-            return done, f"No broker serves {some_of([*self.strays])}: remove what nobody needs."
+            return done, f"No broker serves {some_of([*self.strays])}: remove what no application needs."
         step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
             return (f"{wait_words(self.at, count, step.title)} It is once {step.until}.",)
@@ -177,7 +177,7 @@ def next_step(
     now = recover(arguments, question, wanted=wanted, release=release)
     image = now.election.image
     if image is None:
-        raise UsageError("--next needs the metadata of the cluster: name a controller's log dir with --metadata")
+        raise UsageError("--next needs the metadata of the cluster; name a controller's log dir with --metadata")
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
     seen = seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,

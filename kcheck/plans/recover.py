@@ -46,7 +46,7 @@ EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
 
 
-UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"
+UNREAD = "whether all batches are intact, because starts read few of them (kcheck check --depth crc reads all)"
 """Words for the batches that no start reads completely."""
 
 

@@ -62,7 +62,7 @@ class QuorumRecovery(RescueAnswer):
     def sentences(self) -> tuple[str, ...]:
         """The loss and its meaning."""
         if self.loss is None:
-            return ("All copies of the metadata are lost, or none is in these paths.",)
+            return ("No copy of the metadata is left, or none is in these paths.",)
         return tuple(verdict(self.loss))
 
     @cached_property

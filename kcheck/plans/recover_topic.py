@@ -357,7 +357,7 @@ def _rewritten(path: str) -> Iterator[FileOp]:
                     changes.append(Change(int(position) + _EPOCH_AT, old, bytes(_EPOCH_SIZE)))
     if changes:
         before = digest_of_file(LOCAL, path)
-        why = Why(None, "the topic has a lower leader epoch now: followers would never come into sync")
+        why = Why(None, "the topic has a lower leader epoch now, so followers would never come into sync")
         patch = Patch(path, before, before, why, tuple(changes))
         yield patch._replace(after=digest_of(edited(patch, chunks_of(LOCAL, path))))
 

@@ -154,8 +154,8 @@ def copied(tree: Tree, log_dir: str, end: int) -> Iterator[tuple[str, bytes]]:
         size = _valid_size(tree, join(path, name)) if name in kept[-1:] else names[name] or 0
         if size > CONTENT_SIZE_MAX:
             raise UsageError(
-                f"{join(path, name)} has {size} bytes, more than a plan carries: copy {path} to the controller with"
-                " cp -a, without quorum-state, and ask again"
+                f"{join(path, name)} has {size} bytes, more than a plan carries; copy {path} to the controller"
+                " (cp -a, without quorum-state), and ask again"
             )
         with tree.open(join(path, name)) as source:
             yield name, source.pread(size, 0)

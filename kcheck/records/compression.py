@@ -59,7 +59,7 @@ def _gzip(data: memoryview, size_max: int) -> Decompressed:
             filled = min(filled + _GZIP_BUFFER_SIZE, len(data))
         trailer = data[end : end + _GZIP_TRAILER_SIZE]
         if len(trailer) < _GZIP_TRAILER_SIZE:
-            return Decompressed(out, "the gzip trailer is cut off")
+            return Decompressed(out, "the gzip trailer is incomplete")
         size = len(out) - member_start
         with memoryview(out) as view:
             expected = zlib.crc32(view[member_start:]) | (size & 0xFFFFFFFF) << 32
@@ -94,7 +94,7 @@ def _inflate(data: memoryview, at: int, out: bytearray, size_max: int) -> tuple[
         at += len(part) - len(stream.unused_data)
         if stream.eof:
             return at, None
-    return None, "the gzip stream is cut off"
+    return None, "the gzip stream is incomplete"
 
 
 def _gzip_body(data: memoryview, at: int) -> int | None:
@@ -136,7 +136,7 @@ def _snappy(data: memoryview, size_max: int) -> Decompressed:
         head = bytes(data[at : at + _XERIAL_HEADER_SIZE])
         if head.startswith(_XERIAL_MAGIC[:4]):
             if len(head) < _XERIAL_HEADER_SIZE:
-                return Decompressed(out, "a second snappy header is cut off")
+                return Decompressed(out, "a second snappy header is incomplete")
             # Bytes that only begin like a header are skipped; the stream continues after them at its next read.
             if head.startswith(_XERIAL_MAGIC) and int.from_bytes(head[8:12], "big", signed=True) < 1:
                 return Decompressed(out, "a second snappy header has a version below 1")
@@ -147,7 +147,7 @@ def _snappy(data: memoryview, size_max: int) -> Decompressed:
             return Decompressed(out, f"a snappy block of {size} bytes")
         block = data[at + 4 : at + 4 + size]
         if len(block) < size:
-            return Decompressed(out, f"a snappy block of {size} bytes is cut off after {len(block)}")
+            return Decompressed(out, f"a snappy block of {size} bytes is incomplete: it ends after {len(block)}")
         problem = _snappy_block(block, out, size_max)
         if problem is not None:
             return Decompressed(out, problem)

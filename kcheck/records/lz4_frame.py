@@ -24,17 +24,17 @@ def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decomp
     while True:
         word = data[at : at + 4]
         if len(word) < 4:
-            return Decompressed(out, "the lz4 frame is cut off")
+            return Decompressed(out, "the lz4 frame is incomplete")
         stored, size = divmod(int.from_bytes(word, "little"), _STORED)
         at += 4
         if not size:
             cut = flags & _CONTENT_CHECKSUM and len(data) < at + 4
-            return Decompressed(out, "the checksum of the lz4 frame is cut off" if cut else None)
+            return Decompressed(out, "the checksum of the lz4 frame is incomplete" if cut else None)
         if size > block_max:
             return Decompressed(out, f"an lz4 block of {size} bytes, at most {block_max} are allowed")
         end = at + size + checksum_size
         if end > len(data):
-            return Decompressed(out, f"an lz4 block of {size} bytes is cut off")
+            return Decompressed(out, f"an lz4 block of {size} bytes is incomplete")
         part = data[at : at + size] if stored else _block(data[at : at + size], block_max)
         if part is None:
             return Decompressed(out, "a block is not lz4")
@@ -63,7 +63,7 @@ def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, str | No
     if sizes >> 4 < 4:
         return 0, 0, f"the lz4 header has an unknown size of blocks: {sizes >> 4}"
     if len(data) <= end:
-        return 0, 0, "the lz4 header is cut off"
+        return 0, 0, "the lz4 header is incomplete"
     if check_header and data[end] != xxh32_short(bytes(data[4:end])) >> 8 & 0xFF:
         return 0, 0, "the checksum of the lz4 header does not match"
     return end + 1, 1 << 2 * (sizes >> 4) + 8, None

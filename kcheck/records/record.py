@@ -215,7 +215,9 @@ def _wrapped_messages(batch: memoryview, wrapper: BatchHeader, size_max: int) ->
     base = 0
     if wrapper.magic == 1 and wrapper.last_offset:
         if problem is None and last is not None and wrapper.last_offset < last:
-            problem = f"the offset {wrapper.last_offset} of the wrapper is below {last}, that of the last message in it"
+            problem = (
+                f"the offset {wrapper.last_offset} of the wrapper is below {last}, the offset of the last message in it"
+            )
         if problem is not None or last is None:
             yield Unread(0, 0, problem or "")
             return

@@ -20,7 +20,7 @@ _WINDOW_SIZE_MAX = (1 << 27) + 1
 _ROOM_MIN = 1 << 17
 _BUFFER_SIZE = 131075
 """Bytes that the broker's reader takes at once (ZSTD_DStreamInSize)."""
-_CUT_OFF = "a zstd frame is cut off"
+_CUT_OFF = "a zstd frame is incomplete"
 
 
 class _Frame(NamedTuple):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Election: TypeAlias = "ClusterElection | RunElection"
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
-PARTITION_TITLES = ("partition", "isr", "elr", "if all start", "lost", "plan", "lost", "best", "lost")
+PARTITION_TITLES = ("partition", "ISR", "ELR", "if all start", "lost", "plan", "lost", "best", "lost")
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
@@ -50,7 +50,7 @@ def warnings(election: Election) -> Iterator[str]:
     yield from losing_premises(election.premises)
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
-        text = "No cluster metadata for all partitions: the ISR, and replicas on other brokers, are unknown."
+        text = "Some partitions have no cluster metadata. Their ISR, and replicas on other brokers, are unknown."
         where = "a controller's log dir" if election.kraft else "ZooKeeper's data, or kafka-topics --describe,"
         yield f"{text} Name {where} with --metadata."
     if isinstance(election, ClusterElection):
@@ -85,7 +85,7 @@ def _controller_words(image: ClusterImage, *, kraft: bool) -> Iterator[str]:
     otherwise = controllers_otherwise(image, kraft=kraft)
     if otherwise:
         whose = "the cluster's default" if image.controller is None else f"node {image.controller}"
-        text = f"Whether unclean elections are on depends on the active controller: nodes {brokers_of(otherwise)} are"
+        text = f"The setting of the active controller counts for unclean elections. Nodes {brokers_of(otherwise)} are"
         yield f"{text} configured otherwise than {whose}, which kcheck assumes."
 
 
@@ -119,9 +119,9 @@ def gap_words(gap: BrokerGap) -> str:
     """Return in words what is not part of the picture, and why."""
     replicas = f"broker {gap.broker_id} holds {counted(gap.replicas, 'replica')}"
     if gap.why is None:
-        return f"{replicas} and is not here: their loss is not known"
+        return f"{replicas} and is not here; their loss is not known"
     if gap.why == "given up":
-        return f"{replicas} and is given up: what only it holds is lost"
+        return f"{replicas} and is given up; records that only it has are lost"
     return f"{replicas} and does not start: {gap.why}"
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairable_log_dirs
+from kcheck.documents.next_commands import PLAN_FILE, are_decided_together, explain_command, repairable_log_dirs
 from kcheck.model.finding import Severity
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.report import CommandLine, Report
@@ -89,10 +89,11 @@ def _of_findings(report: Report, typed: CommandLine) -> str | None:
 
 
 def _check(report: Report, typed: CommandLine) -> str | None:
-    log_dirs = repairable_log_dirs(report.findings())
-    if log_dirs:
-        return _line("repair", typed, "-o", PLAN_FILE, arguments=log_dirs)
-    return explain_command(report.findings())
+    findings = report.findings()
+    if report.verb == "check" and are_decided_together(findings):
+        return _line("recover", typed)
+    log_dirs = repairable_log_dirs(findings)
+    return _line("repair", typed, "-o", PLAN_FILE, arguments=log_dirs) if log_dirs else explain_command(findings)
 
 
 def _predict(report: Report, typed: CommandLine) -> str | None:

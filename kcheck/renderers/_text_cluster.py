@@ -137,7 +137,7 @@ def _committed(source: MetadataOrigin) -> str:
         return "not proven committed: add the log dirs of a majority of the controllers"
     if source.committed_to >= (source.end_offset or 0):
         return "all of it committed"
-    return f"committed up to offset {source.committed_to - 1} for certain: the rest may be taken back"
+    return f"committed up to offset {source.committed_to - 1} for certain; the rest may be taken back"
 
 
 def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: bool, can_elect: bool) -> None:
@@ -147,7 +147,7 @@ def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: b
     stopped = is_stopped and counts[Health.LEADERLESS] > 0
     ills = {kind: count for kind, count in counts.items() if count and not (stopped and kind in _AFTER_A_STOP)}
     if stopped:
-        page.wrapped("every broker is stopped: after that no partition has a leader, and the last one in sync is left")
+        page.wrapped("every broker is stopped. No partition has a leader then, and the last replica in sync is left")
     elif not ills:
         words = "healthy" if can_elect else "not known to be healthy; when this metadata was written"
         page.wrapped(f"{words}: {total}, each with a leader and all replicas in sync")
@@ -165,7 +165,7 @@ def _partitions(partitions: Sequence[_PartitionHealth], page: Page) -> None:
     shown = ill if page.every else ill[:_SHOWN]
     page.line()
     page.table(
-        ("partition", "leader", "epoch", "replicas", "isr", "elr", "health"),
+        ("partition", "leader", "epoch", "replicas", "ISR", "ELR", "health"),
         [
             (
                 part.name, _leader(part.state), part.state.leader_epoch, _ids(part.state.replicas),
@@ -227,7 +227,7 @@ def _minority(quorum: Quorum, page: Page) -> None:
     text = f"not known: whether a leader can be elected. {len(here)} of {len(quorum.voters)} controllers"
     which = f" ({_ids(here)})" if here else ""
     page.wrapped(f"{text} {agree(len(here), 'is', 'are')} here{which}.", style="yellow", hanging="  ")
-    page.wrapped("If a majority has lost its disks: kcheck recover quorum.", indent="  ")
+    page.wrapped("If a majority has lost its disks, run kcheck recover quorum.", indent="  ")
 
 
 def _controllers(quorum: Quorum, tail: MetadataTail | None, page: Page) -> None:
@@ -304,7 +304,7 @@ def _topics(partitions: Sequence[_PartitionHealth], page: Page) -> None:
         return
     page.line()
     shown = rows if page.every else rows[:_SHOWN]
-    page.table(("topic", "partitions", "replicas", "min isr", "not healthy"), shown)
+    page.table(("topic", "partitions", "replicas", "min ISR", "not healthy"), shown)
     if len(shown) < len(rows):
         page.wrapped(f"{counted(len(rows) - len(shown), 'other topic')}: --all shows them")
 
@@ -345,7 +345,7 @@ def _history(answer: ClusterReport, partition: tuple[str, int], page: Page) -> N
     page.line()
     page.wrapped(f"history of {partition_name(*partition)}", style="bold")
     page.table(
-        ("zxid" if of_zookeeper else "offset", "time (UTC)", "event", "leader", "epoch", "isr", "elr", "replicas"),
+        ("zxid" if of_zookeeper else "offset", "time", "event", "leader", "epoch", "ISR", "ELR", "replicas"),
         [_change(change, of_zookeeper=of_zookeeper) for change in answer.changes],
     )
 
@@ -354,7 +354,7 @@ def _change(change: PartitionChange, *, of_zookeeper: bool) -> tuple[object, ...
     state, offset = change.after, None if change.kind is ChangeKind.SNAPSHOT else change.offset
     return (
         known(offset) if not of_zookeeper or offset is None else f"{offset:#x}",
-        "-" if change.timestamp is None else moment(change.timestamp).removesuffix(" UTC"),
+        "-" if change.timestamp is None else moment(change.timestamp),
         change.kind,
         "none" if state.leader == NO_LEADER else cell(state.leader),
         state.leader_epoch,
@@ -368,7 +368,7 @@ def _fetchers(answer: ClusterReport, count: int, page: Page) -> None:
     page.line()
     threads = fetcher_threads(answer.fetches)
     if not threads:
-        page.wrapped("no broker fetches anything: no partition has another replica")
+        page.wrapped("no broker fetches anything, because no partition has another replica")
     for broker_id, of_broker in groupby(threads, key=lambda thread: thread.broker_id):
         rows = [*of_broker]
         fetched = [len(thread.names) for thread in rows]

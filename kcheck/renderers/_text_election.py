@@ -155,7 +155,7 @@ def _whole(partition: PartitionElection, page: Page) -> None:
         moved = {"adds": registered.adding, "removes": registered.removing}
         under_way = " and ".join(f"{verb} {brokers_of(ids)}" for verb, ids in moved.items() if ids)
         if under_way:
-            page.wrapped(f"A reassignment is under way: it {under_way}.", indent="  ")
+            page.wrapped(f"A reassignment is under way. It {under_way}.", indent="  ")
         page.wrapped(course_words(partition), indent="  ")
         if partition.kafka_unclean != partition.kafka_now:
             page.wrapped(f"With unclean elections on, Kafka elects {_elected(partition.kafka_unclean)}.", indent="  ")

@@ -76,10 +76,13 @@ def _premises(premises: "Iterable[Premise]", page: Page) -> None:
 
 def _messages(rules: Iterable[LogRule], page: Page) -> None:
     """Write what messages of brokers mean, with their wordings."""
+    from kcheck.documents.explain import look  # only for messages
+    from kcheck.messages.values import LogPlace
+
     for number, rule in enumerate(rules):
         page.line() if number else None
         page.line(f"{rule.id} ({rule.severity}, a message of a broker: {rule.group})", "bold")
-        meaning(rule, rule.look, page)
+        meaning(rule, look(rule, LogPlace(), {}), page)
         page.line("  Wordings:")
         for wording in log_catalogue().of_rule(rule):
             text = f"{','.join(wording.levels)} {wording.releases}: {wording.pattern}"

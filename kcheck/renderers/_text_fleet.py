@@ -95,11 +95,11 @@ def _starts(page: Page, body: Any) -> None:
     _table(page, "next start", brokers, ("cluster", "broker", "next start", "records lost", "to rescan"))
     premises = [{**row, "premise": row["id"], "why": row["sentence"]} for row in body["premises"]]
     of_premise = ("cluster", "broker", "premise", "why")
-    _table(page, "what a start would lose or refuse", premises, of_premise, body["premises_refuted"])
+    _table(page, "what brokers lose or refuse when they start", premises, of_premise, body["premises_refuted"])
     losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
     owner = ("owner",) if body["owners"] else ()
     names = ("cluster", "broker", "topic", "partition", *owner, "from", "to", "records", "committed")
-    _table(page, "lose records at the next start", losses, names, body["partitions_losing"])
+    _table(page, "lose records by the next start", losses, names, body["partitions_losing"])
     remote = [{**row, "lost": row["lost_if_leads"], "not readable": row["not_readable"]} for row in body["remote"]]
     of_remote = ("cluster", "broker", "topic", "partition", "lost", "not readable", "metadata")
     _table(page, "lose or hide remote records if they lead", remote, of_remote, body["remote_count"])

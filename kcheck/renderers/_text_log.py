@@ -65,7 +65,7 @@ def _unknown(candidates: Sequence[Wording], page: Page) -> None:
     page.wrapped(f"The line is too short to say which of these {len(candidates)} messages it is:", indent="  ")
     for one in candidates:
         page.wrapped(f"{one.rule.id} {one.rule.severity} {one.pattern}", indent="    ", hanging="      ")
-    page.wrapped(f"kcheck explain {' '.join(one.rule.id for one in candidates)} says what each means.", indent="  ")
+    page.wrapped(f"kcheck explain {' '.join(one.rule.id for one in candidates)} explains each.", indent="  ")
 
 
 def _short(value: object) -> str:

@@ -44,18 +44,20 @@ def _numbers(plan: Plan) -> range:
 
 
 def _head(plan: Plan, words: str, page: Page) -> None:
-    page.wrapped(f"plan for Kafka {plan.kafka}: {words}", style="bold")
+    page.wrapped(f"Plan for Kafka {plan.kafka}: {words}", style="bold")
 
 
 def _repair(answer: RepairPlan, page: Page, *, nothing_read: bool) -> None:
     count, refused = len(answer.plan.operations), answer.not_planned
     is_empty = nothing_read and not (count or refused or answer.losses)
-    page.wrapped(f"plan: {'nothing to do' if is_empty else counted(count, 'operation')}", style="bold")
+    saved = sum(row.saved for row in answer.losses)
+    words = "nothing to do" if is_empty else counted(count, "operation")
+    page.wrapped(f"Plan: {words}" + (f", saves {counted(saved, 'record')}" if saved else ""), style="bold")
     _steps(answer.plan, {}, _least(answer), page)
     _losses(answer.losses, page)
     if answer.healed:
         page.line()
-        page.line("the next start heals this itself; --tidy plans it too", "bold")
+        page.line("the broker repairs this when it starts; --tidy plans it too", "bold")
     for rule, places in groupby(sorted(answer.healed, key=_by_rule), key=_by_rule):
         page.wrapped(f"{rule}: {_places(places)}", indent="  ", hanging="    ")
     if refused:
@@ -96,7 +98,7 @@ def _of_steps(plan: Plan) -> Iterator[list[int]]:
 
 def _undone(plan: Plan, done: Mapping[int, bool], page: Page) -> None:
     """Write an undone plan, with the reason of each step, and the state of its files."""
-    page.wrapped(f"undo: {counted(len(plan.operations), 'operation')}", style="bold")
+    page.wrapped(f"Undo: {counted(len(plan.operations), 'operation')}", style="bold")
     for numbers in _of_steps(plan):
         page.line()
         page.wrapped(_title(plan.operations[numbers[0]].why), hanging="  ", style="bold")
@@ -117,7 +119,7 @@ def _losses(losses: Sequence[PartitionLoss], page: Page) -> None:
     if not losses:
         return
     page.line()
-    page.line("lost at the next start", "bold")
+    page.line("lost by the next start", "bold")
     rows = sorted(losses, key=lambda row: -row.saved)
     for row in rows[:_PLACE_COUNT]:
         without, with_plan = row.start_loses, row.plan_loses
@@ -125,7 +127,7 @@ def _losses(losses: Sequence[PartitionLoss], page: Page) -> None:
             words = f"{_lost(without)} with or without this plan"
         else:
             words = f"{_lost(without)} without this plan, {_lost(with_plan)} with it"
-        saved = f": it saves {counted(row.saved, 'record')}" if row.saved else ""
+        saved = f"; it saves {counted(row.saved, 'record')}" if row.saved else ""
         style = "green" if row.saved else "bold red"
         page.wrapped(f"{cell(row.dir)}: {words}{saved}", indent="  ", hanging="    ", style=style)
     if rows[_PLACE_COUNT:]:
@@ -186,11 +188,11 @@ def _step(
     for operation, is_changed in operations:
         done = "" if is_changed is None else ": changed" if is_changed else ": already applied"
         page.wrapped(_words(operation, log_dirs) + done, indent="  ", hanging="    ")
-    facts = [("proof", words) for words in _proofs(why.evidence)]
-    facts += [("before", why.broker_now)] if why.broker_now else []
     places = [_directory(operation.path, log_dirs) for operation, _ in operations]
     only = next(filter(None, (least.get((why.finding, place, why.reason)) for place in [*places, None, ""])), None)
-    facts += [("why", only)] if only else []
+    facts = [("why", only)] if only else []
+    facts += [("proof", words) for words in _proofs(why.evidence)]
+    facts += [("before", why.broker_now)] if why.broker_now else []
     facts += [("after", why.broker_after)] if why.broker_after else []
     for name, words in facts:
         page.wrapped(f"{name:<6}  {words}", indent="    ", hanging="            ")

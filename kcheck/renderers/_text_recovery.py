@@ -17,7 +17,7 @@ from kcheck.words import counted, other_end_words
 
 _WORST_COUNT = 5
 
-_FENCED_ALONE = "The plan checks it: once they are fenced, --next reads the ISR, and plans again if it is another."
+_FENCED_ALONE = "The plan checks it. Once they are fenced, --next reads the ISR, and plans again if it is another."
 _FENCED_LATER = "Once a broker runs, --next looks for the leaders of the plan, and plans again if one is missing."
 
 

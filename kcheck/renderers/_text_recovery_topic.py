@@ -33,6 +33,6 @@ def recovery_topic(report: Report, page: Page) -> None:
     if answer.plans:
         page.line()
         if any(row.rewrites_epochs for row in answer.adoptions):
-            page.wrapped("Batches get leader epoch 0. It is outside of what their CRC covers: no CRC changes.")
+            page.wrapped("Batches get leader epoch 0. Their CRC does not cover it, so no CRC changes.")
         stepwise(answer.steps, page)
     files(answer.written, page)

@@ -16,7 +16,6 @@ def tiered(report: Report, page: Page) -> None:
     """Write the table of the replicas, and what the store has."""
     answer = report.answer
     assert isinstance(answer, Tiered)
-    page.line(f"remote storage by the rules of Kafka {report.kafka}", "bold")
     if answer.replicas:
         page.table(_HEADER, [_cells(replica) for replica in answer.replicas])
         page.line()
@@ -28,7 +27,7 @@ def tiered(report: Report, page: Page) -> None:
                 f"Not known: {conflict}. The next leader decides which one counts: {command}", style="bold red"
             )
     elif not answer.unknown:
-        page.line("no partition in remote storage")
+        page.line("No partition is in remote storage.")
     for count, why in (
         (
             answer.unknown,

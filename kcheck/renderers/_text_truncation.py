@@ -49,7 +49,7 @@ _PROBLEMS = {
     Status.UNFINISHED: "kcheck stopped after {steps} requests.",
     Status.FETCH_FAILS: "The follower cannot append the leader's records from offset {end} on; it stops fetching.",
     Status.TRUNCATION_FAILS: (
-        "The follower fails as it truncates below an open transaction: it fetches no more until it restarts."
+        "The follower fails as it truncates below an open transaction. It fetches no more until it restarts."
     ),
 }
 """Words for the failed ends of a dialogue."""
@@ -209,7 +209,7 @@ def follower(follower: FollowerPlan, plan: TruncationPlan, page: Page) -> None:
         page.wrapped(text, indent="    ", style="red")
     if plan.lacks_remote_history(follower):
         start = cell(follower.log_start_offset_after)
-        text = f"log start {start} and no older epochs: it must not lead afterwards (KC411)"
+        text = f"log start {start} and no older epochs; it must not lead afterwards (KC411)"
         page.wrapped(text, indent="    ", style="red")
     _outcome(follower, page)
 
@@ -230,7 +230,7 @@ def _outcome(follower: FollowerPlan, page: Page) -> None:
         text = f"LOST on broker {cell(follower.broker_id)}: {amount}; {below}"
         page.wrapped(text, indent="    ", hanging="      ", style="bold red")
     if expired is not None:
-        text = f"dropped: {offset_range(expired.start, expired.end)}, below the leader's log start"
+        text = f"deleted: {offset_range(expired.start, expired.end)}, below the leader's log start"
         page.wrapped(text, indent="    ", hanging="      ")
     if cut is not None and cut.end_after_restart != follower.truncate_to:
         text = f"truncation removes the batch at {cut.base_offset}: after a restart the log ends at offset"
@@ -246,7 +246,7 @@ def _outcome(follower: FollowerPlan, page: Page) -> None:
 def _step(step: DialogueStep, plan: TruncationPlan) -> str:
     match step:
         case TruncateToHighWatermark(to):
-            return f"no epoch to compare: uses its own high watermark{_cut(to)}"
+            return f"no epoch to compare; uses its own high watermark{_cut(to)}"
         case EpochRequest():
             epoch = "" if step.reply.epoch is None else f"epoch {step.reply.epoch}, "
             reply = f"{epoch}end {step.reply.end_offset}"

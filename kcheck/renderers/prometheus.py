@@ -93,19 +93,19 @@ def _starts(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, list[
         (
             "broker_losing_partitions",
             "losing_partitions",
-            "Number of partition directories that lose records at the next start.",
+            "Number of partition directories that lose records by the next start.",
         ),
         (
             "broker_unserved_partitions",
             "unserved_partitions",
-            "Number of partition directories that the broker sets aside at the next start.",
+            "Number of partition directories that the broker stops serving when it starts.",
         ),
         (
             "broker_lost_records",
             "lost_records",
-            "Number of records lost at the next start, if they can be counted.",
+            "Number of records lost by the next start, if they can be counted.",
         ),
-        ("broker_rescan_bytes", "scan_bytes", "Bytes of segments that log recovery reads at the next start."),
+        ("broker_rescan_bytes", "scan_bytes", "Bytes of segments that log recovery reads when the broker starts."),
     ):
         yield name, meaning, [(_place(row), row[field]) for row in rows if row[field] is not None]
 

@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import TextIO, TypeAlias
 
 from kcheck.core.releases.releases import lines
-from kcheck.model.finding import Finding, is_repairable
+from kcheck.model.finding import Finding, Severity, is_repairable
 from kcheck.model.report import Report
 from kcheck.registry import plug
 from kcheck.renderers._contract import Renderer
 from kcheck.renderers._next_command import next_command
 from kcheck.screen.options import Options
 from kcheck.screen.page import Page
-from kcheck.words import counted, release_words
+from kcheck.words import agree, counted, release_words
 
 Layout: TypeAlias = Callable[[Report, Page], Sequence[Finding] | None]
 """Writes an answer; returns the findings that it has not shown, None if it has shown none."""
@@ -22,12 +22,14 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page = Page(stream, options)
     if report.evidence is not None:
         page.begin(release_words(report.evidence, lines()[-1]))
-    left = _layout(report.verb)(report, page)
+    lists_infos = options.infos or report.verb == "tiered"  # objects without a record are its subject
+    shown = report if lists_infos else report._replace(keep=_above_info(report.keep))
+    left = _layout(report.verb)(shown, page)
     page.write_title()
-    left = report.findings() if left is None else left  # complete now that the answer has been read
+    left = shown.findings() if left is None else left  # complete now that the answer has been read
     page.line() if left and left[0].where.log_dir is None else None
     page.findings(left)
-    _totals(report, page)
+    _totals(report, page, are_counted=not lists_infos)
     command = next_command(report)
     page.next_commands(() if command is None else (command,))
 
@@ -39,19 +41,30 @@ def brief(report: Report, stream: TextIO, options: Options) -> None:
     summary(report, Page(stream, options))
 
 
-def _totals(report: Report, page: Page) -> None:
+def _above_info(keep: Callable[[Finding], bool]) -> Callable[[Finding], bool]:
+    return lambda finding: finding.severity is not Severity.INFO and keep(finding)
+
+
+def _totals(report: Report, page: Page, *, are_counted: bool) -> None:
+    """Write how many findings there are of each severity; info findings that are counted only get their own line."""
     has_elsewhere = bool(report.elsewhere) and report.verb != "fleet-diff"  # that layout says it in its last line
     summary = report.summary() if has_elsewhere else report._replace(elsewhere={}).summary()
-    counts = [(name, count) for name, count in reversed(summary.items()) if count]
-    if not counts:
+    infos = 0 if has_elsewhere or not are_counted else summary.pop(Severity.INFO, 0)
+    counts = [_count(name, count) for name, count in reversed(summary.items()) if count]
+    if not counts and not infos:
         return
-    words = ", ".join(_count(name, count) for name, count in counts)
     page.line()
-    if has_elsewhere:
-        page.line(words)
-        return
-    mended = sum(map(is_repairable, report.findings()))
-    page.line(f"{words}{f', {mended} repairable' if mended else ''}")
+    if counts:
+        mended = 0 if has_elsewhere else sum(map(is_repairable, report.findings()))
+        page.line(", ".join([*counts, *([f"{mended} repairable"] if mended else ())]))
+    if infos:
+        option = "--all" if report.verb in _WITHOUT_SEVERITY else "--severity info"
+        way = "" if report.typed is None else f": {option} lists {agree(infos, 'it', 'them')}"
+        page.line(f"{infos} info{way}")
+
+
+_WITHOUT_SEVERITY = ("end-offset", "predict", "preflight", "verify")
+"""The verbs of the commands that have --all, but not --severity."""
 
 
 def _count(name: str, count: int) -> str:

@@ -53,7 +53,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
     if why_not is not None:
         yield Refused(finding, f"{why_not}; if you want the records back: --adopt, or kcheck recover topic")
     elif not replica.is_certain:
-        yield Refused(finding, f"{replica.source} may be older than the directory: name newer metadata")
+        yield Refused(finding, f"{replica.source} may be older than the directory; name newer metadata")
     elif not _is_replica(partition):
         yield Refused(finding, f"the topic has no replica of partition {view.partition} on this broker")
     elif _has_later_epochs(partition):
@@ -107,7 +107,7 @@ def why_another_topic(history: TopicIdHistory | None, topic_id: str) -> str | No
         return f"the topic was deleted in ZooKeeper's transaction {history.deleted_at:#x}"
     if history.begins_empty or topic_id in history.ids:
         return None
-    return "ZooKeeper's files begin after its cluster: whether the topic was deleted before is not known"
+    return "ZooKeeper's files begin after its cluster; whether the topic was deleted before is not known"
 
 
 REPAIR = Repair(

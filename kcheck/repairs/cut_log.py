@@ -47,7 +47,7 @@ from kcheck.repairs._contract import (
 from kcheck.repairs._entries import with_entries
 from kcheck.repairs._epochs import entries_of, write_epochs
 from kcheck.repairs._files import SEGMENT_ENDINGS, bases, path_of
-from kcheck.words import agree, offset_span, record_count
+from kcheck.words import agree, offset_range, record_count
 
 _TAILS = ("KC143", "KC144")
 _OVERLAP = "KC170"
@@ -98,7 +98,7 @@ def _cut(partition: PartitionSite, finding: Finding, place: tuple[int, int], lat
     if first is None or (first.base_offset, first.position) != place:
         at = "nowhere" if first is None else f"at position {first.position} of {log_name(first.base_offset)}"
         name = log_name(place[0])
-        return Refused(finding, f"a recovery would cut the log {at}, not at position {place[1]} of {name}")
+        return Refused(finding, f"a recovery would truncate the log {at}, not at position {place[1]} of {name}")
     return _step(partition, finding, image, first, later)
 
 
@@ -123,9 +123,9 @@ def _step(
     what = f"valid batches end here: {cut.why}{_named(partition, name, cut.position)}"
     evidence = (Evidence(path_of(partition, name), cut.position, crc_verified=True, what=what),)
     if later and _is_tail(finding):
-        reason = f"cut {name} after its last valid batch; the later segments stay{_gap(finding, later[0])}"
+        reason = f"truncate {name} after its last valid batch; the later segments stay{_gap(finding, later[0])}"
         return RepairStep(finding, tuple(_segment(partition, image, cut)), reason, evidence)
-    reason = f"cut the log before the damage, at offset {image.log_end_offset}"
+    reason = f"truncate the log before its first corrupt batch, at offset {image.log_end_offset}"
     return RepairStep(finding, tuple(_edits(partition, image, cut, later)), reason, evidence)
 
 
@@ -137,7 +137,7 @@ def _named(partition: PartitionSite, name: str, position: int) -> str:
     )  # fmt: skip
     if batch is None:
         return ""
-    offsets = offset_span(batch.base_offset, batch.last_offset + 1)
+    offsets = offset_range(batch.base_offset, batch.last_offset + 1)
     return f"; its header names {record_count(batch.record_count)} ({offsets})"
 
 
@@ -147,7 +147,7 @@ def _gap(finding: Finding, next_base: Offset) -> str:
     if not isinstance(end, int) or next_base <= end:
         return ""
     stay = agree(next_base - end, "stays", "stay")
-    return f", and {offset_span(end, next_base)} {stay} missing before them (KC222)"
+    return f", and {offset_range(end, next_base)} {stay} missing before them (KC222)"
 
 
 def _segment(partition: PartitionSite, image: Image, cut: RecoveryCut) -> Iterator[Edit]:

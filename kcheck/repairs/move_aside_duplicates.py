@@ -39,13 +39,13 @@ def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Rep
         if len(twins) != 2:
             yield Refused(
                 finding,
-                f"kcheck read {len(twins)} of its directories: name all log dirs of the broker",
+                f"kcheck read {len(twins)} of its directories; name all log dirs of the broker",
             )
             continue
         if all(any(held.view.is_metadata_log for held in twin.log_dir.partitions) for twin in twins):
             yield Refused(
                 finding,
-                "both log dirs hold the metadata log: they may be of two nodes with one node id (KC501)",
+                "both log dirs hold the metadata log, and may be of two nodes with one node id (KC501)",
             )
             continue
         # A log dir that knows a high watermark of the partition is the one in which it lived.

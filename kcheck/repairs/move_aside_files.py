@@ -22,6 +22,7 @@ from kcheck.repairs._contract import (
     Settled,
 )
 from kcheck.repairs._files import path_of, whole_log
+from kcheck.words import offset_range
 
 
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
@@ -74,10 +75,10 @@ def _directory(partition: PartitionSite, finding: Finding) -> RepairOutcome:
     if name == PARTITION_METADATA:
         return Refused(finding, "replace it with the partition.metadata of another partition of the topic")
     if file.kind is FileKind.LOG and file.canonical and not file.suffix:
-        return Refused(finding, "the directory may hold the records of the segment: look into it, and move it by hand")
+        return Refused(finding, "the directory may hold the records of the segment; look into it, and move it by hand")
     in_use = finding.severity in (Severity.ERROR, Severity.FATAL) and file.suffix != TEMPORARY
     if in_use and file.kind is not FileKind.PRODUCER_SNAPSHOT:
-        return Refused(finding, "a file is missing in its place: move the directory by hand, then plan again")
+        return Refused(finding, "a file is missing in its place; move the directory by hand, then plan again")
     return _aside(
         partition,
         finding,
@@ -106,7 +107,7 @@ def _leftover(partition: PartitionSite, finding: Finding) -> Iterator[RepairOutc
 def _alone(partition: PartitionSite, finding: Finding) -> Iterator[RepairOutcome]:
     names = _without_log(partition)
     if names:
-        what = "no .log has this base offset: the broker would delete the index"
+        what = "no .log has this base offset, so the broker would delete the index"
         yield _aside(partition, finding, names, "move aside indexes without a segment", what)
 
 
@@ -132,7 +133,7 @@ def _swap(partition: PartitionSite, finding: Finding) -> RepairOutcome:
         for first, last in logs:
             covered = max(covered, last) if first <= covered else covered
         if not any(first <= base < max(last, first + 1) for first, last in logs) or covered < end:
-            return Refused(finding, f"the segments to be replaced no longer hold offsets {base} to {end - 1}")
+            return Refused(finding, f"the segments to be replaced no longer hold {offset_range(base, end)}")
     step = _aside(
         partition, finding, names, "keep the segments as they were before the compaction", "the .swap is corrupt"
     )

@@ -28,11 +28,11 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairO
         if not name:
             yield _blocking(log_dir, finding)
         elif name == LOST_FOUND:
-            yield Refused(finding, "the directory belongs to the file system: use a directory below the log dir")
+            yield Refused(finding, "the directory belongs to the file system; use a directory below the log dir")
         elif name == CLEAN_SHUTDOWN and finding.severity is Severity.INFO:
             yield Refused(finding, "the directory counts as the clean shutdown marker, and the broker removes it")
         elif finding.where.file is None and parse_directory(name) is not None:
-            yield Refused(finding, "the directory is a partition of a newer release: you may need its records")
+            yield Refused(finding, "the directory is a partition of a newer release, and you may need its records")
         else:
             yield _aside(finding, [name], "move aside an entry that no broker reads")
 

@@ -116,7 +116,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         assert isinstance(rows, tuple)
         if finding.data.get("count") != len(rows) and finding.id != "KC149":
             yield Refused(
-                finding, f"{finding.data.get('count')} batches are wrong: too many for one field to be the cause"
+                finding, f"{finding.data.get('count')} batches are wrong, too many for one field to be the cause"
             )
             continue
         yield _answer(_Log(partition), finding, [int(row["position"]) for row in rows])

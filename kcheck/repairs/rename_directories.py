@@ -44,7 +44,7 @@ def _renamed(partition: PartitionSite, finding: Finding) -> RepairOutcome:
     view, log_dir, image = partition.view, partition.log_dir, partition.image()
     name = partition_name(view.topic, view.partition)
     if not log_dir.is_with_all_siblings:
-        return Refused(finding, "another log dir may have the current directory: name the broker's server.properties")
+        return Refused(finding, "another log dir may have the current directory; name the broker's server.properties")
     twins = [other for site in (log_dir, *log_dir.siblings) for other in site.partitions if _is_twin(partition, other)]
     if any(other.view.size for other in twins):
         return Refused(finding, f"there is another directory of {name} on the broker")

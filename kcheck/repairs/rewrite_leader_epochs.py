@@ -38,7 +38,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         stated = entries_of(partition)
         rebuilt = rebuild(partition.epoch_runs(), stated, log_end=image.log_end_offset)
         if rebuilt is None:
-            yield Refused(finding, "the epochs of the batches decrease: one of them is wrong")
+            yield Refused(finding, "the epochs of the batches decrease, so one of them is wrong")
         elif write_epochs(partition, rebuilt.entries).data == partition.read(LEADER_EPOCHS):
             if finding.id != "KC202" or any(entry.start_offset > image.log_end_offset for entry in stated):
                 yield Refused(finding, "the batches agree with the file")

@@ -55,7 +55,7 @@ def _from_siblings(log_dir: LogDirSite, finding: Finding) -> RepairOutcome:
             sound.append((sibling.view.where.log_dir, parsed.value.properties))
     shared = [{key: properties[key] for key in _OWN if key in properties} for _, properties in sound]
     if not shared:
-        return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
+        return Refused(finding, "no other log dir of this broker is known; name all of them as BROKER=PATH")
     if any(properties != shared[0] for properties in shared):
         return Refused(finding, "the other log dirs of this broker name different brokers or clusters")
     written = meta_properties.serialize(MetaProperties(shared[0]))
@@ -71,10 +71,10 @@ def _without_directory_id(log_dir: LogDirSite, finding: Finding) -> RepairOutcom
     )
     data = log_dir.read(META_PROPERTIES)
     if twin is None or data is None:
-        return Refused(finding, "no other log dir of this broker is known: name all of them as BROKER=PATH")
+        return Refused(finding, "no other log dir of this broker is known; name all of them as BROKER=PATH")
     shared = min(_partitions_in(log_dir) & _partitions_in(twin), default=None)
     if shared is not None:
-        return Refused(finding, f"{partition_name(*shared[:2])} is in both log dirs: one of them may be a copy")
+        return Refused(finding, f"{partition_name(*shared[:2])} is in both log dirs, and one of them may be a copy")
     value = meta_properties.parse(data).value
     left = {key: candidate for key, candidate in value.properties.items() if key != _DIRECTORY_ID}
     written = meta_properties.serialize(value._replace(properties=left))

@@ -75,7 +75,7 @@ def _answer(log_dir: LogDirSite, name: str, data: bytes, about: list[Finding]) -
     else:
         kept = _kept(log_dir, name, tuple(parsed.value), {candidate.id for candidate in about})
     if name == LOG_START and kept.why_not is None and not data.endswith(b"\n") and tuple(parsed.value):
-        kept = kept._replace(why_not="the last line is incomplete: digits of its offset may be missing")
+        kept = kept._replace(why_not="the last line is incomplete, and may lack digits of its offset")
     if name == REPLICATION_OFFSET and kept.why_not is None:
         kept = kept._replace(
             why_not=_without_mark(log_dir, parsed.value, kept.entries, refused=_is_refused(data, log_dir))

@@ -31,10 +31,10 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
     if not known:
         yield Refused(
             finding,
-            f"no other partition of {topic} and no cluster metadata here: its topic id is unknown",
+            f"no other partition of {topic} and no cluster metadata here, so its topic id is unknown",
         )
     elif len(known) > 1:
-        yield Refused(finding, f"partitions and cluster metadata name {len(known)} topic ids for {topic}")
+        yield Refused(finding, f"{len(known)} topic ids for {topic} in partitions and cluster metadata")
     else:
         ((topic_id, where),) = known.items()
         data = partition_metadata.serialize(PartitionMetadata(0, topic_id))

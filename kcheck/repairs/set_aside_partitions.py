@@ -43,7 +43,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         for candidate in bad:
             if candidate.id in _NO_OTHER_WAY:
                 yield Refused(
-                    candidate, "these files cannot be proven right: compare with an intact replica (--against)"
+                    candidate, "these files cannot be proven right; compare with an intact replica (--against)"
                 )
         return
     if not bad:
@@ -72,7 +72,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
             proof = proof._replace(file=f"{theirs.where.log_dir}/{proof.file}")
             reason = (
                 f"move this replica aside and let it re-replicate; keep broker {theirs.where.broker_id} as leader "
-                "until it is back in sync: kcheck recover has the order of starts"
+                "until it is back in sync. kcheck recover has the order of starts"
             )
             yield RepairStep(
                 finding, (AsideEdit(partition.dir), *without_entries(partition)), reason, (proof,), holder=holder

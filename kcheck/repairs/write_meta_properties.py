@@ -33,10 +33,10 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairO
         cluster = {} if owner.cluster_id is None else {"cluster.id": owner.cluster_id}
         properties = {"version": "0", "broker.id": str(owner.broker_id), **cluster}
         replicas = counted(owner.replicas, "replica")
-        what = f"the {replicas} in the log dirs are exactly those of broker {owner.broker_id}"
+        what = f"the {replicas} in the log dirs are exactly the partitions of broker {owner.broker_id}"
         yield RepairStep(
             finding, (WriteEdit(META_PROPERTIES, meta_properties.serialize(MetaProperties(properties))),),
-            f"name broker {owner.broker_id} and its cluster: the broker keeps its id",
+            f"name broker {owner.broker_id} and its cluster, so that the broker keeps its id",
             (Evidence(owner.path, None, crc_verified=None, what=what),),
         )  # fmt: skip
 

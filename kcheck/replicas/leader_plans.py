@@ -121,7 +121,7 @@ def _follower_plan(state: ReplicaState, leading: ReplicaState, leader: Leader, r
         return _absent(state, "its truncation depends on its high watermark, which is unknown")
     snapshot = sends_snapshot(dialogue.steps, leading.snapshots, log_start_offset=leader.log_start_offset)
     if snapshot is not None:
-        return _absent(state, f"the leader sends a snapshot: the follower's log restarts at offset {snapshot}")
+        return _absent(state, f"the leader sends a snapshot, so the follower's log restarts at offset {snapshot}")
     try:
         return _costed(state, leading, leader, _with_fetches(dialogue, leading, leader, release))
     except UnreadableError as error:

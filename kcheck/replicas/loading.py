@@ -10,7 +10,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import folder_of, split
 from kcheck.disk.tree import Tree
 from kcheck.documents.next_start import StartEffects
-from kcheck.errors import UsageError
+from kcheck.errors import UsageError, no_such_file
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
@@ -177,7 +177,7 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
         said[match[1]] = Offset(value)
         path = path[: match.start()]
     if not tree.exists(path):
-        raise UsageError(f"{path}: no such file or directory")
+        raise UsageError(no_such_file(path))
     where = Location(broker_id=target.broker_id, file=path)
     try:
         data = tree.read_whole(path, follow=True)

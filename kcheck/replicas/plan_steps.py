@@ -122,7 +122,7 @@ def partition_steps(
 def _topic(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]:
     expected = "the topic is still there" if planned.topic_id is None else f"topic id {planned.topic_id}"
     if now.is_deleted:
-        yield PlanStep(StepKind.TOPIC, expected, "the topic was deleted: the metadata do not have it", ok=False)
+        yield PlanStep(StepKind.TOPIC, expected, "the topic was deleted, because the metadata lacks it", ok=False)
     elif ids_differ(planned.topic_id, now.topic_id):
         seen = f"topic id {now.topic_id}: a new topic; the planned one was deleted"
         yield PlanStep(StepKind.TOPIC, expected, seen, ok=False)
@@ -170,7 +170,7 @@ def _truncation(follower: PlannedFollower, now: PartitionNow, leaders: tuple[int
     if number == now.leader and number in leaders:
         ok = True
     if not follower.follows:
-        expected = f"broker {number} cannot follow: its log differs from the leader's"
+        expected = f"broker {number} cannot follow, because its log differs from the leader's"
         return PlanStep(StepKind.TRUNCATION, expected, seen, None if ok is None else not ok, broker_id=number)
     if follower.truncate_to is None:
         expected = f"broker {number} keeps its log and follows"
@@ -193,7 +193,7 @@ def _follows(number: int, now: PartitionNow) -> tuple[str, bool | None]:
     if state.diverges_silently_at is not None:
         return f"its log differs from the leader's from {state.diverges_silently_at} on", False
     if state.lost is not None:
-        offsets = f"offsets {state.lost.start}–{state.lost.end - 1}"
+        offsets = f"offsets {state.lost.start}-{state.lost.end - 1}"
         return (
             (f"{offsets} are not the leader's", False)
             if state.lost.certain
@@ -206,14 +206,14 @@ def _records(planned: PlannedPartition, now: PartitionNow) -> Iterator[PlanStep]
     lost = [follower.lost for follower in planned.followers if follower.lost is not None]
     if now.evidence is None:
         if lost:
-            ranges = ", ".join(f"{start}–{end - 1}" for start, end in lost)
+            ranges = ", ".join(f"{start}-{end - 1}" for start, end in lost)
             yield PlanStep(StepKind.RECORDS, f"followers lose offsets {ranges}", _NOT_SAVED, None)
         return
     expected, missing, others, committed, start = now.evidence
     unread = (
         f"? ({'the saved records cannot be read' if expected is None else 'no readable log of the leader is here'})"
     )
-    since = f" (from offset {start} on: the leader deleted or compacted those below)" if start else ""
+    since = f" (from offset {start} on; the leader deleted or compacted those below)" if start else ""
     if lost:
         words = f"{_number(expected)} saved records are lost{since}"
         if expected is None or missing is None:

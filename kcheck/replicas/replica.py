@@ -172,7 +172,7 @@ def _as_seen(
         epochs = read_lines(lines, release) if release.epoch_cache else ()
         newer = None if last is None or last.epoch is None or last.epoch <= latest_epoch(epochs) else last.epoch
         if newer is not None and view.clean_shutdown is False and release.epoch_cache:
-            return state._replace(problem=f"the start adds epoch {newer}{NEEDS_READ}")
+            return state._replace(problem=f"the broker adds epoch {newer}{NEEDS_READ}")
         if release.wipes_log_start_above_log_end and checkpoint > end:
             gone = state._replace(log_start_offset=checkpoint, first_segment=checkpoint)
             return _with_end(gone, (), checkpoint, view, release)

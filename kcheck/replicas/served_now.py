@@ -89,5 +89,5 @@ def _why(now: ServedNow, gone: Spans) -> str:
 
 
 def _offsets(spans: Iterable[tuple[Offset, Offset]]) -> str:
-    rows = [bare_range(start, end, "–") for start, end in spans]
+    rows = [bare_range(start, end) for start, end in spans]
     return f"offsets {some_of(rows, _MOST)}"

@@ -117,7 +117,7 @@ def verify(
             raise directory_wanted(target, "a comparison with a plan")
     partitions = [part for part in plan.partitions if wanted.has(part.topic, part.partition)]
     if plan.partitions and not partitions:
-        raise UsageError(f"{folder}: no partition of the plan is among those that --topic and --partition select")
+        raise UsageError(f"{folder}: --topic and --partition select no partition of the plan")
     log_dirs = LogDirs(release)
     image = image_at_hand(targets, metadata, log_dirs)
     loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, image=image, keeps_doubles=True)

@@ -3,7 +3,7 @@
 from kcheck.model.finding import Claim, Claimed, Effect
 from kcheck.model.names import LIVE
 from kcheck.model.views import PartitionView
-from kcheck.words import counted, offset_span
+from kcheck.words import counted, offset_range
 
 
 def served(view: PartitionView) -> bool:
@@ -19,7 +19,7 @@ def has_data(view: PartitionView) -> bool:
 def offsets_held(view: PartitionView) -> str:
     """Return ` (offsets 0 to 39)`, from log start to log end; nothing if they are not known."""
     start, end = view.log_start_offset, view.log_end_offset
-    return f" ({offset_span(start, end)})" if start is not None and end is not None and start < end else ""
+    return f" ({offset_range(start, end)})" if start is not None and end is not None and start < end else ""
 
 
 def says(words: str, claimed: Claimed, value: int | None = None) -> Effect:

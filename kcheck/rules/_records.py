@@ -63,7 +63,7 @@ def records_finding(
 def _offsets(batch: FaultyRecord) -> str:
     if batch.base_offset == batch.last_offset:
         return f"offset {batch.base_offset}"
-    return f"offsets {batch.base_offset} to {batch.last_offset}"
+    return f"offsets {batch.base_offset}-{batch.last_offset}"
 
 
 def _row(batch: FaultyRecord) -> dict[str, object]:

@@ -9,7 +9,7 @@ from kcheck.model.release import Release
 from kcheck.model.segments import BatchFault, End, EntryFault, FaultyBatch, FaultyEntry, IndexView, SegmentView
 from kcheck.rules._contract import Rule
 from kcheck.rules._words import DATA_MAX, and_further, kafka
-from kcheck.words import capital, counted, offset_span
+from kcheck.words import capital, counted, offset_range
 
 COMPARE = "Compare the log end offset with the other replicas."
 KEEP_A_COPY = "Stop the broker and copy the partition directory to a place outside every log dir."
@@ -135,7 +135,7 @@ def batches_after_damage(view: SegmentView) -> str:
     if view.beyond is None:
         return ""
     beyond = view.beyond
-    offsets = offset_span(beyond.base_offset, beyond.last_offset + 1)
+    offsets = offset_range(beyond.base_offset, beyond.last_offset + 1)
     batches = counted(beyond.batches, "complete batch")
     return f"; after it, from position {beyond.position}, {batches} with {offsets}"
 

@@ -24,7 +24,7 @@ def sequence_finding(
     yield rule.finding(
         view.where,
         f"the batch at offset {first.base_offset} begins with sequence {first.first_sequence} of producer "
-        f"{first.producer_id}, epoch {first.producer_epoch}; the previous batch ends at offset {first.offset_before} "
+        f"{first.producer_id}, epoch {first.producer_epoch}. The previous batch ends at offset {first.offset_before} "
         f"with sequence {first.sequence_before}{and_further(count, 'batch')}",
         effect=f"{kafka(release)} {effect}.",
         advice=advice,

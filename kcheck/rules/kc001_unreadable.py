@@ -5,10 +5,10 @@ larger than any broker writes. Findings about other files still hold. kcheck say
 code is 3. A file or directory that disappears from a partition during the check is only information. A running broker
 removes segments and partitions.
 
-What the broker does: A broker that runs as this user fails too, unless the file is only too large for kcheck. An I/O
-error or a missing permission takes the log dir offline. If it happens while logs are loaded, the broker does not start.
-The broker follows a symbolic link to a directory. kcheck follows it only if the target is inside the log dir. A link to
-itself, or to a missing path, fails where the broker opens or creates the file.
+What the broker does: A broker that runs as this user fails too. A file that is only too large for kcheck is an
+exception. An I/O error or a missing permission takes the log dir offline. If it happens while logs are loaded, the
+broker does not start. The broker follows a symbolic link to a directory. kcheck follows it only if the target is inside
+the log dir. A link to itself, or to a missing path, fails where the broker opens or creates the file.
 
 What to do: Run kcheck as the broker's user. Check the kernel log for I/O errors. Pass the target of a link as its own
 path. Replace a link that leads nowhere with the file.

@@ -3,7 +3,7 @@
 What is wrong: Often nothing. A broker creates each checkpoint as a file of 0 bytes and writes it later. A file of 0
 bytes is normal in a new log dir and in a partition without data. It is normal for cleaner-offset-checkpoint until the
 first compaction. A full disk, a power failure or a careless `>file` also leaves 0 bytes. The broker cannot tell the
-difference. No broker writes a file with only a version line, so such a file was truncated.
+difference. No broker writes a file with only a version line, so this kind of file was truncated.
 
 What the broker does: It reads no entries and logs nothing.
 

@@ -54,7 +54,7 @@ def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect
     if too_large is not None:
         return too_large
     if view.scanned is None:
-        return Severity.WARNING, f"After an unclean shutdown {who} cuts them off; after a clean one it fails on them."
+        return Severity.WARNING, f"After an unclean shutdown {who} truncates them; after a clean one it fails on them."
     if view.scanned and view.active:
         return Severity.INFO, cuts(f"{who} truncates them when it starts. The log then ends at offset {end}.", end)
     if view.scanned:

@@ -56,7 +56,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 def _effect(view: SegmentView, release: Release) -> tuple[Severity, str | Effect]:
     who, end = kafka(release), recovered_end(view) if view.scanned else view.end_offset
     if view.scanned is None:
-        return Severity.WARNING, f"After an unclean shutdown {who} cuts it off; after a clean one it appends after it."
+        return Severity.WARNING, f"After an unclean shutdown {who} truncates it; after a clean one it appends after it."
     if view.scanned and view.active:
         severity = Severity.INFO if view.beyond is None else Severity.ERROR
         return severity, cuts(f"{who} truncates it when it starts. The log then ends at offset {end}.", end)

@@ -2,8 +2,8 @@
 
 What is wrong: The byte for the message format must be 0, 1 or 2. The CRC does not cover it.
 
-What the broker does: Its file reader treats 3 to 127 as format 2, and other values as an old message. Recovery does the
-same. Consumers, followers and compaction refuse the batch, again and again.
+What the broker does: Its file reader treats 3 to 127 as format 2. It treats other values as an old message. Recovery
+does the same. Consumers, followers and compaction refuse the batch, again and again.
 
 What to do: If another replica is in sync, re-replicate this one.
 """

@@ -28,7 +28,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         view,
         (BatchFault.RANGE,),
         lambda batch: (
-            f"the batch holds offsets {batch.base_offset} to {batch.last_offset}, its segment is {view.base_offset}"
+            f"the batch holds offsets {batch.base_offset}-{batch.last_offset}, its segment is {view.base_offset}"
         ),
         effect=f"{kafka(release)} does not find these records by lookup; recovery of this segment fails.",
         advice=f"{KEEP_A_COPY} {REFETCH}",

@@ -27,7 +27,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
         view,
         (BatchFault.COUNT,),
         lambda batch: (
-            f"the batch of offsets {batch.base_offset} to {batch.last_offset} states {batch.record_count} records"
+            f"the batch of offsets {batch.base_offset}-{batch.last_offset} states {batch.record_count} records"
         ),
         effect=f"{kafka(release)} does not notice it at startup; consumers fail if the batch does not hold that many.",
         advice=f"{KEEP_A_COPY} {REFETCH}",

@@ -3,7 +3,7 @@
 What is wrong: A broker creates both files with the segment (the time index in 0.10.1 and later). One was removed or not
 copied.
 
-What the broker does: Without the `.index` it reads all batches of the segment when it starts, and rebuilds both files.
+What the broker does: Without the `.index` it reads all batches of the segment when it starts. It rebuilds both files.
 It truncates the log at the first batch that is not intact. Without only the `.timeindex` it creates an empty one and
 does not fill it. Retention uses the modification time of the file, and lookups by time begin at the first batch of the
 segment.
@@ -29,7 +29,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
     if not view.batches or not view.files:
         return
     if f"{prefix}.index" not in view.files:
-        yield _finding(view, f"{prefix}.index", f"{kafka(release)} reads the whole segment and rebuilds it")
+        yield _finding(view, f"{prefix}.index", f"{kafka(release)} reads all of the segment and rebuilds it")
     elif f"{prefix}.timeindex" not in view.files and release.has_time_indexes:
         effect = f"{kafka(release)} creates an empty one, and retention uses the modification time of the file"
         yield _finding(view, f"{prefix}.timeindex", effect)
@@ -38,7 +38,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 def _finding(view: SegmentView, name: str, effect: str) -> Finding:
     return RULE.finding(
         view.where._replace(file=name),
-        "missing beside the .log",
+        "missing next to the .log",
         effect=f"{effect}.",
         advice="Before the broker starts, check that every batch of the .log is intact (kcheck check --depth crc).",
         data={"batches": view.batches},

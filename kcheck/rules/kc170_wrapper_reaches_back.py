@@ -42,8 +42,8 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 def _refused(release: Release) -> str:
     return (
-        f"{kafka(release)} fails to start (InvalidOffsetException) when it rebuilds the indexes of this segment, as "
-        "after an unclean shutdown, if the wrapper gets an index entry. Otherwise it does not notice."
+        f"{kafka(release)} fails to start (InvalidOffsetException) if the wrapper gets an index entry. That can "
+        "happen when it rebuilds the indexes, as after an unclean shutdown. Otherwise it does not notice."
     )
 
 

@@ -26,7 +26,7 @@ def check(view: FileView, release: Release) -> Iterable[Finding]:
     if not view.parsed.defects:
         return
     refused = view.refusal is not None
-    effect = "fails at its next start" if refused else "accepts it as it is, and consumers get aborted records"
+    effect = "fails when it starts" if refused else "accepts it as it is, and consumers get aborted records"
     yield RULE.finding(
         at(view, view.parsed.defects[0]),
         first_of(view.parsed.defects),

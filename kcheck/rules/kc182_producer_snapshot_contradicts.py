@@ -52,7 +52,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 def _finding(snapshot: SnapshotView, release: Release) -> Finding:
     count = sum(snapshot.counts.values())
-    loaded = f"loads it at its next start and trusts it: {EFFECTS.get(snapshot.faults[0].fault, WRONG_STATE)}"
+    loaded = f"loads it when it starts, and trusts it: {EFFECTS.get(snapshot.faults[0].fault, WRONG_STATE)}"
     return RULE.finding(
         snapshot.where,
         f"{_message(snapshot.faults[0])}{and_further(count, 'contradiction')}",

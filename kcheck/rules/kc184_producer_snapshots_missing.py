@@ -38,15 +38,15 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         return
     if view.log_start_offset == view.log_end_offset:
         return
-    forgets = f"{kafka(release)} forgets them and {counted(producers.open or 0, 'open transaction')} at its next start."
+    forgets = f"{kafka(release)} forgets them and {counted(producers.open or 0, 'open transaction')} when it starts."
     reads = (
-        f"{kafka(release)} reads the whole log after an unclean shutdown; after a clean one it forgets the producers."
+        f"{kafka(release)} reads all of the log after an unclean shutdown; after a clean one it forgets the producers."
     )
     yield RULE.finding(
         view.where,
         f"{counted(producers.known, 'producer')} in the log, but no .snapshot",
         effect=forgets if view.clean_shutdown else reads,
-        advice="Re-replicate this replica, or remove .kafka_cleanshutdown so that the broker reads the whole log.",
+        advice="Re-replicate this replica, or remove .kafka_cleanshutdown so that the broker reads all of the log.",
         severity=Severity.INFO if not view.clean_shutdown else Severity.ERROR if producers.open else Severity.WARNING,
         data={"producers": producers.known, "open": producers.open},
     )

@@ -36,7 +36,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             view.where,
             f"{counted(len(names), 'producer snapshot')} above the log end offset {end}: {listed(names)}",
-            effect=f"{kafka(release)} deletes every snapshot above its log end offset at its next start.",
+            effect=f"{kafka(release)} deletes every snapshot above its log end offset when it starts.",
             advice="Before this replica leads, check whether another one has the missing records.",
             data={"log_end_offset": end, "count": len(names), "files": tuple(names[:DATA_MAX])},
         )

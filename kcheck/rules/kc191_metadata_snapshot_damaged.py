@@ -11,7 +11,7 @@ controller does not start. In 3.7 and earlier all this depends on the log. The b
 and later always read `bootstrap.checkpoint` at the top of a log dir, without checking the CRC. The broker does not
 start if a record in it cannot be read, or if none gives a metadata.version.
 
-What to do: Copy the directory first. If the other controllers are healthy, start this one with an empty, newly
+What to do: Copy the directory first. If the other controllers are healthy, start this controller with an empty, newly
 formatted directory. It fetches everything. Copy a `bootstrap.checkpoint` from another node of the cluster.
 """
 

@@ -73,8 +73,8 @@ def _effect(entries: EpochEntries, loaded: EpochEntries, release: Release) -> st
     count = sum(entry not in kept for entry in entries)
     dropped = listed((entry_words(entry) for entry in entries if entry not in kept), count)
     return (
-        f"{kafka(release)} replays the lines and the last one wins: it keeps {len(loaded)} of "
-        f"{counted(len(entries), 'entry')} and drops {dropped or 'a repeated line'}."
+        f"{kafka(release)} replays the lines, and the last one wins. It keeps {len(loaded)} of "
+        f"{counted(len(entries), 'entry')} and ignores {dropped or 'a repeated line'}."
     )
 
 

@@ -23,7 +23,7 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import entry_rows, entry_words, loaded_lines
 from kcheck.rules._partition import says, served
 from kcheck.rules._words import and_further, kafka
-from kcheck.words import agree, counted, offset_span
+from kcheck.words import agree, counted, offset_range
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -40,13 +40,14 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.epochs.where,
         f"{entry_words(above[0])}, above the log end {end}{and_further(len(above), 'epoch')}",
         effect=says(
-            f"{kafka(release)} drops {counted(len(above), 'epoch')} when it loads the log. If a broker wrote "
+            f"{kafka(release)} removes {counted(len(above), 'epoch')} when it loads the log. If a broker wrote "
             f"{agree(len(above), 'this line', 'these lines')}, records are missing here, truncated or lost: "
-            f"{offset_span(end, above[-1].start_offset)}.",
+            f"{offset_range(end, above[-1].start_offset)}.",
             Claimed.ENDS,
             end,
         ),
-        advice="Search the broker's log for a truncation of this partition. If there is none, and the file was not "
+        advice="Search the broker's log for a truncation of this partition. If you find no truncation, and the "
+        "file was not "
         "edited, records are lost here. Then keep a copy of the directory, and do not let this replica lead while "
         "another one is in sync.",
         severity=Severity.INFO if killed else Severity.WARNING,

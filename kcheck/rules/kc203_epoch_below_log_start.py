@@ -22,7 +22,7 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._epochs import entry_words, loaded_lines
 from kcheck.rules._partition import served
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -39,7 +39,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     head = lost_head_of(view, release)
     if head is not None:
         does += "; as leader it makes the other replicas delete what is below it"
-    removed = "" if head is None else f": the segments with {offset_span(*head)} were removed"
+    removed = "" if head is None else f": the segments with {offset_range(*head)} were removed"
     if head is not None and view.log_start_checkpoint is not None:
         removed = ": no broker has put this log start into log-start-offset-checkpoint"
     yield RULE.finding(

@@ -35,7 +35,7 @@ from kcheck.rules._epochs import (
     truncates_to_log_start,
 )
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -69,7 +69,7 @@ def _dropped(view: PartitionView) -> str:
         return "As a follower the replica truncates to its high watermark."
     if mark >= end:
         return f"As a follower the replica truncates to its high watermark {mark}, and loses nothing now."
-    return f"As a follower the replica truncates to its high watermark {mark}, and drops {offset_span(mark, end)}."
+    return f"As a follower the replica truncates to its high watermark {mark}, and loses {offset_range(mark, end)}."
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, depends_on_others=True)

@@ -3,8 +3,8 @@
 What is wrong: The line is well formed, but leader epochs and offsets are never negative. The file was edited or
 corrupted.
 
-What the broker does: 2.7 and later do not start because of this one line, even in a -delete, -future or -stray
-directory. From 0.11 to 2.6 it uses the line unchanged and may answer followers wrongly.
+What the broker does: 2.7 and later do not start because of this one line. A -delete, -future or -stray directory is
+enough. 0.11 to 2.6 use the line unchanged and may answer followers wrongly.
 
 What to do: Stop the broker and keep a copy of the file outside every log dir. If another replica is in sync, move the
 partition directory outside every log dir and let the broker re-replicate it. Otherwise rebuild the file from the batch

@@ -48,13 +48,13 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if view.clean_shutdown is False and entries[0].start_offset > batch.last_offset:
         effect = (
             "Probably DeleteRecords moved the log start to the log end, and the broker was killed before it wrote "
-            f"{LOG_START}: {kafka(release)} makes the records below readable again."
+            f"{LOG_START}. {kafka(release)} makes the records below readable again."
         )
         advice, severity = "Nothing, if consumers may read them again.", Severity.INFO
     else:
         words = (
             f"{kafka(release)} does not notice after a clean shutdown. As a follower the replica sends its leader a "
-            "wrong epoch and truncates good records; as a leader it answers its followers wrongly."
+            "wrong epoch and truncates intact records. As a leader it answers its followers wrongly."
         )
         latest = loaded_lines(view, release)[-1].epoch
         effect = words if view.clean_shutdown is None else says(words, Claimed.EPOCHS, latest)

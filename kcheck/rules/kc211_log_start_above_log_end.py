@@ -40,8 +40,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.where,
         f"the log start {start} in {LOG_START} is above the log end {end}",
         effect=_effect(view, start, release),
-        advice=f"Do not start the broker. Keep a copy of the partition directory, then remove the line of this "
-        f"partition from {LOG_START} and lower its count by one."
+        advice=f"Do not start the broker. Keep a copy of the partition directory. Then remove the line of this "
+        f"partition from {LOG_START}, and lower its count by one."
         if has_data(view)
         else f"If the log is not meant to start there, remove the line of this partition from {LOG_START}.",
         severity=Severity.ERROR if has_data(view) else Severity.WARNING,
@@ -51,12 +51,14 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 def _effect(view: PartitionView, start: int, release: Release) -> str | Effect:
     if not release.wipes_log_start_above_log_end:
-        return f"{kafka(release)} does not look: consumers can read nothing until the log end reaches {start}."
+        return (
+            f"{kafka(release)} does not check this, and consumers can read nothing until the log end reaches {start}."
+        )
     if not has_data(view):
         return f"{kafka(release)} starts the log, which has no records, at offset {start}."
     return says(
-        f"{kafka(release)} will DELETE EVERY SEGMENT of this partition ({segments_in_words(view)}) at its next start, "
-        f"and start an empty log at offset {start}.",
+        f"{kafka(release)} will DELETE EVERY SEGMENT of this partition ({segments_in_words(view)}) when it starts. "
+        f"An empty log then begins at offset {start}.",
         Claimed.WIPES,
         start,
     )

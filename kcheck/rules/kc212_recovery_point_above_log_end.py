@@ -25,7 +25,7 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import says, served
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -37,8 +37,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         view.where,
         f"the recovery point {point} in {RECOVERY_POINT} is above the log end {end}",
         effect=says(f"{kafka(release)} {_effect(view, point)}. {_gone(point, end)}", Claimed.ENDS, end),
-        advice="Keep a copy of the partition directory. Do not let this replica lead while another one is in sync. To "
-        f"make the broker scan every segment, remove the line of this partition from {RECOVERY_POINT} and lower "
+        advice="Keep a copy of the partition directory. Do not let this replica lead while another one is in sync. The "
+        f"broker scans every segment if you remove the line of this partition from {RECOVERY_POINT}, and lower "
         "its count by one.",
         data={"recovery_point": point, "log_end_offset": end, "file": RECOVERY_POINT},
     )
@@ -54,7 +54,7 @@ def _effect(view: PartitionView, point: int) -> str:
 def _gone(point: int, end: int) -> str:
     if point == LONG_MAX:
         return "No log reaches that offset."
-    return f"If a broker wrote it, records are missing here, truncated or lost: {offset_span(end, point)}."
+    return f"If a broker wrote it, records are missing here, truncated or lost: {offset_range(end, point)}."
 
 
 RULE = Rule(severity=Severity.WARNING, scope=Scope.PARTITION, check=check, depends_on_others=True)

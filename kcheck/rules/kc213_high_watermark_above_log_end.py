@@ -23,7 +23,7 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import says, served
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -37,7 +37,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     else:
         words = (
             f"{kafka(release)} lowers it to {end} without a warning. If a broker wrote it, committed records are "
-            f"missing here: {offset_span(end, mark)}. If this replica leads, consumers lose them."
+            f"missing here: {offset_range(end, mark)}. If this replica leads, consumers lose them."
         )
         advice = "Do not let this replica lead while another one is in sync; as a follower it fetches them again."
         severity = Severity.WARNING

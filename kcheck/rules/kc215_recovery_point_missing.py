@@ -38,7 +38,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     yield RULE.finding(
         view.where,
         f"the last shutdown was unclean, and {RECOVERY_POINT} {has}",
-        effect=f"{kafka(release)} scans the whole log before the partition comes online: {segments_in_words(view)}.",
+        effect=f"{kafka(release)} scans all of the log before the partition comes online: {segments_in_words(view)}.",
         advice="Nothing, but expect a long start. Never raise a recovery point.",
         data={"recovery_point": point, "scan_bytes": view.size, "segments": len(view.segments)},
     )

@@ -36,8 +36,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"leader-epoch-checkpoint {state}, and {REPLICATION_OFFSET} has no high watermark",
         effect=knows_no_epoch(
             view,
-            f"{kafka(release)} will TRUNCATE THE WHOLE LOG to {start} as soon as this replica follows another: "
-            f"it drops {segments_in_words(view)} and must fetch them again.",
+            f"{kafka(release)} will TRUNCATE THE WHOLE LOG to {start} as soon as this replica follows another. "
+            f"It loses {segments_in_words(view)} and must fetch them again.",
         ),
         advice="Before you start the broker, keep a copy of the partition directory outside every log dir. If no other "
         "replica is in sync, this one must lead, or rebuild its epochs from the batch headers first.",

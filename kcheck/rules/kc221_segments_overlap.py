@@ -19,14 +19,14 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._segments import KEEP_A_COPY, REFETCH
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     """Compare the end of each segment with the base offset of the next."""
     for one, other in pairwise(view.read or ()):
         if one.batches and one.end_offset > other.base_offset:
-            shared = offset_span(other.base_offset, one.end_offset)
+            shared = offset_range(other.base_offset, one.end_offset)
             yield RULE.finding(
                 other.where,
                 f"the previous segment {one.base_offset} overlaps this one: {shared}",

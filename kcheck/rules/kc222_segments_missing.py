@@ -24,7 +24,7 @@ from kcheck.model.views import PartitionView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._segments import KEEP_A_COPY, REFETCH
 from kcheck.rules._words import DATA_MAX, and_further, kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -38,7 +38,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     maybe = "" if dense else ", unless the topic is or was compacted"
     yield RULE.finding(
         other.where,
-        f"no segment holds {offset_span(one.end_offset, other.base_offset)}: the previous segment {one.base_offset} "
+        f"no segment has {offset_range(one.end_offset, other.base_offset)}: the previous segment {one.base_offset} "
         f"ends at {one.end_offset}{and_further(len(gaps), 'gap')}",
         effect=f"{kafka(release)} does not notice. Consumers skip the gap. The records are lost on this disk{maybe}.",
         advice=f"{KEEP_A_COPY} Look for the missing segment in another replica or a backup. {REFETCH}",

@@ -67,7 +67,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         is_temporary = file.suffix in _OF_KC226 or (file.suffix == SWAP and file.kind is not FileKind.LOG)
         if not fails and (file.canonical or is_temporary):
             continue
-        severity, effect = (Severity.FATAL, "fails at its next start") if fails else _effect(view, file)
+        severity, effect = (Severity.FATAL, "fails when it starts") if fails else _effect(view, file)
         yield RULE.finding(
             view.where._replace(file=name),
             f"{escaped(name)} is not a Kafka file",
@@ -96,7 +96,7 @@ def _effect(view: PartitionView, file: KafkaFile) -> tuple[Severity, str]:
     if file.offset is not None and file.kind is FileKind.PRODUCER_SNAPSHOT:
         return Severity.WARNING, "reads it as the producer snapshot of that offset"
     alone = file.offset is not None and log_name(file.offset) not in view.files
-    return Severity.INFO, "deletes it at its next start" if alone else "ignores it"
+    return Severity.INFO, "deletes it when it starts" if alone else "ignores it"
 
 
 RULE = Rule(severity=Severity.INFO, scope=Scope.READ_PARTITION, check=check)

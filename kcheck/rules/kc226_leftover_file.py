@@ -76,7 +76,7 @@ def _finding(
         effects += [f"removes the files that they replace: {listed(replaced)}"] if replaced else []
         data |= {"removed": tuple(removed[:DATA_MAX]), "renamed": tuple(renamed[:DATA_MAX])}
         data |= {"replaced": tuple(replaced[:DATA_MAX])}
-    words = f"{kafka(release)} {', '.join(effects)} at its next start."
+    words = f"{kafka(release)} {', '.join(effects)} when it starts."
     return RULE.finding(
         view.where,
         f"{counted(len(names), f'{suffix} file')}: {listed(names)}",

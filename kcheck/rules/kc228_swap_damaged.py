@@ -35,7 +35,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             continue
         position = swap.valid_size if crc is None else crc
         renames = release.finishes_swaps_by_renaming
-        does = "renames it without checking its batches" if renames else "cuts it there"
+        does = "renames it without checking its batches" if renames else "truncates it there"
         yield RULE.finding(
             swap.where._replace(position=position),
             f"position {position}: {'no valid batch' if crc is None else 'a batch with a wrong CRC'}",

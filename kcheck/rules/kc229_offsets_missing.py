@@ -22,7 +22,7 @@ from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._partition import served
 from kcheck.rules._segments import KEEP_A_COPY, REFETCH
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -42,7 +42,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         effect = "replays the rest. Then the node stops with a fatal fault, or its metadata differs from the others"
     yield RULE.finding(
         segment.where,
-        f"no batch holds {offset_span(gap.start, gap.end)}, between two valid batches",
+        f"no batch holds {offset_range(gap.start, gap.end)}, between two valid batches",
         effect=f"{kafka(release)} {effect}.",
         advice=f"{KEEP_A_COPY} Look for the records in another replica or a backup. {REFETCH}",
         severity=Severity.ERROR if view.is_metadata_log else Severity.INFO,

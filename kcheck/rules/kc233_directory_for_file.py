@@ -122,7 +122,7 @@ def _of_index(view: PartitionView, file: KafkaFile, release: Release) -> tuple[S
         return _LEFT_ALONE
     if of_transactions or release.checks_indexes or file.offset == bases[-1]:
         return Severity.FATAL, _io_failure(release)
-    return Severity.ERROR, f"{_io_failure(release)} when it opens the file: for recovery, a fetch or a lookup by time"
+    return Severity.ERROR, f"{_io_failure(release)} when it opens the file for recovery, a fetch or a lookup by time"
 
 
 def _io_failure(release: Release) -> str:

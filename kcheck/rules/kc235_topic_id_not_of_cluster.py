@@ -52,8 +52,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
         f"the topic id is {view.topic_id}, but the cluster gave {view.topic} the id {replica.topic_id}, according to "
         f"{source_of(replica)}",
         effect=becomes_stray(view, replica, release) if replica.stray else _refused(replica, release),
-        advice="Copy the directory out of the log dir if you may need its records. To have them back in the topic of "
-        "this name: kcheck repair --adopt, or kcheck recover topic.",
+        advice="Copy the directory outside every log dir if you may need its records. kcheck repair --adopt or kcheck "
+        "recover topic brings them back into the topic of this name.",
         severity=Severity.ERROR if replica.is_certain else Severity.WARNING,
         data={"topic_id": view.topic_id, "topic_id_of_cluster": replica.topic_id},
     )

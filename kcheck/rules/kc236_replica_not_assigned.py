@@ -2,8 +2,7 @@
 
 What is wrong: In the cluster metadata the topic is deleted or has no partition of this number. Or the partition has no
 replica on this broker. Usually that happened while the broker was down. The topic was deleted, or the partition was
-reassigned. Or the directory was copied here. The metadata is that in `__cluster_metadata-0`, or the one that
-`--metadata` names.
+reassigned. Or the directory was copied here. The metadata comes from `__cluster_metadata-0`, or from `--metadata`.
 
 What a KRaft broker does with the directory when it starts:
 
@@ -68,8 +67,8 @@ def _create(view: PartitionView, release: Release) -> str:
     """Return how to get the records of a topic back that ZooKeeper has lost."""
     remove = " Then stop the broker and remove partition.metadata from the directory. The new topic has another id."
     return (
-        "If ZooKeeper lost its data, create the topic again with as many partitions as before, at least"
-        f" {view.partition + 1}: kafka-topics.sh --create --topic {shell_word(view.topic)} --partitions COUNT"
+        "If ZooKeeper lost its data, create the topic again, with as many partitions as before (at least"
+        f" {view.partition + 1}). Type kafka-topics.sh --create --topic {shell_word(view.topic)} --partitions COUNT"
         f" --replication-factor COUNT.{remove if view.topic_id is not None and release.has_partition_metadata else ''}"
     )
 
@@ -84,8 +83,8 @@ def _advice(replica: ReplicaInCluster) -> str:
     if replica.of_zookeeper:
         return "Ask the cluster (kafka-topics.sh --describe). If it has no replica here, the directory is not needed."
     return (
-        "If the topic was not deleted or moved on purpose, copy the directory out of the log dir before you start the "
-        "broker. To have its records back in a topic of this name: kcheck recover topic."
+        "If the topic was not deleted or moved on purpose, first copy the directory outside every log dir. "
+        "kcheck recover topic brings its records back into a topic of this name."
     )
 
 

@@ -1,4 +1,4 @@
-"""The metadata of the cluster assign this replica to another log dir of the broker.
+"""The metadata of the cluster assigns this replica to another log dir of the broker.
 
 What is wrong: In 3.7 and later the metadata of a KRaft cluster names the log dir of each replica, by directory.id. The
 replica is in a log dir with another id. The directory was moved while the broker was down, or the log dir has a new

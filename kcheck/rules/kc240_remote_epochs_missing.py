@@ -6,9 +6,9 @@ emptied, truncated, or rebuilt from the batches on disk.
 
 What the broker does (3.6 and later), when this replica leads: It compares remote segments with its first epoch. It
 DELETES every remote segment whose epochs are all lower, from remote storage too, and raises the log start. An emptied
-file gets the new leader epoch as its first one, so every older segment goes. The log says "due to leader-epoch-cache
-truncation". This happens within minutes of the election (`remote.log.manager.task.interval.ms`), and no replica has
-these records.
+file gets the new leader epoch as its first one, so every older segment goes. The server.log has "due to
+leader-epoch-cache truncation". This happens within minutes of the election (`remote.log.manager.task.interval.ms`), and
+no replica has these records.
 
 A file with a later first entry deletes fewer segments, because every epoch of a segment must be lower. The others stay,
 and consumers cannot read them while this replica leads (KC242). A restart hides an emptied file, and does not heal it.
@@ -32,7 +32,7 @@ from kcheck.rules._epochs import RESTORE, entry_words, lacks_remote_epochs, load
 from kcheck.rules._partition import served
 from kcheck.rules._remote import remote_replica, report_of, spans_words
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 _HIDES = " A restart hides this and does not heal it."
 
@@ -46,7 +46,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     assert log_start is not None
     entries = loaded_lines(view, release)
     kept_from = min(first_segment, entries[0].start_offset) if entries else first_segment
-    lost: str = offset_span(log_start, kept_from)
+    lost: str = offset_range(log_start, kept_from)
     if is_known:
         deleted = report_of(view, release).deleted_offsets
         lost, kept_from = f"at most {spans_words(deleted)}", deleted[-1][1]

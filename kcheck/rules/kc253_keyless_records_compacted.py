@@ -42,7 +42,8 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             f"{view.topic} is compacted; {counted(total, 'record')} {agree(total, 'has', 'have')} no key",
             effect=f"The cleaner of {kafka(release)} {deletes}.",
             advice="Set cleanup.policy=delete for the topic before the broker starts (kafka-configs.sh --alter"
-            f" --entity-type topics --entity-name {view.topic} --add-config cleanup.policy=delete), or start it with"
+            f" --entity-type topics --entity-name {view.topic} --add-config cleanup.policy=delete). You can "
+            f"also start it with"
             " log.cleaner.enable=false.",
             data={"records": total, "removed": removed},
         )

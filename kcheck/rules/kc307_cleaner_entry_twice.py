@@ -64,8 +64,8 @@ def _finding(twice: dict[tuple[str, int], Listed], release: Release) -> Finding:
         if dies
         else f"{kafka(release)} uses the value that it reads last"
         + (", which may be the wrong one." if differs else "; the values are equal."),
-        advice=f"Stop the broker, remove the line from the {CLEANER_OFFSET} of the log dir that does not hold the "
-        "partition, and lower the count in line 2 by one.",
+        advice=f"Stop the broker. In the {CLEANER_OFFSET} of the log dir without the partition, remove the line "
+        "and lower the count in line 2 by one.",
         severity=Severity.ERROR if dies else Severity.WARNING if differs else Severity.INFO,
         data={"partitions": tuple(_row(key, items) for key, items in list(twice.items())[:DATA_MAX])},
     )

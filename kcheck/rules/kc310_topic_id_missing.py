@@ -1,7 +1,7 @@
 """A partition on a KRaft broker has no partition.metadata, so the broker does not know which topic it is.
 
-What is wrong: A KRaft broker writes partition.metadata into each partition directory before the first record. There are
-records and no file. It was removed, or not copied with the rest.
+What is wrong: A KRaft broker writes partition.metadata into each partition directory before the first record. This
+directory has records and no file. It was removed, or not copied with the rest.
 
 What a KRaft broker does:
 

@@ -17,7 +17,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import and_further, kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
@@ -25,7 +25,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     for difference in view.different:
         yield RULE.finding(
             difference.other,
-            f"{offset_span(difference.base_offset, difference.last_offset + 1)} of epoch {difference.epoch} differ"
+            f"{offset_range(difference.base_offset, difference.last_offset + 1)} of epoch {difference.epoch} differ"
             f" from broker {difference.one.broker_id}{and_further(difference.batches, 'batch')}",
             effect=f"{kafka(release)} does not notice. Consumers get different records depending on the leader.",
             advice="Find out which replica is right, and let the broker re-replicate the other one.",

@@ -33,7 +33,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         if parted is not None:
             yield RULE.finding(
                 other.where,
-                f"from offset {parted} on, the epochs differ from those of broker {one.where.broker_id}",
+                f"from offset {parted} on, the epochs differ from the epochs of broker {one.where.broker_id}",
                 effect=f"{kafka(release)} truncates the follower there, and its own records from there on are lost.",
                 advice="Start and elect nothing yet. kcheck recover, with the log dirs of all brokers, names the best "
                 "leader.",

@@ -19,7 +19,7 @@ from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._lag import lags
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
@@ -29,7 +29,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
             yield RULE.finding(
                 lag.replica.where,
                 lag.words,
-                effect=f"If this replica leads, {kafka(release)} loses {offset_span(lag.end, lag.high_watermark)}.",
+                effect=f"If this replica leads, {kafka(release)} loses {offset_range(lag.end, lag.high_watermark)}.",
                 advice="Do not let this replica lead while another one reaches the high watermark.",
                 data=lag.data,
             )

@@ -36,11 +36,13 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         end = replica.log_end_offset
         apart = end is not None and end < start
         said = f"the log start is {replica.log_start_offset}; on broker {broker_id} it is {start}"
-        drops = f"As a follower of broker {broker_id} {kafka(release)} drops this log and begins again at {start}. As "
+        drops = (
+            f"As a follower of broker {broker_id} {kafka(release)} deletes this log and begins again at {start}. As "
+        )
         yield RULE.finding(
             replica.where,
-            f"{said}, above the log end {end} here: the two have no offset in common" if apart else said,
-            effect=f"{drops}its leader it makes broker {broker_id} drop its whole log."
+            f"{said}, above the log end {end} here; the two have no offset in common" if apart else said,
+            effect=f"{drops}its leader it makes broker {broker_id} delete its log."
             if apart
             else f"{kafka(release)} removes old records of each replica at its own time.",
             advice=f"Do not let this replica lead while broker {broker_id} has the partition." if apart else "Nothing.",

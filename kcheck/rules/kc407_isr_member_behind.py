@@ -20,7 +20,7 @@ from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._lag import lags
 from kcheck.rules._words import kafka
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
@@ -31,7 +31,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
                 lag.replica.where,
                 f"{lag.words}, and the cluster takes this replica for in sync",
                 effect=f"{kafka(release)} may elect this replica, and then loses "
-                f"{offset_span(lag.end, lag.high_watermark)}.",
+                f"{offset_range(lag.end, lag.high_watermark)}.",
                 advice="Start no broker yet. kcheck recover, with the log dirs of all brokers, gives the order.",
                 data=lag.data,
             )

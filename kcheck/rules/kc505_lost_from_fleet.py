@@ -59,7 +59,7 @@ def _words(view: Lost, release: Release) -> tuple[str, str, str]:
         return (
             f"broker {view.broker_id} has {replicas} according to {view.source}, and the scan has no log dir of it",
             "kcheck knows nothing about its replicas.",
-            "Add its log dirs to ROOT, or mount its disks. If it was retired: kafka-cluster.sh unregister.",
+            "Add its log dirs to ROOT, or mount its disks. If it was retired, run kafka-cluster.sh unregister.",
         )
     if view.kind is LostKind.LOG_DIR:
         message = f"the log dir is not in this scan; run {view.source} has {_directories(view)} in it"
@@ -67,7 +67,7 @@ def _words(view: Lost, release: Release) -> tuple[str, str, str]:
     are = agree(view.counted, "is", "are")
     names = some_of(view.names, 3, view.counted)
     return (
-        f"{_directories(view)} of run {view.source} {are} gone from this broker: {names}",
+        f"{_directories(view)} of run {view.source} {are} missing on this broker: {names}",
         "Their records are lost on this broker.",
         "If you did not delete or move these partitions, look for their disk before you start the broker.",
     )

@@ -1,6 +1,6 @@
 """A consumer group has committed an offset that its partition does not have.
 
-What is wrong: After its last commit in `__consumer_offsets`, the group reads below the log start or above the log end.
+What is wrong: The last commit of the group in `__consumer_offsets` is below the log start or above the log end.
 Below it, retention or `kafka-delete-records.sh` removed records that the group had not read yet. Above it, the
 partition lost the end of its log, or it was deleted and created again.
 
@@ -82,7 +82,8 @@ def _finding(outside: _Outside, release: Release) -> Finding:
     side = f"its log begins at {edge}" if outside.begins else f"its log ends at {edge}"
     skipped = edge - min(offset for _, offset in groups)
     effect = (
-        f"{counted(skipped, 'offset')} that the farthest group had not read {agree(skipped, 'is', 'are')} gone. "
+        f"{counted(skipped, 'offset')} that the farthest group had not read {agree(skipped, 'is', 'are')} no "
+        f"longer in the log. "
         if outside.begins
         else ""
     )
@@ -91,7 +92,7 @@ def _finding(outside: _Outside, release: Release) -> Finding:
         log.where,
         f"{noun} {shown} of {name}, {side}{doubt}",
         effect=f"{effect}{kafka(release)} refuses the fetch; the consumers start again where auto.offset.reset says.",
-        advice="While no consumer of the group runs: kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group"
+        advice="While no consumer of the group runs, type kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group"
         f" {one} --topic {shell_word(f'{log.topic}:{log.partition}')} --reset-offsets --to-offset {edge} --execute",
         severity=Severity.WARNING if outside.is_certain else Severity.INFO,
         data={

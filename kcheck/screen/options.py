@@ -7,8 +7,12 @@ UNWRAPPED = 1 << 30
 
 
 class Options(NamedTuple):
-    """The layout options: `width` in columns, and `color` for a terminal. `every` shows what text leaves out."""
+    """The layout options: `width` in columns, and `color` for a terminal.
+
+    `every` shows the findings and rows that text leaves out. `infos` lists info findings; else text counts them.
+    """
 
     width: int = 80
     color: bool = False
     every: bool = False
+    infos: bool = False

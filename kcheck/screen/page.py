@@ -13,7 +13,7 @@ from kcheck.screen.options import Options
 from kcheck.screen.printable import printable
 from kcheck.words import lost_words, some_of
 
-STYLES = {"info": "blue", "warning": "yellow", "error": "red", "fatal": "bold red"}
+STYLES = {"info": "", "warning": "yellow", "error": "red", "fatal": "bold red"}
 
 _ALIKE_MAX = 3
 """Text shows more findings of one rule as one block."""
@@ -59,7 +59,7 @@ def size(count: object) -> str:
 def moment(value: object) -> str:
     """Return a time in ms since 1970 to the second; `?` if it is unknown or outside the calendar."""
     try:
-        return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):
         return "?"
 
@@ -291,8 +291,12 @@ class Page:
                     above[text] = equal[0].where.log_dir
 
     def _first_line(self, finding: Finding, words: str, indent: str) -> None:
-        text = f"{finding.severity} {finding.id} {words}"
-        self.wrapped(text, indent=indent, hanging=indent + "  ", style=STYLES[finding.severity])
+        label, style = f"{finding.severity} {finding.id}", STYLES[finding.severity]
+        lines = wrap(printable(f"{label} {words}"), self.room, indent, indent + "  ")
+        begin = indent + label
+        colored = indent + _styled(label, style) if style and self._color else begin
+        for number, line in enumerate(lines):
+            self._write(line if number else colored + line.removeprefix(begin))
 
     def finding(self, finding: Finding, *others: Finding, indent: str = "") -> None:
         """Write a finding: the message in the color of its severity, then the effect and the advice.

@@ -161,7 +161,7 @@ def _misplaced(batch: Batch | None, base: Offset, expected: Offset) -> str | Non
     if batch is None or not is_modern(batch.magic):
         return None
     if batch.base_offset < expected:
-        return f"its offset {batch.base_offset} is not above that of the batch before it"
+        return f"its offset {batch.base_offset} is not above the offset of the previous batch"
     if batch.last_offset < batch.base_offset or batch.last_offset - base > RELATIVE_OFFSET_MAX:
-        return f"its offsets {batch.base_offset} to {batch.last_offset} are not possible there"
+        return f"its offsets {batch.base_offset}-{batch.last_offset} are not possible there"
     return None

@@ -32,7 +32,7 @@ from kcheck.segments.record_columns import (
     decode_fields,
     record_positions,
 )
-from kcheck.words import offset_span
+from kcheck.words import offset_range
 
 BODY_SIZE_MAX = 10 << 20
 """kcheck does not decode a batch with more bytes of records than this, after decompression."""
@@ -129,7 +129,7 @@ class RecordCheck:
             rows.tolist(), codecs[rows].tolist(), begin[rows].tolist(), end[rows].tolist(), strict=True
         ):
             if codec == ZSTD and not self._reads_zstd:
-                unknown = f"{COMPRESSION[codec]}: no release before 2.1 knows it"
+                unknown = f"{COMPRESSION[codec]}: 2.0 and earlier do not know it"
                 self._report_row(RecordFault.COMPRESSION, columns, row, unknown)
                 continue
             data, problem = decompress(codec, source[start:stop], magic=2, size_max=BODY_SIZE_MAX)
@@ -246,7 +246,7 @@ class RecordCheck:
             self._report_row(messages.fault, columns, row, messages.problem, messages.record)
         last = int(columns.last_offset[row])
         if messages.first is not None and messages.first <= before < last:
-            held, there = (offset_span(messages.first, end + 1) for end in (last, before))
+            held, there = (offset_range(messages.first, end + 1) for end in (last, before))
             self._report_row(RecordFault.OVERLAP, columns, row, f"it holds {held}, but {there} precede it")
 
 

@@ -176,7 +176,7 @@ def _power_loss(world: World, event: Event) -> None:
     if torn:
         world.decide(Decision.EPOCHS_UNSYNCED)
     elif event.torn:
-        world.notes.append("leader-epoch-checkpoint is on disk, and not torn")
+        world.notes.append("leader-epoch-checkpoint is on disk, and intact")
     world.nodes[event.broker] = powered_off(node, event.offset, torn=torn)
     _disconnect(world, event.broker)
 
@@ -207,7 +207,7 @@ def _start(world: World, event: Event) -> None:
         world.notes.append("refused: it runs already")
         return
     if node.epochs_file is EpochsFile.TORN:
-        world.decide(Decision.EPOCHS_TORN, "it exits: leader-epoch-checkpoint is torn, and its log dir offline")
+        world.decide(Decision.EPOCHS_TORN, "it exits: leader-epoch-checkpoint is corrupt, and its log dir offline")
         return
     clean = node.clean or (node.running and not starting)
     if not node.running:

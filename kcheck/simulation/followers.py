@@ -83,7 +83,7 @@ def ask(world: World, number: int) -> None:
     """Send a follower's next request."""
     node = world.nodes[number]
     if not node.running or node.mode not in (ReplicaMode.TRUNCATING, ReplicaMode.FETCHING):
-        world.decide(Decision.STALE_ANSWER, "refused: it fetches from nobody")
+        world.decide(Decision.STALE_ANSWER, "refused: it has no leader to fetch from")
         return
     if any(held.source == held.target == number for held in world.held):
         world.notes.append("refused: it has to truncate first")

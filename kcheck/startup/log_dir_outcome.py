@@ -114,7 +114,7 @@ def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -
         why = failed.reasons[0] if failed.reasons else "it goes offline"
         return f"the log dir with the metadata log, {failed.path}, fails: {why}"
     aborted = next((start for start in starts if start.outcome is Outcome.ABORT), None)
-    return None if aborted is None else f"{aborted.path} aborts the start of the broker: {aborted.reasons[0]}"
+    return None if aborted is None else f"{aborted.path} stops the broker while it starts: {aborted.reasons[0]}"
 
 
 def has_metadata_log(start: LogDirPrediction) -> bool:

@@ -28,7 +28,7 @@ from kcheck.startup.swaps import delete_swapped_indexes, rename_swaps
 from kcheck.startup.virtual_files import DirectoryError, Folder, StartError
 
 _SPLIT_COUNT_MAX = 1000
-ENDLESS = "the broker splits segments for ever: offsets still do not fit into them"
+ENDLESS = "the broker splits segments for ever, because offsets still do not fit into them"
 """The reason why a load does not end."""
 
 Result = TypeVar("Result")
@@ -192,7 +192,7 @@ class LogLoader:
                 raise StartError(f"NumberFormatException: {name} does not start with a number")
             if ending in INDEX_ENDINGS:
                 if not self.folder.exists(log_name(number)):
-                    self.reasons.append(f"{name} has no segment: the broker deletes it")
+                    self.reasons.append(f"{name} has no segment; the broker deletes it")
                     self.folder.remove(name)
                 continue
             indexes = {ending for ending in INDEX_ENDINGS if self.folder.exists(segment_prefix(number) + ending)}

@@ -231,7 +231,7 @@ def _blocked(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
             outcome = Outcome.OFFLINE if context.release.has_offline_log_dirs else Outcome.ABORT
         else:
             continue
-        yield UnreadableOutcome(outcome, f"{name} is a file: the broker cannot create the directory")
+        yield UnreadableOutcome(outcome, f"{name} is a file, so the broker cannot create the directory")
 
 
 def _refused_cache(log_dir: LogDir, context: Context) -> str | None:

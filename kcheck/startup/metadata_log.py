@@ -65,7 +65,7 @@ def _truncated_to_snapshot(loader: LogLoader, log: LoadedLog, kept: dict[tuple[i
     return log._replace(
         log_start_offset=start, log_end_offset=start, recovery_point=Offset(min(log.recovery_point, offset)),
         leader_epochs=(), bases=(offset,), cuts=(),
-        reasons=(*log.reasons, f"the snapshot at offset {offset} is beyond the log end: the log restarts there"),
+        reasons=(*log.reasons, f"the snapshot at offset {offset} is beyond the log end, so the log restarts there"),
     )  # fmt: skip
 
 

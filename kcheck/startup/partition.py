@@ -129,7 +129,7 @@ def _blocked_write(folder: Folder, topic_id: str | None, release: Release) -> st
     written = {LEADER_EPOCHS: release.epoch_cache, PARTITION_METADATA: release.has_partition_metadata and not topic_id}
     blocked = (name for name, is_written in written.items() if is_written and name + TEMPORARY in folder.directories)
     name = next(blocked, None)
-    return None if name is None else f"{name}{TEMPORARY} is a directory: the broker cannot write {name}"
+    return None if name is None else f"{name}{TEMPORARY} is a directory, so the broker cannot write {name}"
 
 
 _EMPTIED = (DirectoryState.FUTURE, DirectoryState.DELETED)
@@ -189,9 +189,9 @@ def _outcome(
     reason = "; ".join(dict.fromkeys((*cuts, *log.reasons))) or None
     if name.endswith("-delete"):
         after = removal_words(context.settings.delete_delay_ms)
-        return Outcome.DELETED, f"the directory is marked for deletion: the broker removes it {after}", None
+        return Outcome.DELETED, f"the directory is marked for deletion; the broker removes it {after}", None
     if directory.state is DirectoryState.STRAY and context.release.has_stray_directories:
-        return Outcome.STRAY, "an earlier start set the directory aside: the broker does not serve it", None
+        return Outcome.STRAY, "the broker renamed the directory to -stray before, and does not serve it", None
     if not skipped_by_broker(name, context.release):
         unnamed = outcome_without_topic_id(mode=context.mode, release=context.release)
         if topic_id is None and unnamed is not Outcome.OK:

@@ -40,7 +40,9 @@ def split(segment: Segment, segments: SortedMap[Segment], *, interval: int) -> i
         )
     parts = tuple(_parts(segment))
     if not parts or parts[-1].end != segment.size:
-        raise StartError(f"NoSuchElementException: {segment.log_name} cannot be split: its last bytes are no batch")
+        raise StartError(
+            f"NoSuchElementException: {segment.log_name} cannot be split, because its last bytes are no batch"
+        )
     folder, context = segment.folder, segment.context
     content = folder.files[segment.log_name]
     known = segments.get(segment.base) is segment
@@ -132,7 +134,7 @@ def _parts(segment: Segment) -> Iterator[_BatchRange]:
         if checks_magic and ((columns.magic < 0) | (columns.magic > 2)).any():
             # Such a release appends the batches as a leader does, which checks the magic.
             raise StartError(
-                f"CorruptRecordException: {segment.log_name} cannot be split: a batch has an unknown magic"
+                f"CorruptRecordException: {segment.log_name} cannot be split, because a batch has an unknown magic"
             )
         while row < count:
             if current is None:

@@ -33,7 +33,7 @@ def require_match(targets: Iterable[Target], wanted: PartitionFilter) -> None:
                 known.add((topic, partition))
     except UnreadableError:
         return
-    raise UsageError(_no_match(wanted, known))
+    raise no_match(wanted, known)
 
 
 def _partitions_of(target: Target) -> Iterator[tuple[str, int]]:
@@ -52,8 +52,8 @@ def _partitions_of(target: Target) -> Iterator[tuple[str, int]]:
             yield from ((topic, partition) for topic, offsets in value.by_topic().items() for partition in offsets)
 
 
-def _no_match(wanted: PartitionFilter, known: Iterable[tuple[str, int]]) -> str:
-    """Return the message for a filter that matches no known partition, with the nearest names."""
+def no_match(wanted: PartitionFilter, known: Iterable[tuple[str, int]]) -> UsageError:
+    """Return the error for a filter that matches no known partition, with the nearest names."""
     from difflib import get_close_matches  # only for the message
 
     given = [f"--topic {topic}" for topic in wanted.topics] + [f"--partition {part}" for part in wanted.partitions]
@@ -63,4 +63,4 @@ def _no_match(wanted: PartitionFilter, known: Iterable[tuple[str, int]]) -> str:
     names = [partition_name(topic, partition) for topic, partition in some]
     near += [name for pattern in wanted.partitions for name in get_close_matches(pattern, names)]
     nearest = f"; did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
-    return f"{' '.join(given)}: no partition matches{nearest}"
+    return UsageError(f"{' '.join(given)}: no partition matches{nearest}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
-from kcheck.errors import UsageError
+from kcheck.errors import UsageError, no_such_file
 from kcheck.formats import Format, all_formats, format_of
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import PARTITION_METADATA, local_name, parse_directory
@@ -215,7 +215,7 @@ def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionVie
 def requested_format(tree: Tree, path: str, as_kind: str | None) -> Format:
     """Return the format of a file; UsageError if neither its name nor `--as` gives it."""
     if not tree.exists(path):
-        raise UsageError(f"{path}: no such file or directory")
+        raise UsageError(no_such_file(path))
     if as_kind is None:
         known_format = format_of(local_name(path.rpartition("/")[2]))
     else:
@@ -228,5 +228,5 @@ def requested_format(tree: Tree, path: str, as_kind: str | None) -> Format:
             tree.size(path)
         except UnreadableError as error:  # It may be a directory without permission.
             raise UsageError(f"{path}: {error}") from error
-        raise UsageError(f"{path}: not a Kafka file name; use --as KIND: {known}")
+        raise UsageError(f"{path}: not a Kafka file name; for example: --as segment (kcheck help paths)")
     raise UsageError(f"--as {as_kind}: not one of {known}")

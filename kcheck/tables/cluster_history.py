@@ -8,7 +8,11 @@ TABLE = Table(
     "cluster_history",
     "A change of a partition.",
     (
-        Column("offset", "int64", "The offset of the record, with ZooKeeper the zxid; null for what a snapshot holds."),
+        Column(
+            "offset",
+            "int64",
+            "The offset of the record, with ZooKeeper the zxid; null for a change that a snapshot contains.",
+        ),
         Column("time", "int64", "The time of the change, in ms since 1970."),
         Column(
             "event", "string", "created, changed or removed; snapshot is the state from which the history continues."

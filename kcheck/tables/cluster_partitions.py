@@ -15,7 +15,7 @@ STATE = (
     Column("adding", "json", "The replicas that a reassignment adds."),
     Column("removing", "json", "The replicas that a reassignment removes."),
     Column("directories", "json", "The log dir ids of the replicas, in their order."),
-    Column("recovering", "bool", "Whether the leader was elected uncleanly and has not recovered yet."),
+    Column("recovering", "bool", "True if the leader was elected uncleanly and has not recovered yet."),
 )
 TABLE = Table(
     "cluster_partitions",
@@ -25,8 +25,8 @@ TABLE = Table(
         Column("topic_id", "string", "The topic's id."),
         Column("partition", "int64", "The partition number."),
         *STATE,
-        Column("min_isr", "int64", "How many replicas must be in sync for acks=all, by the metadata."),
-        Column("health", "json", "What is wrong with it, the worst first."),
+        Column("min_isr", "int64", "Number of replicas that must be in sync for acks=all, by the metadata."),
+        Column("health", "json", "Its problems, the worst first."),
     ),
     in_run=PLACE,
     steps=(ScanStep.CLUSTER,),

@@ -21,8 +21,10 @@ METADATA = (
 )
 """The columns that the metadata fills in."""
 DECISION = (
-    Column("decision", "string", "What starting everything now loses, and what the plan of kcheck recover loses."),
-    Column("safe", "bool", "Whether starting everything now loses no committed record and leads every partition."),
+    Column("decision", "string", "The loss if everything starts now, and the loss of the plan of kcheck recover."),
+    Column(
+        "safe", "bool", "True if starting everything now loses no committed record and every partition has a leader."
+    ),
     Column("start_all_lost", "int64", "Records that starting everything now loses at most; null if not known."),
     Column("start_all_committed", "int64", "Committed ones among them, at most."),
     Column("start_all_offline", "int64", "Partitions that get no leader then."),
@@ -30,7 +32,7 @@ DECISION = (
     Column("plan_committed", "int64", "Committed ones among them, at most."),
     Column("plan_offline", "int64", "Partitions that get no leader by the plan."),
     Column("first_steps", "json", "The step, title and commands of the first steps of the plan."),
-    Column("not_known", "json", "What only the disks show."),
+    Column("not_known", "json", "The facts that only the disks show."),
     Column("recover", "string", "The command that reads the disks and writes the plan."),
     Column(
         "decision_differs",
@@ -42,7 +44,7 @@ DECISION = (
 """The columns of the decision of `kcheck recover --from`, once all tables are there."""
 TABLE = Table(
     "clusters",
-    "A cluster whose metadata the scan has read. The broker is the one that holds the newest copy.",
+    "A cluster whose metadata the scan has read. The broker has the newest copy.",
     (*METADATA, *DECISION),
     in_run=PLACE,
     steps=(ScanStep.CLUSTER,),

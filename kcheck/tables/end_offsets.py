@@ -15,6 +15,6 @@ TABLE = Table(
         Column("end_offset", "int64", "The end offset of that epoch; -1 is unknown."),
         Column("error", "string", "The error code in the answer; NONE is no error."),
         Column("log_end_offset", "int64", "The log end offset of the replica."),
-        Column("problem", "string", "Why the replica cannot answer."),
+        Column("problem", "string", "The reason why the replica cannot answer."),
     ),
 )

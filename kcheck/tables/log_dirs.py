@@ -12,8 +12,8 @@ TABLE = Table(
         *LOG_DIR,
         Column("cluster_id", "string", "The cluster.id in its meta.properties."),
         Column("directory_id", "string", "The directory.id in its meta.properties."),
-        Column("clean_shutdown", "bool", "Whether .kafka_cleanshutdown exists, as after a clean shutdown."),
-        Column("locked", "bool", "Whether a process held its .lock."),
+        Column("clean_shutdown", "bool", "True if .kafka_cleanshutdown exists, as after a clean shutdown."),
+        Column("locked", "bool", "True if a process held its .lock."),
         Column(
             "directories", "int64", "Number of partition directories in it that were selected, symbolic links included."
         ),
@@ -22,8 +22,8 @@ TABLE = Table(
         Column("kafka", "string", "The Kafka release that was modelled for its broker."),
         Column("kafka_lowest", "string", "The lowest release that the files of its broker fit, with --kafka auto."),
         Column("kafka_highest", "string", "The highest one, likewise."),
-        Column("kafka_from", "string", "What decides that, likewise."),
-        Column("problem", "string", "Why it could not be listed; null if it was."),
+        Column("kafka_from", "string", "The evidence for that, likewise."),
+        Column("problem", "string", "The reason why it could not be listed; null if it was."),
     ),
     in_run=PLACE,
     steps=(ScanStep.BROKER,),

@@ -10,7 +10,7 @@ TABLE = Table(
         PATH,
         ENTRY,
         Column("offset", "int64", "The absolute offset."),
-        Column("position", "int64", "Where in the `.log` to start searching for the offset, in bytes."),
-        Column("valid", "bool", "Whether the entry is above the one before it."),
+        Column("position", "int64", "The position in the `.log` where a search for the offset starts, in bytes."),
+        Column("valid", "bool", "True if the entry is above the previous entry."),
     ),
 )

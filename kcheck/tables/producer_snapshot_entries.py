@@ -18,6 +18,6 @@ TABLE = Table(
         Column("timestamp", "int64", "Timestamp of its last batch, in ms since 1970."),
         Column("coordinator_epoch", "int64", "Coordinator epoch of its last transaction marker, or -1."),
         Column("current_txn_first_offset", "int64", "First offset of its open transaction, or -1."),
-        Column("valid", "bool", "Whether the broker accepts the file."),
+        Column("valid", "bool", "True if the broker accepts the file."),
     ),
 )

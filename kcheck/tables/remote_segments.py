@@ -16,7 +16,7 @@ TABLE = Table(
         Column("bytes", "int64", "The size of its .log in bytes."),
         Column("remote_bytes", "int64", "The size of its objects in bytes; null without --store."),
         Column("state", "string", "copy-started, copy-finished, delete-started or delete-finished."),
-        Column("tries", "int64", "How often a broker has begun to delete it."),
+        Column("tries", "int64", "Number of times that a broker has begun to delete it."),
         Column("first_ms", "int64", "The time of its first record, in ms since 1970."),
         Column("last_ms", "int64", "The time of its last record, in ms since 1970."),
         Column("epochs", "json", "The epoch and start_offset of its leader epochs."),

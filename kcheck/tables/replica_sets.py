@@ -27,7 +27,7 @@ TABLE = Table(
             "The first offset that only the best leader has; it is lost if the disk of that leader fails.",
         ),
         Column("at_risk_to", "int64", "The offset after the last of them."),
-        Column("at_risk_below_high_watermark", "int64", "How many of these are below the highest high watermark."),
+        Column("at_risk_below_high_watermark", "int64", "Number of these below the highest high watermark."),
         KAFKA_DIFFERS,
     ),
     in_run=PLACE,

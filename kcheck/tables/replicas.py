@@ -9,8 +9,8 @@ TABLE = Table(
     (
         *DIRECTORY,
         Column("state", "string", "current, future, deleted, stray, by the suffix of the directory name."),
-        Column("outcome", "string", "What the next start does with it, as in predictions."),
-        Column("problem", "string", "Why it cannot take part."),
+        Column("outcome", "string", "The outcome of its next start, as in predictions."),
+        Column("problem", "string", "The reason why it cannot take part."),
         Column("topic_id", "string", "The topic id in its partition.metadata."),
         Column("high_watermark", "int64", "Its entry in replication-offset-checkpoint."),
         Column(

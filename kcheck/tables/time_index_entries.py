@@ -11,6 +11,6 @@ TABLE = Table(
         ENTRY,
         Column("timestamp", "int64", "A timestamp in ms since 1970; no record up to the offset has a larger one."),
         Column("offset", "int64", "The absolute offset."),
-        Column("valid", "bool", "Whether the entry is above the one before it."),
+        Column("valid", "bool", "True if the entry is above the previous entry."),
     ),
 )

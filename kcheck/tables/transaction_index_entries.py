@@ -14,6 +14,6 @@ TABLE = Table(
         Column("first_offset", "int64", "Offset of its first batch."),
         Column("last_offset", "int64", "Offset of its ABORT marker."),
         Column("last_stable_offset", "int64", "The last stable offset of the log when the marker was written."),
-        Column("valid", "bool", "Whether the version is known and the offsets are in order."),
+        Column("valid", "bool", "True if the version is known and the offsets are in order."),
     ),
 )

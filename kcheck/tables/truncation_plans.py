@@ -12,7 +12,7 @@ TABLE = Table(
         Column("partition", "int64", "The partition number."),
         Column("leader", "string", "The broker that leads in this plan, named as in the broker column."),
         Column("leader_id", "int64", "The broker id of the leader."),
-        Column("best", "bool", "Whether the least is lost under this leader."),
+        Column("best", "bool", "True if the least is lost under this leader."),
         Column("leader_epoch", "int64", "The epoch of the leader, one above every known epoch."),
         Column("leader_log_end_offset", "int64", "Log end offset of the leader."),
         Column(
@@ -20,7 +20,7 @@ TABLE = Table(
             "string",
             "ok, never_completes, unfinished, fetch_fails or truncation_fails; unknown if it cannot take part.",
         ),
-        Column("problem", "string", "Why the follower cannot take part."),
+        Column("problem", "string", "The reason why the follower cannot take part."),
         Column("log_end_offset_before", "int64", "Its log end offset after the next start."),
         Column("high_watermark", "int64", "Its high watermark after the next start."),
         Column("truncate_to", "int64", "The offset to which it truncates; null if it does not."),
@@ -29,7 +29,7 @@ TABLE = Table(
         Column("lost_to", "int64", "The offset after the last of them."),
         Column("lost_records", "int64", "Number of lost records; null if batches were not read (--depth checkpoints)."),
         Column("lost_bytes", "int64", "Bytes of their batches; null likewise."),
-        Column("lost_below_high_watermark", "int64", "How many of the lost offsets are below its high watermark."),
+        Column("lost_below_high_watermark", "int64", "Number of the lost offsets below its high watermark."),
         Column(
             "lost_certain",
             "bool",

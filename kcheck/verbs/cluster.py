@@ -44,6 +44,7 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
 from kcheck.startup.options import StartOptions
 from kcheck.survey.rule_runner import check_cluster
+from kcheck.survey.selection import no_match
 from kcheck.tables import cluster_brokers, cluster_history, cluster_partitions
 from kcheck.verbs.lost_metadata import rescue_first
 from kcheck.verbs.predict import with_copies
@@ -210,6 +211,11 @@ def cluster(
             assert known.quorum is not None
             rescue, collected = _first_rescue(arguments, targets, known.quorum, log_dirs)
             collected += check_cluster(known.quorum, release)
+    if wanted != PartitionFilter():
+        placed = [(topic.name, number) for topic, number, *_ in known.image.partitions()]
+        gone = any(wanted._replace(partitions=()).has(name, 0) for name in known.image.deleted)
+        if placed and not gone and not any(wanted.has(*one) for one in placed):
+            raise no_match(wanted, placed)
     return ClusterReport(
         release=release,
         known=known,
@@ -275,7 +281,7 @@ def _of_zookeeper(
     path, *others = kinds
     strangers = [name for name, kind in kinds.items() if kind is None]
     if strangers:
-        raise UsageError(f"{strangers[0]} is not of ZooKeeper as the other paths are: name those of one cluster")
+        raise UsageError(f"{strangers[0]} is not of ZooKeeper as the other paths are; name the paths of one cluster")
     if len(others) > 1 or (others and "export" in kinds.values()):
         raise UsageError("name one export, or the dataDir and the dataLogDir of one ZooKeeper server")
     options = {"--at": question.at, "--changes": question.history}

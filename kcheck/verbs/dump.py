@@ -95,7 +95,7 @@ def _kind_of(
     if not tree.exists(path):
         raise UsageError(f"{path}: no such file or directory")
     if alone and tree.is_directory(path):
-        raise UsageError(f"{path} is a directory; dump reads files, kcheck inspect reads directories")
+        raise UsageError(f"{path}: a directory; dump reads files, kcheck inspect reads directories")
     try:
         with tree.open(path, follow=True):
             pass

@@ -90,7 +90,7 @@ def asked(arguments: Iterable[str]) -> Asked:
         if is_rule(argument):
             rules.append(argument)
         elif not argument.strip():
-            raise UsageError("an argument is empty: name a rule, a log, or paste a line")
+            raise UsageError("an argument is empty; name a rule, a log, or paste a line")
         elif argument == _STDIN:
             logs.append(argument)
         elif not can_be_path(argument):
@@ -103,7 +103,7 @@ def asked(arguments: Iterable[str]) -> Asked:
     if rules and (logs or texts or directories):
         raise UsageError("explain rules and log lines in separate commands")
     if directories and not logs and not texts:
-        raise UsageError(f"{directories[0]} is a directory; add a broker's log, or use kcheck inspect")
+        raise UsageError(f"{directories[0]}: a directory; add a broker's log, or use kcheck inspect")
     if not rules and not logs and not texts:
         raise UsageError("nothing to explain: name a rule, a log, or paste a line; for example kcheck explain KC201")
     return Asked(tuple(rules), tuple(logs), tuple(texts), tuple(directories))

@@ -103,7 +103,7 @@ def configuration_in(path: str) -> str:
         return path
     if not tree.exists(below) or tree.is_directory(below):
         hint = "; capture it with: kcheck capture FILE.properties" if tree.is_bundle else ""
-        raise UsageError(f"{path} has no {SERVER_PROPERTIES}{hint}")
+        raise UsageError(f"{path}: no {SERVER_PROPERTIES} in it{hint}")
     return below
 
 

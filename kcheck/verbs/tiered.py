@@ -130,8 +130,9 @@ class Tiered(BrokerAnswer):
             raise UsageError("--orphans needs --store PLACE")
         if not self.store.is_complete:
             raise UsageError(
-                "--orphans: an object without a record may be in use, because not every partition of "
-                "__remote_log_metadata was read; name the log dirs of all brokers"
+                "--orphans: not every partition of __remote_log_metadata was read, so an object without a "
+                "record may be "
+                "in use; name the log dirs of all brokers"
             )
         orphans = frozenset(of_no_topic(self.store))
         layout = None if self.layout is None else _pattern(self.layout)

@@ -76,7 +76,7 @@ def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, 
     present = [target for target in targets if target.path not in lost]
     for path in paths_of_clusters(present) if present else ():
         if path.cluster_id is None:
-            raise UsageError(f"--metadata {path.path}: no meta.properties beside it says which cluster it is of")
+            raise UsageError(f"--metadata {path.path}: no meta.properties next to it names its cluster")
         copy = read_copy(path.tree, path.path, path.node_id, only=path.only)
         if not copy.decides:
             damaged.append(_damaged(path.path, path.node_id, copy.defects[0]))

@@ -71,7 +71,7 @@ def paths_of_clusters(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
     if not paths:
         named = ", ".join(dict.fromkeys(target.path for target in targets))
         where = f"a KRaft node keeps them in {METADATA_DIRECTORY}, ZooKeeper in its data directory (version-2)"
-        lost = "; if every node has lost them: kcheck recover metadata"
+        lost = "; if every node has lost it, run kcheck recover metadata"
         raise UsageError(f"no cluster metadata in {named}: {where}{lost}")
     return paths
 
@@ -117,9 +117,9 @@ def _of_target(target: Target) -> Iterator[MetadataPath]:
             raise UsageError(f"{path}: no such file or directory")
         (path, only) = split(path)
         if parse_file(only).kind not in (FileKind.METADATA_SNAPSHOT, FileKind.LOG):
-            raise UsageError(f"{target.path} is no snapshot or segment of cluster metadata")
+            raise UsageError(f"{target.path}: not a snapshot or segment of cluster metadata")
     elif parse_directory(split(path)[1]) != _METADATA:
-        raise UsageError(f"{path} is no cluster metadata, which are in {METADATA_DIRECTORY}")
+        raise UsageError(f"{path}: not cluster metadata, which is in {METADATA_DIRECTORY}")
     own = identity_of(tree, split(path)[0])
     yield MetadataPath(path, own.node_id if target.broker_id is None else target.broker_id, own.cluster_id, only, tree)
 

@@ -110,7 +110,7 @@ def _listed(place: str, source: Source) -> Iterator[StoreObject]:
         return
     is_listing = False
     if source.size and source.pread(1, source.size - 1) != b"\n":
-        raise UsageError(f"{place}: ends within a line: the listing was cut{_NOTHING_KNOWN}")
+        raise UsageError(f"{place}: ends within a line, so the listing is incomplete{_NOTHING_KNOWN}")
     for line in _lines(source):
         for row in _objects_in(place, line):
             is_listing = True

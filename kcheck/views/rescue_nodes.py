@@ -43,7 +43,7 @@ def rescue_nodes(targets: Iterable[Target], dead: frozenset[int]) -> tuple[Rescu
     by_node: dict[int, list[Target]] = {}
     for target in targets:
         if target.kind is not TargetKind.LOG_DIR:
-            words = f"{target.path} is not a log dir: name the log dirs of each node as NODE=PATH"
+            words = f"{target.path}: not a log dir; name the log dirs of each node as NODE=PATH"
             raise unusable(target.path, words)
         if target.tree.is_bundle or target.tree.is_remote:
             raise UsageError(f"{target.path}: a recovery needs the log dirs themselves")
@@ -63,7 +63,7 @@ def _node_id(target: Target) -> int:
     own = identity_of(target.tree, target.path).node_id
     number = own if target.broker_id is None else target.broker_id
     if number is None:
-        raise UsageError(f"{target.path} does not say whose it is: write NODE={target.path}")
+        raise UsageError(f"{target.path}: no node id; write NODE={target.path}")
     if own not in (None, number):
         raise UsageError(
             f"{number}={target.path}: its meta.properties says node {own}. For a disk of node {own}, write"

@@ -10,7 +10,7 @@ from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree, tree_of
-from kcheck.errors import EMPTY_PATH, NotALogDirError, UsageError
+from kcheck.errors import EMPTY_PATH, NotALogDirError, UsageError, no_such_file
 from kcheck.formats.meta_properties import properties
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
@@ -127,7 +127,7 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
     target = Target(kind=TargetKind.LOG_DIR, path=path, broker_id=broker_id, tree=tree)
     if not tree.is_directory(path):
         if path.endswith(BUNDLE_SUFFIX) and tree.exists(path):
-            raise UsageError(f"{path} is not a bundle of kcheck capture: it does not begin with a manifest")
+            raise UsageError(f"{path}: not a bundle of kcheck capture; a bundle begins with a manifest")
         if _is_configuration(tree, path):
             yield from _server_properties(tree, path, broker_id)
         else:
@@ -315,7 +315,7 @@ def read_properties(path: str) -> Mapping[str, str]:
 
 def _properties(tree: Tree, path: str) -> Mapping[str, str]:
     if tree.is_directory(path):
-        raise UsageError(f"{path} is a directory, not a server.properties")
+        raise UsageError(f"{path}: a directory, not a server.properties")
     try:
         return properties(tree.read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
     except UnreadableError as error:
@@ -329,14 +329,14 @@ def paths_of(targets: Iterable[Target]) -> tuple[str, ...]:
 
 def directory_wanted(target: Target, what: str) -> UsageError:
     """Return the error for a path that is a file or missing, when `what` needs directories."""
-    return unusable(target.path, f"{target.path} is a file; {what} needs a log dir or partition directory")
+    return unusable(target.path, f"{target.path}: a file; {what} needs a log dir or partition directory")
 
 
 def unusable(path: str, words: str) -> UsageError:
     """Return the error for an unusable path, which says that it is missing, or the given words."""
     if not path:
         return _unset()
-    return UsageError(words if tree_of(path).exists(path) else f"{path}: no such file or directory")
+    return UsageError(words if tree_of(path).exists(path) else no_such_file(path))
 
 
 def _unset() -> UsageError:

@@ -231,7 +231,7 @@ class _ZnodeFolders:
             file, znode = join(parent.folder, name), f"{parent.znode}/{java_bytes(name).decode()}"
             self._count_left -= 1
             if self._count_left < 0 or parent.depth > _DEPTH_MAX:
-                self._problem(parent.folder, "too many files or directories: the rest is left out")
+                self._problem(parent.folder, "too many files or directories; the rest is left out")
                 return []
             if name not in folders:
                 self._read(file, parent.znode if name == "data" else znode)

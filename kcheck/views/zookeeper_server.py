@@ -68,11 +68,13 @@ class ZookeeperServer:
                 MetadataProblem(self._opened, f"{tree.stopped_by.message}; later transactions are left out")
             )
         if tree.gap_after is not None:
-            why = f"the transactions after {tree.gap_after:x} are missing: a log is not here"
+            why = f"the transactions after {tree.gap_after:x} are missing, because a log is not here"
             self._problems.append(MetadataProblem(self._path, why))
         if tree.no_snapshot:
             start = (
-                "kcheck can read no snapshot" if self._refused else "ZooKeeper does not start: no snapshot is intact"
+                "kcheck can read no snapshot"
+                if self._refused
+                else "ZooKeeper does not start, because no snapshot is intact"
             )
             self._problems.append(MetadataProblem(self._path, f"{start}; only the transactions of its logs are shown"))
         return tree

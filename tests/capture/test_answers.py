@@ -104,7 +104,7 @@ def test_a_configuration_has_the_same_answers(tmp_path: Path, monkeypatch: pytes
     named, whole = (answer(["preflight", path], tmp_path) for path in (f"own{SUFFIX}/{config.name}", f"own{SUFFIX}"))
     assert named == (whole[0], {**whole[1], "next": named[1]["next"]})
     plain = captured([tmp_path / "own" / "data1"], tmp_path).name
-    assert f"{plain} has no server.properties; capture it with: kcheck capture" in run(["preflight", plain])[2]
+    assert f"{plain}: no server.properties in it; capture it with: kcheck capture" in run(["preflight", plain])[2]
     fresh()
 
 

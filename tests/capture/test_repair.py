@@ -100,10 +100,10 @@ def test_apply_asks_where_the_log_dir_is(torn: tuple[Path, Path], tmp_path: Path
     before, backup = contents(here), str(tmp_path / "backup")
     apply_it = ["apply", str(plan), "--backup", backup, "--yes"]
     for places, words in (
-        ([], "is in a bundle: say where the log dir is on this machine, with --map PATH"),
+        ([], "is in a bundle; name the log dir on this machine with --map PATH"),
         (
             ["--at", str(tmp_path / "nowhere")],
-            f"--map {tmp_path / 'nowhere'}: {tmp_path / 'nowhere'} is not a directory",
+            f"--map {tmp_path / 'nowhere'}: {tmp_path / 'nowhere'}: not a directory",
         ),
         (["--at", str(here), "--at", str(here)], "must be NAME=PATH, once for each log dir of the plan: here.kcheck"),
     ):

@@ -152,8 +152,8 @@ def test_nothing_changes_in_the_directory(broker: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["{broker}"], "capture needs -o"),
-        ([], "capture needs at least one path"),
+        (["{broker}"], "-o FILE.kcheck is missing"),
+        ([], "PATH... is missing"),
         (["{broker}", "-o", "{tmp}/x.zip"], "ends in .kcheck"),
         (["{broker}", "-o", "{broker}/x.kcheck"], "which is captured"),
         (["{broker}/data1/plain-1", "-o", "{broker}/data1/x.kcheck"], "which is captured"),
@@ -161,7 +161,7 @@ def test_nothing_changes_in_the_directory(broker: Path, tmp_path: Path) -> None:
         (["{broker}", "-o", "{tmp}/there.kcheck"], "already exists"),
         (["{broker}", "-o", "{tmp}/no/x.kcheck"], "cannot write"),
         (["{tmp}/missing", "-o", "{tmp}/x.kcheck"], "no such file or directory"),
-        (["{broker}", "-o", "{tmp}/x.kcheck", "--limit", "much"], "invalid size 'much'"),
+        (["{broker}", "-o", "{tmp}/x.kcheck", "--limit", "much"], "--max-size much: not a size"),
         (["{broker}/data1", "{tmp}/other/data1", "-o", "{tmp}/x.kcheck"], "two paths end in data1"),
         (["7={broker}/data1", "-o", "{tmp}/x.kcheck"], "meta.properties says broker 1"),
         (["--translate", "{tmp}/there.kcheck"], "is not a key file"),

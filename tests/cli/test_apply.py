@@ -28,7 +28,7 @@ def test_apply_and_undo(plan: Path, tmp_path: Path) -> None:
     back = kcheck("undo", backup)
     assert (back.code, last(back.err)) == (0, "Changed 8 files back to what they were.")
     assert state(*dirs) == before
-    assert "undo: 8 operations" == back.out.splitlines()[0]
+    assert "Undo: 8 operations" == back.out.splitlines()[0]
     assert all(words in back.out for words in (": restored", ": removed"))
     assert "loses" not in back.out
     again = kcheck("undo", backup)
@@ -91,7 +91,7 @@ def test_the_word(plan: Path, tmp_path: Path, word: str, code: int) -> None:
             2,
             "which was checked; choose a file outside",
         ),
-        (("undo", "data1"), 3, "holds no backup"),
+        (("undo", "data1"), 3, "no backup of an applied plan"),
         (("undo", "missing"), 2, "missing: no such file or directory"),
     ],
 )

@@ -71,7 +71,7 @@ def test_undo_is_stopped(plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     done = kcheck("undo", backup)
     monkeypatch.undo()
     assert done.code == 130
-    line = f"Changed 2 of 8 files back to what they were; continue with: kcheck undo {backup}"
+    line = f"Changed 2 of 8 files back; continue with: kcheck undo {backup}"
     assert done.err.splitlines() == ["kcheck: stopped by ^C: 6 of 8 files are not restored yet; run undo again", line]
     assert changes(before, dirs) == 5
     assert kcheck("undo", backup).err == "Changed 6 files back to what they were.\n"

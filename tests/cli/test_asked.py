@@ -35,7 +35,7 @@ def row(command: str, code: int, *parts: str) -> Asked:
 
 START_1 = "preflight broker-1/server.properties"
 OF_CLUSTER = "the disk of broker 1 is of cluster MkU3OEVBNTcwNTJENDM2Qg, the cluster is 1W8xkEnoQEev2B0rtHFLNw"
-OF_NODE = "meta.properties says broker 1, but the settings say 7"
+OF_NODE = "meta.properties says broker 1, but the settings name 7"
 NO_ID = "no log dir has a meta.properties: with broker.id=-1 the broker gets a new id"
 NOT_FORMATTED = "broker-5/data is not formatted; kafka-storage.sh format --cluster-id"
 MISSING = "log dir broker-2/data1 is missing; 7 assigned partitions were there"
@@ -46,7 +46,7 @@ LOST_LOG = "broker 1 is a controller with partitions and has lost __cluster_meta
 EMPTY_ZOOKEEPER = "ZooKeeper has no topic: the 5 directories here are orphans"
 OLD_COPY = "the disks are a copy from before: broker epoch 190, the cluster knows 338"
 BY_ITSELF = "is in the log dir of its current log, and the broker cannot rename it"
-EMPTIED = "solo-0 would start empty: no directory is here, and no other broker has a replica"
+EMPTIED = "solo-0 would start empty, because no directory is here and no other broker has a replica"
 STRAYS = "2 -stray directories hold 90 records (old-1, solo-0)"
 DELETED = "4 -delete directories hold 280 records"
 TOO_SMALL = "orders and 5 more topics have segment.bytes=16000; Kafka 4.3.1 refuses less than 1048576"
@@ -170,7 +170,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "first-segment-missing": (
         row(f"elect {THREE} --partition orders-1", 0, f"Broker 1: {HEAD}", "180 records are lost, all of them"),
-        row("truncation 1=broker-1 2=broker-2 3=broker-3 --partition orders-1 --leader 1", 1, "dropped: offsets 0-179"),
+        row("truncation 1=broker-1 2=broker-2 3=broker-3 --partition orders-1 --leader 1", 1, "deleted: offsets 0-179"),
         row("check 1=broker-1 2=broker-2 3=broker-3 --partition orders-1", 1, "error KC203"),
         row(f"{START_1} --metadata controller", 1, f"loss P304 broker-1/data: {HEAD}"),
         row(f"recover {THREE} --partition orders-1", 1, "180 records are lost, all of them", "Move 1 directory of"),
@@ -216,7 +216,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"{START_1} --metadata controller", 1, "P602"),
     ),
     "future-only": (
-        row(START_1, 1, "30 records (offsets 0 to 29) lost"),
+        row(START_1, 1, "30 records (offsets 0-29) lost"),
         row("predict broker-1/server.properties", 1, "will boot but lose 30 records"),
         row("repair broker-1/server.properties", 0, "KC316: rename it to aa-0"),
         row("elect 1=broker-1/server.properties", 1, "First repair broker 1 (1 step)"),
@@ -247,16 +247,16 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("repair broker-1/server.properties --metadata controller --adopt", 0, "old-0/partition.metadata"),
     ),
     "wrapper-reaches-back": (
-        row("check broker-1/data --depth records --kafka 0.10.2", 1, "error KC170", "it holds offsets 0 to 29"),
+        row("check broker-1/data --depth records --kafka 0.10.2", 1, "error KC170", "it holds offsets 0-29"),
         row("predict broker-1/data --kafka 0.10.2", 1, "will not boot", "InvalidOffsetException"),
     ),
     "quiet-broker": (
-        row("broker-1/data", 0, "warning KC252 fut-0: a record of the year 58,875", "group g is at 5 of ooo-0",
-            "group h is at 500 of txt-0", "info KC602 txt-0"),
+        row("broker-1/data --severity info", 0, "warning KC252 fut-0: a record of the year 58,875",
+            "group g is at 5 of ooo-0", "group h is at 500 of txt-0", "info KC602 txt-0"),
         row("elect 1=broker-1/data", 0, "offsets beyond the log end"),
     ),
     "hanging-transaction": (
-        row("broker-1", 0, "info KC602 payments-0: transaction of producer 4000"),
+        row("broker-1 --severity info", 0, "info KC602 payments-0: transaction of producer 4000"),
         row(f"elect {SETTINGS} --metadata controller", 0, "nothing is lost"),
         row(f"recover {SETTINGS} --metadata controller", 0, "Starting everything now: nothing is lost."),
     ),

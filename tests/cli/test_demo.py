@@ -37,7 +37,7 @@ def test_the_folder_is_kept(tmp_path: Path) -> None:
     (zeroed,) = [step.zeroed for step in STEPS if step.zeroed]
     assert set((kept / zeroed).read_bytes()) == {0}
     again = kcheck("demo", "--dir", kept)
-    assert (again.code, again.err) == (2, f"kcheck: {kept} is not empty: choose a new directory\n")
+    assert (again.code, again.err) == (2, f"kcheck: {kept} is not empty; choose a new directory\n")
     inside = kept / "brokers" / "broker-1" / "new"
     assert "choose a directory outside of every log dir" in kcheck("demo", "--dir", inside).err
     assert not inside.exists()
@@ -67,7 +67,7 @@ def test_it_waits_on_a_terminal(tmp_path: Path) -> None:
     os.close(theirs)
     assert "1. A cluster loses power" in read_until(ours, "Enter continues")
     os.write(ours, b"\n")
-    assert "2. Look: what is wrong?" in read_until(ours, "Enter continues")
+    assert "2. Look: is anything wrong?" in read_until(ours, "Enter continues")
     assert [*tmp_path.iterdir()] != []
     time.sleep(0.5)  # A signal between the prompt and the wait for Enter would be seen after Enter.
     process.send_signal(signal.SIGINT)

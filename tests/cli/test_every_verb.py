@@ -87,7 +87,7 @@ DISK = Volume(
 
 TABLE = {
     "cluster-id": Asked("1 1 1 1 1 1 1 1", "the disk of broker 1 is of cluster", metadata="--metadata controller/data"),
-    "node-id": Asked("1 1 1 1 1 1 1 1", "meta.properties says broker 1, but the settings say 7", metadata=""),
+    "node-id": Asked("1 1 1 1 1 1 1 1", "meta.properties says broker 1, but the settings name 7", metadata=""),
     "generated-broker-id": Asked("1 1 1 1 1 1 1 1", metadata="--metadata zookeeper"),
     "not-formatted": Asked("1 1 1 1 1 1 1 1", "broker-5/data is not formatted", 5, ""),
     "disk-gone": Asked("1 1 1 1 1 1 1 1", "log dir broker-2/data1 is missing", 2),

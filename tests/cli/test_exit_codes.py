@@ -60,7 +60,8 @@ def test_what_fails_is_chosen(damaged: Path, options: tuple[str, ...], code: int
 @pytest.mark.parametrize(
     ("options", "shown"),
     [
-        ((), {"KC201", "KC213", "KC302"}),
+        ((), {"KC201", "KC213"}),
+        (("--severity", "info"), {"KC201", "KC213", "KC302"}),
         (("--severity", "warning"), {"KC201", "KC213"}),
         (("--severity", "ERROR"), {"KC201"}),
         (("--severity", "fatal"), set()),
@@ -103,7 +104,7 @@ def test_what_is_shown_is_chosen(damaged: Path, options: tuple[str, ...], shown:
         (("explain", "KC2O4"), ("no rule KC2O4; did you mean KC204 epochs-missing?",)),
         (("explain", "KC204", "epochs-mising"), ("no rule epochs-mising; did you mean KC204 epochs-missing?",)),
         (("truncation", "1={}"), ("name the replicas of at least two brokers: 1=PATH 2=PATH",)),
-        (("dump", "{}"), ("is a directory; dump reads files, kcheck inspect reads directories",)),
+        (("dump", "{}"), (": a directory; dump reads files, kcheck inspect reads directories",)),
         (("{}/dat",), ("/dat: no such file or directory",)),
         (("inspect",), ("PATH",)),
         (("frobnicate",), ("frobnicate",)),

@@ -60,7 +60,7 @@ def test_commands_are_filled_in() -> None:
     )
     assert "kcheck check /d --partition t-0 --depth crc" == document(line)["lines"][0]["look"]
     about_broker = "Could not determine the end offset of the last fetched epoch 4 from the request"
-    assert "kcheck end-offset LOG_DIR --epoch 4" == document(about_broker)["lines"][0]["look"]
+    assert "kcheck end-offset PATH --epoch 4" == document(about_broker)["lines"][0]["look"]
     assert document("Removed fetcher for partitions Set()")["lines"][0]["look"] is None
 
 
@@ -81,7 +81,7 @@ def test_a_line_that_was_cut_names_what_it_can_be(tmp_path: Path) -> None:
     }  # fmt: skip
     shown = kcheck("explain", cut).out
     assert "    L149 error Error while processing data for partition <partition>\n" in shown
-    assert shown.endswith("  kcheck explain L149 L193 L196 says what each means.\n")
+    assert shown.endswith("  kcheck explain L149 L193 L196 explains each.\n")
     write(tmp_path, {"server.log": f"{cut}\n".encode()})
     assert kcheck("explain", tmp_path / "server.log").out.endswith("line is too short. It can be L149, L193, L196.\n")
     assert document(tmp_path / "server.log")["timeline"][0]["steps"][0]["candidates"] == line["candidates"]
@@ -196,7 +196,7 @@ def test_rules_of_messages() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("",), "an argument is empty: name a rule, a log, or paste a line"),
+        (("",), "an argument is empty; name a rule, a log, or paste a line"),
         (("KC20l",), "no rule KC20l; did you mean KC201 epoch-order?"),
         (("L0999",), "no rule L0999; did you mean L099, "),
         (("epoch-ordr",), "did you mean KC201 epoch-order?"),
@@ -205,7 +205,7 @@ def test_rules_of_messages() -> None:
         (("/none/server.log",), "/none/server.log: no such file or directory"),
         (("server.log.9.gz",), "no such file or directory"),
         (("KC201", "a line"), "separate commands"),
-        ((str(ROOT),), "is a directory"),
+        ((str(ROOT),), ": a directory; add a broker's log"),
     ],
 )
 def test_wrong_arguments(arguments: tuple[str, ...], words: str) -> None:

@@ -133,7 +133,7 @@ def test_a_run_that_was_stopped_goes_on(root: str, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--since", "none"), "none: no such file or directory"),
-        (("--since-run", "{out}"), "remembers no directory: it was scanned without --remember"),
+        (("--since-run", "{out}"), "remembers no directory, because it was scanned without --remember"),
         (("--resume", "y"), "--resume y: nothing is left of it"),
         (("--resume", "x"), "run=x is complete"),
         (("--resume", "y", "--run", "z"), "leave out --run and --since-run"),

@@ -14,8 +14,8 @@ from tests.fleets import finding, forged
 
 SHOWN = """\
 fleet diff, Kafka 4.3 rules
-before: run a in out/run=a, depth headers, Kafka 4.3 rules, ended 2023-11-14 22:14:21 UTC
-after: run b in out/run=b, depth headers, Kafka 4.3 rules, ended 2023-11-14 22:14:21 UTC, incomplete
+before: run a in out/run=a, depth headers, Kafka 4.3 rules, ended 2023-11-14T22:14:21Z
+after: run b in out/run=b, depth headers, Kafka 4.3 rules, ended 2023-11-14T22:14:21Z, incomplete
 
 cluster c broker ?
   new: fatal KC202 a\\nb in /d/t-0/leader-epoch-checkpoint, line 3

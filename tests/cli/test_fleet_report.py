@@ -84,7 +84,7 @@ def test_what_makes_no_sense_is_refused(out: Path, tmp_path: Path) -> None:
     inside = f"is inside {data}, which was checked; choose a file outside"
     for arguments, said in (
         ((tmp_path / "none",), f"{tmp_path}/none: no such file or directory"),
-        ((data,), "holds no run"),
+        ((data,), "no run in it"),
         ((tmp_path / "other", "--html", data / "x.html"), inside),
         (
             (tmp_path / "other", "--prometheus", data / "x.prom"),

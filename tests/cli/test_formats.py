@@ -152,9 +152,25 @@ def test_many_findings_of_one_rule_are_one_block(tmp_path: Path) -> None:
 
 
 def test_the_worst_finding_comes_first(damaged: Path) -> None:
-    shown = kcheck("check", damaged).out
+    shown = kcheck("check", damaged, "--severity", "info").out
     places = [shown.index(f"{severity} KC") for severity in ("error", "warning", "info")]
     assert sorted(places) == places
+
+
+def test_text_counts_info_findings_and_names_the_option_that_lists_them(damaged: Path) -> None:
+    """An option that chooses findings lists them too. Other formats have all of them."""
+    shown = kcheck("check", damaged).out
+    count = len(
+        [
+            row
+            for row in json.loads(kcheck("check", damaged, "--format", "json").out)["findings"]
+            if row["severity"] == "info"
+        ]
+    )
+    assert ("info KC" in shown, f"{count} info: --severity info lists " in shown, count > 0) == (False, True, True)
+    for chosen in (("--severity", "info"), ("--all",), ("--select", "KC")):
+        assert "info KC" in kcheck("check", damaged, *chosen).out
+    assert "info KC" in kcheck("check", damaged, "--format", "concise").out
 
 
 def test_a_checkpoint_that_cannot_be_read_is_not_missing(tmp_path: Path) -> None:

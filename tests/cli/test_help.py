@@ -30,7 +30,7 @@ which records you would lose. Only apply and undo write to log dirs.
 Check    check        Find corrupt log dirs and files.
          predict      Show what the next start does to each partition.
          preflight    Check that a broker starts without losing records.
-         explain      Explain a finding, a log line, or a whole server.log.
+         explain      Explain a finding, a log line, or a server.log.
 Decide   recover      Recommend one course for an incident: the least loss.
          elect        Recommend a start order and leaders, with their cost.
          verify       Compare brokers with the plan of elect.
@@ -205,7 +205,7 @@ def test_version_has_three_names() -> None:
         (("check",), "PATH... is missing; for example: kcheck check /data/kafka-1 --depth crc"),
         (("check", ".", "--selct", "x"), "--selct: kcheck check has no such option; did you mean --select?"),
         (("check", ".", "--jobs", "x"),
-         "--jobs: 'x' is not a whole number; for example: kcheck check /data/kafka-1 --depth crc"),
+         "--jobs: 'x' is not an integer; for example: kcheck check /data/kafka-1 --depth crc"),
         (("check", ".", "--nice=1"), "--nice: takes no value; kcheck -h shows what to type"),
         (("check", ".", "--depth"), "--depth: its value is missing; kcheck -h shows what to type"),
         (("rules", "x"), "x: kcheck rules takes no such argument; for example: kcheck rules"),

@@ -173,4 +173,4 @@ def test_the_files_are_the_same_each_time() -> None:
 def test_a_directory_with_files_is_refused(share: Path) -> None:
     """The command never mixes its files with others."""
     done = kcheck("manual", share)
-    assert (2, f"kcheck: {share} is not empty: choose a new directory\n") == (done.code, done.err)
+    assert (2, f"kcheck: {share} is not empty; choose a new directory\n") == (done.code, done.err)

@@ -191,4 +191,4 @@ def test_every_command_is_asked() -> None:
 def test_an_empty_path_has_one_wording(line: str) -> None:
     """As a shell passes a variable that is not set; nothing is read or changed."""
     ended = kcheck(*shlex.split(line))
-    assert (2, "kcheck: a path is empty: a variable may not be set") == (ended.code, ended.err.splitlines()[0])
+    assert (2, "kcheck: a path is empty; a variable may not be set") == (ended.code, ended.err.splitlines()[0])

@@ -69,7 +69,7 @@ def test_reasons_are_lines(tmp_path: Path) -> None:
         ("log.segment.bytes=${file:/a:b}", ("-D", "log.segment.bytes=1048576"), 0, "may start"),
         ("node.id=${env:ID}", ("-D", "node.id=2"), 1, "unknown node.id comes from a config provider"),
         ("ssl.key.password=${file:/a:b}", (), 0, "not resolved: ssl.key.password"),
-        ("node.id=3", (), 1, "meta.properties says broker 2, but the settings say 3"),
+        ("node.id=3", (), 1, "meta.properties says broker 2, but the settings name 3"),
         ("node.id=2", (), 0, "may start"),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.cli.command_tree import command_tree
+from kcheck.cli.commands import TWO_WORDS
 from kcheck.cli.renamed import ALL, COMMANDS, IGNORED, MODES, RENAMED, renamed_command, rewritten
 from tests.builders import log_dir
 from tests.cli.command import Ended, kcheck
@@ -179,7 +180,8 @@ def test_an_option_without_effect_is_named(command: str, option: str, folder: Pa
         for ignored in ((option, "x"), (f"{option}=x",)):
             done = kcheck(command, *words, *ignored)
             assert (plain.code, plain.out) == (done.code, done.out)
-            notice = f"kcheck: {command} ignores {option}; it will be refused in the next release\n"
+            typed = TWO_WORDS.get(command, command)
+            notice = f"kcheck: {typed} ignores {option}; it will be refused in the next release\n"
             assert notice + plain.err == done.err
 
 

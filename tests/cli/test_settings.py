@@ -117,7 +117,7 @@ def test_a_mistake_in_the_file_is_named(config: Path, text: str, error: str) -> 
 def test_a_file_that_is_not_there_is_no_file() -> None:
     """But one that is named."""
     done = shell("check", BROKER, KCHECK_CONFIG="/nowhere/kcheck.toml")
-    assert (2, "kcheck: KCHECK_CONFIG=/nowhere/kcheck.toml: no such file\n") == (done.code, done.err)
+    assert (2, "kcheck: KCHECK_CONFIG=/nowhere/kcheck.toml: no such file or directory\n") == (done.code, done.err)
 
 
 def test_what_accepts_a_risk_is_typed() -> None:

@@ -94,7 +94,7 @@ VERBS: dict[str, Callable[[Case, Path, Path], tuple[object, ...]]] = {
 EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
     "A": {
         "inspect": (1, "a-0: local start 35, 1 offset local, 35 in 7 remote segments (0-34)"),
-        "check": (1, "While this replica leads, Kafka 4.3 does not serve offsets 0 to 34."),
+        "check": (1, "While this replica leads, Kafka 4.3 does not serve offsets 0-34."),
         "predict": (1, "P811 a-0 loads; once it leads, Kafka deletes at most 4 remote segments (offsets 0-19)"),
         "preflight": (1, "loss P812 {0}/broker-2: a-0 loads with offsets 0-34 not readable while it leads"),
         "truncation": (1, "a-0 2 36 0 of 1 at most 20 at most 20 0 last leader"),
@@ -103,13 +103,13 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
             1,
             "Starting everything now: at most 20 records are lost, all of them committed. This plan: nothing is",
         ),
-        "verify": (1, "a-0: the leader has offsets 0–35, on disk or in remote segments; seen: broker 2 does not serve"),
+        "verify": (1, "a-0: the leader has offsets 0-35, on disk or in remote segments; seen: broker 2 does not serve"),
         "tiered": (1, "if it leads deletes 0-19 · not readable 0-34"),
         "fleet scan": (1, "a 1 0 0 0 2 20 4 35"),
     },
     "B": {
         "inspect": (0, "uncl-0: local start 40, 2 offsets local, 16 in 12 remote segments (24-39)"),
-        "check": (1, "deletes offsets 0 to 23 for readers, and at most the remote segments of offsets 0 to 39"),
+        "check": (1, "deletes offsets 0-23 for readers, and at most the remote segments of offsets 0-39"),
         "predict": (1, "P811 uncl-0 loads; once it leads, Kafka deletes at most 8 remote segments (offsets 0-39)"),
         "preflight": (1, "loss P811 {0}/broker-1: uncl-0 loads; once it leads, Kafka deletes at most 8 remote"),
         "truncation": (0, "* broker 2 is the best leader of uncl-0"),
@@ -118,7 +118,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
             1,
             "Starting everything now: at most 24 records are lost, all of them committed. This plan: nothing is",
         ),
-        "verify": (1, "uncl-0: the leader has offsets 0–41, on disk or in remote segments; seen: broker 2 does not"),
+        "verify": (1, "uncl-0: the leader has offsets 0-41, on disk or in remote segments; seen: broker 2 does not"),
         "tiered": (1, "if it leads deletes 0-39 · not readable - uncl-0 broker 2 · log start 0"),
         "fleet scan": (1, "uncl 1 24 8 0 2 0 0 0"),
     },
@@ -135,7 +135,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         ),
         "verify": (
             1,
-            "empty-0: the leader has offsets 0–23, on disk or in remote segments; seen: broker 2 does not serve",
+            "empty-0: the leader has offsets 0-23, on disk or in remote segments; seen: broker 2 does not serve",
         ),
         "tiered": (0, "empty-0 1 0 20 24 0-19 1.6 KiB - -"),
         "fleet scan": (0, "empty 1 0 0 0"),
@@ -156,7 +156,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "recover": (1, "2. Move 2 directories of broker 2 aside: they lack records"),
         "verify": (
             1,
-            "empty-0: the leader has offsets 0–23, on disk or in remote segments; seen: broker 2 does not serve",
+            "empty-0: the leader has offsets 0-23, on disk or in remote segments; seen: broker 2 does not serve",
         ),
         "tiered": (1, "empty-0 2 0 0 18 0-19 1.6 KiB deletes 0-19 -"),
         "fleet scan": (1, "empty 1 0 0 0 2 20 4 0"),
@@ -183,7 +183,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "fleet scan": (1, "m 1 20 None None"),
     },
     "F": {
-        "inspect": (1, "gap-0: offsets 20 to 24 are neither local nor remote"),
+        "inspect": (1, "gap-0: offsets 20-24 are neither local nor remote"),
         "check": (1, "Consumers get OFFSET_OUT_OF_RANGE at 20."),
         "predict": (1, "P812 gap-0 loads with offsets 20-24 neither local nor remote"),
         "preflight": (1, "loss P812 {0}/broker-1: gap-0 loads with offsets 20-24 neither local nor remote"),

@@ -46,7 +46,7 @@ def test_before_anybody_started(folder: Path) -> None:
     assert report["schema"] == "kcheck.verify/1"
     assert {"expected", "seen", "ok", "kind", "topic", "partition", "broker_id"} == report["steps"][0].keys()
     assert seen(report, "broker") == [("not since the plan", False)] * 2
-    assert ("offsets 50–66 are not the leader's", False) in seen(report, "truncation")
+    assert ("offsets 50-66 are not the leader's", False) in seen(report, "truncation")
     assert ("17 are lost", True) in seen(report, "records")
     done = kcheck("verify", folder, *HERE)
     assert done.code == 1
@@ -90,7 +90,7 @@ def test_a_plan_by_its_earlier_name(folder: Path, tmp_path: Path) -> None:
 
 def test_apply_of_a_plan_of_elect_names_verify(folder: Path, tmp_path: Path) -> None:
     done = kcheck("apply", folder / "election-plan.json", "--backup", tmp_path / "backup", "--yes")
-    words = "this is a plan of kcheck elect, which apply does not carry out: use kcheck verify"
+    words = "this is a plan of kcheck elect, which apply does not carry out; use kcheck verify"
     assert (3, f"kcheck: {words}\nNo files were changed.\n") == (done.code, done.err)
 
 
@@ -278,7 +278,7 @@ def test_what_retention_and_compaction_took_since(
     leader = other_disk(tmp_path, 2, {checkpoint: f"0\n1\ndiverged 0 {offset}\n"})
     report = document("verify", edited(folder, tmp_path / "p", followers=LOSING), HERE[0], leader)
     rows = [step for step in report["steps"] if step["kind"] == "records"]
-    since = f" (from offset {offset} on: the leader deleted or compacted those below)"
+    since = f" (from offset {offset} on; the leader deleted or compacted those below)"
     assert [rows[0]["expected"], rows[0]["seen"]] == [expected[0] + since, expected[1]]
     assert rows[1]["expected"] == f"every other saved record is in the leader's log{since}"
     assert [row["ok"] for row in rows] == [True, True]
@@ -287,7 +287,7 @@ def test_what_retention_and_compaction_took_since(
 def test_a_topic_that_is_gone(folder: Path, tmp_path: Path) -> None:
     """Nothing else is compared: by the metadata, or by the id in the leader's directory."""
     gone = edited(folder, tmp_path / "p", topic="gone")
-    deleted = "the topic was deleted: the metadata do not have it"
+    deleted = "the topic was deleted, because the metadata lacks it"
     topics = [step for step in document("verify", gone, *HERE)["steps"] if step["topic"] == "gone"]
     assert [(step["kind"], step["seen"], step["ok"]) for step in topics] == [("topic", deleted, False)]
     again = edited(folder, tmp_path / "p", topic_id="A" * 22)

@@ -56,6 +56,6 @@ def test_the_answer_is_the_same(arguments: tuple[str, ...]) -> None:
 def test_what_needs_pyarrow_says_so_in_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     answer = run(BLOCKED, *arguments, str(tmp_path / "out"))
     assert answer.code == 2
-    assert answer.err.splitlines()[-1].endswith("need pyarrow, which is missing: pip install pyarrow")
+    assert answer.err.splitlines()[-1].endswith("need pyarrow, which is missing; for example: pip install pyarrow")
     assert answer.out == ""
     assert not (tmp_path / "out").exists()

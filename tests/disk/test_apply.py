@@ -187,7 +187,7 @@ def test_a_backup_of_something_else(dirs: tuple[Path, Path], backup: str) -> Non
     apply(data, backup)
     with pytest.raises(PlanError, match="another plan"):
         apply(bytes_of(plan._replace(kafka="3.9.2")), backup)
-    with pytest.raises(PlanError, match="holds no backup"):
+    with pytest.raises(PlanError, match="no backup of an applied plan"):
         undo(str(Path(backup).parent))
 
 

@@ -57,7 +57,7 @@ def test_a_directory_that_is_no_log_dir(tmp_path: Path) -> None:
     plan = Plan("4.3.1", (str(folder),), (write,))
     with pytest.raises(PlanError, match="make it again with kcheck repair"):
         apply(serialize_plan(plan, kcheck="0"), str(tmp_path / "backup"))
-    with pytest.raises(PlanError, match="etc is not a log dir"):
+    with pytest.raises(PlanError, match="etc: not a log dir"):
         apply(bytes_of(plan), str(tmp_path / "backup"))
     other = plan._replace(identities=(LogDirIdentity(str(folder), digest(b""), 1, "c", "d"),))
     with pytest.raises(StalePlanError, match="has changed since"):

@@ -40,11 +40,11 @@ PATTERNS = {
     "P8": r"(?<!-)\b(?:stands?|stood|lies?|beside|behind|goes? on|takes? for|held against|holds? against|anew)\b(?!-)",
     "P9": r"\bnone of\b|\b(?:is|are|it is) none\b",
     "P10": r"(?:^|[.:] )(?:Here|There)\b|\bat hand\b|\bat home\b",
-    "P11": r"\b(?:cuts?|cutting|drops?|dropped|gone)\b",
+    "P11": r"(?<!-)\b(?:cuts?|cutting|drops?|dropped|gone)\b(?!-)",
     "P12": r"\bup to \d+\.\d|\bsince \d+\.\d|\bbefore \d+\.\d|\bfrom \d+\.[\d.]+ on\b|\d+\.\d+ or later\b",
     "P13": r"\bmetadata (?:are|were|have|say|tell|list|name|know|lack|hold|prove)\b",
     "P14": r"\bset[s-]? ?aside\b|\bout of (?:the|every) log dirs?\b|\btaken? out\b",
-    "P15": r"\b(?:damaged?|faulty|torn|bad|broken|whole)\b",
+    "P15": r"(?<!-)\b(?:damaged?|faulty|torn|bad|broken|whole)\b(?!-)",
     "P16": r"\b(?:colours?|behaviours?|licence|catalogue|initialis\w+|recognis\w+|summaris\w+|normalis\w+|favour\w*"
     r"|grey|centre)\b",
     "P18": r"\b[Ii]t\b",
@@ -52,13 +52,18 @@ PATTERNS = {
     "clause first": r"\A(?:What|Who|Where|How|Why|Whether|Which)\b|\AReturn (?:what|who|where)\b",
 }
 """P5 is a colon between two sentences. A label of up to three words and a value in code are none: `Needs: a broker`.
-P4 is not the start order, nor an offset; P8 is not a part of a name such as stray-beside-current."""
+P4 is not the start order, nor an offset; P8, P11 and P15 are not a part of a name such as stray-beside-current. A name
+in code is no English, so pages are read without it."""
 COMPILED = {name: re.compile(pattern, re.MULTILINE) for name, pattern in PATTERNS.items()}
 
 _NOT_PROSE = re.compile(r"^ *```.*?^ *```$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 _SENTENCE = re.compile(r"\n\s*(?:[-*|>#]|\d+\.) |\n\s*\n|(?<=[.!?])\s+|\s\|\s")
 
 
+_MARKUP = re.compile(r"</?[a-z][^>]*>|<!DOCTYPE[^>]*>")
+_PROGRAM = re.compile(r"\ASELECT |\A\"use strict\"|\A#!/bin/sh|[{;] [-a-z]+: [^;]+;")
+"""Tags in a string are no words; a query, a script or a style is no English."""
+_NAME_IN_CODE = re.compile(r"`[^`\n]+`")
 _ADDRESS = re.compile(r"\]\([^)]*\)")
 _CODE = re.compile(r"`[^`]*`(?:,? (?:and|or) `[^`]*`|, `[^`]*`)*")
 
@@ -75,7 +80,8 @@ def pages() -> Iterator[Text]:
     """Yield the prose of README and of the pages, without blocks of code and comments, and without decisions."""
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         if "adr" not in path.parts:
-            yield Text("pages", str(path.relative_to(ROOT)), _NOT_PROSE.sub("", path.read_text("utf-8")))
+            prose = _NOT_PROSE.sub("", path.read_text("utf-8"))
+            yield Text("pages", str(path.relative_to(ROOT)), _NAME_IN_CODE.sub("`X`", prose))
 
 
 def of_modules() -> Iterator[Text]:
@@ -101,8 +107,9 @@ def _strings(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _long_enough(text: str) -> Iterator[tuple[str, str]]:
-    if len(text.split()) > 2:
-        yield "texts", text
+    prose = _MARKUP.sub(" ", text)
+    if len(prose.split()) > 2 and not _PROGRAM.search(prose):
+        yield "texts", prose
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -29,7 +29,7 @@ GENERATED = (
 OUT = "/tmp/fleet"
 """What the examples of a block are told to write to: a folder of its own stands for it when they run."""
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^\$ ((?:kcheck|cp|mv|bin/kafka-server-start.sh) .*)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
 
@@ -78,7 +78,7 @@ def printed(command: str, above: tuple[str, ...] = ()) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for other in above if OUT in command else ():
             run(other, folder, ROOT)
-        return _TIME.sub("2026-01-01 00:00:00 UTC", run(command, folder, ROOT).replace(folder, OUT))
+        return _TIME.sub("2026-01-01T00:00:00Z", run(command, folder, ROOT).replace(folder, OUT))
 
 
 @functools.cache
@@ -86,7 +86,7 @@ def _printed_in_turn(page: str, commands: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the commands of a page about an incident print."""
     with tempfile.TemporaryDirectory() as folder:
         INCIDENTS[page](Path(folder))
-        return tuple([_TIME.sub("2026-01-01 00:00:00 UTC", _done(page, line, folder)) for line in commands])
+        return tuple([_TIME.sub("2026-01-01T00:00:00Z", _done(page, line, folder)) for line in commands])
 
 
 def _done(page: str, command: str, folder: str) -> str:

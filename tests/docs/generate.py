@@ -39,7 +39,7 @@ RELEASES_HEAD = f"""# Releases
 
 The behavior of each release of Kafka that changes an answer of `kcheck`. `--kafka` chooses the row, `--ibp` and
 `--message-format` can change it, `--profile` puts another profile in its place. The default is the release that
-[the files tell](#which-release-wrote-the-files).
+[the files fit](#which-release-wrote-the-files).
 The brokers or classes of these lines answer in the tests: {", ".join(TESTED)}.
 
 {NOTICE} from kcheck/core/releases/releases.py, kcheck/model/release.py,
@@ -72,22 +72,22 @@ a text answer names it, and so does `kafka_evidence` in JSON:
 | Field | Meaning |
 | --- | --- |
 | `lowest`, `highest` | The lines of releases that the files fit, both included; null if nothing is known. |
-| `used` | The release of the answer, the highest possible one up to {NEWEST_TESTED}, the newest tested one. |
+| `used` | The release of the answer, the highest possible one, at most {NEWEST_TESTED}, the newest tested one. |
 | `given` | Whether the user named it. If the files contradict that, a warning on stderr says so. |
 | `given_by` | The variable or configuration file that named it; null if `--kafka` did, or if it was detected. |
 | `other` | The comparison with the answer for `lowest`, with `kafka`, and the rules and partitions in `differs_in`. |
 | `reasons` | The evidence for the range, with its releases (`says`), kind (`from`), `path` and `broker_id`. |
 
-- A broker that registered in the metadata log proves its release. So does its own log (`--server-log FILE`, plain or
-  `.gz`). All other evidence gives a range. `--config FILE` adds the evidence of its server.properties.
+- A registration of a broker in the metadata log is proof of its release. So is its own log (`--server-log FILE`, plain
+  or `.gz`). All other evidence gives a range. `--config FILE` adds the evidence of its server.properties.
 - With `unstable.feature.versions.enable`, 3.7 registers as 3.8 does, and 3.8 as 3.9. Name it by `--kafka` then.
-- A file stays when its broker is upgraded. So a file proves that a broker at least this new wrote here. A
+- A file stays when its broker is upgraded. So a broker at least as new as a file wrote here. A
   broker that was downgraded leaves the same files, so name its release by `--kafka`.
 - Files can be newer than the registration of their broker after an upgrade that has not registered yet, or after a
   downgrade. The range then contains both releases, and the first line has "not one release".
 - A missing file bounds the release from above only if every later broker writes it when it starts. A file that exists
-  counts more, because a file can be lost. A missing partition.metadata proves nothing, because brokers of 3.9 and
-  earlier with an inter.broker.protocol.version below 2.8 write none. Outside of a log dir, missing files prove nothing.
+  counts more, because a file can be lost. A missing partition.metadata is no proof, because brokers of 3.9 and
+  earlier with an inter.broker.protocol.version below 2.8 write none. Outside of a log dir, missing files are no proof.
 - These names prove nothing, because every release above writes them: `recovery-point-offset-checkpoint`,
   `replication-offset-checkpoint` and `cleaner-offset-checkpoint`, `.cleaned`, `.swap` and `.deleted` files of a
   segment, the names of a broker's own log files (`server.log`, `controller.log`), and in a metadata log
@@ -96,8 +96,8 @@ a text answer names it, and so does `kafka_evidence` in JSON:
 - Where the range has several releases, `check`, `predict`, `kcheck PATH`, `truncation` and `end-offset` also answer
   for the lowest one and name the differences. They do not compare answers for more than 1000 partitions or segments,
   nor for more than 256 MiB. `differs_in` is then null. `other` is null if the answer is for one release only.
-- `truncation` and the other commands answer for one release. If the brokers have several releases, the first line says
-  so, and the answer is for the newest. Name the release of the next start by `--kafka`.
+- `truncation` and the other commands answer for one release. If the brokers have several releases, the first line
+  shows it, and the answer is for the newest. Name the release of the next start by `--kafka`.
 - `fleet scan` answers for each broker as the newest release that fits all its log dirs. Columns of `log_dirs` have it.
 
 First and last: the lines of releases that the evidence fits. An empty field has no limit. The levels of

@@ -26,7 +26,7 @@ A premise is a condition of a green answer. If the files refute it, the broker d
 - `kcheck predict`, `preflight`, `elect` and `repair` list them in JSON, in `premises`: `id`, `sentence`, `status`,
   `broker_id`, `log_dir`, `partition`, `evidence` (`path`, `says`) and `provide`.
 - `kcheck verify` has a step for each refuted one. A run of `kcheck fleet scan` has them in the table
-  [premises](tables.md#premises), `kcheck elect --from` those that are not proven.
+  [premises](tables.md#premises), `kcheck elect --from` the premises that are not proven.
 - `preflight --allow ID` accepts one premise. It does not accept a reason `abort`.
 - `kcheck check` reports a refuted premise as [KC315](rules.md#kc315-premise-refuted). `kcheck repair` lists it with the
   findings without a repair, unless the plan makes it true.

@@ -40,7 +40,7 @@ def titled(page: str) -> str:
 def written() -> str:
     """Return what docs/rules.md must hold."""
     found = sorted(rules(), key=lambda rule: rule.id)
-    rows = [f"| [{r.id}](#{r.id.lower()}-{r.name}) | {r.name} | {r.severity} | {r.scope} |" for r in found]
+    rows = [f"| [{r.id}](#{r.id.lower()}-{r.name}) | {r.name} | {r.severity} | `{r.scope}` |" for r in found]
     table = "\n".join(["| Id | Name | Severity | Looks at |", "|---|---|---|---|", *rows, ""])
     pages = [f"## {rule.id} {rule.name}\n\n{linked(rule.page.strip())}\n" for rule in found]
     return "\n".join([HEAD, table, *pages])

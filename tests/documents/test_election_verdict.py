@@ -53,9 +53,18 @@ def test_the_verdict_on_brokers_that_do_not_start() -> None:
     order = StartOrder((1, 2), is_proven=True)
     gaps = [BrokerGap(3, 14, "it is damaged"), BrokerGap(4, 1, "it is damaged")]
     for failing, words in (
-        (gaps[:1], "broker 3 start, and ask again: what only its 14 replicas hold is not counted. Otherwise: Start"),
-        (gaps[1:], "broker 4 start, and ask again: what only its 1 replica holds is not counted. Otherwise: Start"),
-        (gaps, "brokers 3 and 4 start, and ask again: what only their 15 replicas hold is not counted. Otherwise: S"),
+        (
+            gaps[:1],
+            "broker 3 start, and ask again. Data that only its 14 replicas hold is not counted. Otherwise: Start",
+        ),
+        (
+            gaps[1:],
+            "broker 4 start, and ask again. Data that only its 1 replica holds is not counted. Otherwise: Start",
+        ),
+        (
+            gaps,
+            "brokers 3 and 4 start, and ask again. Data that only their 15 replicas hold is not counted. Otherwise: S",
+        ),
     ):
         text = verdict([election(candidate(1))], STARTS, order, _course(order), failing=failing)
         assert text.startswith(f"First see whether kcheck repair makes {words}")
@@ -106,7 +115,7 @@ def test_what_no_election_counts() -> None:
     uncounted = [*refuted, JudgedPremise("P813", PremiseStatus.NOT_SEEN, "", 1, provide="the log dirs of broker 2")]
     text = verdict([election(candidate(1))], STARTS, order, _course(order), uncounted=uncounted)
     assert text.startswith(
-        "First mend P802: what it costs is not counted here. First mend P109: what it costs is not counted here. "
+        "First mend P802; its cost is not counted here. First mend P109; its cost is not counted here. "
         "First restore __remote_log_metadata. Losses in remote storage are not known here. Start"
     )
 

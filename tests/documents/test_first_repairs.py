@@ -67,7 +67,7 @@ def test_one_repair() -> None:
         "why": "it does not start: orders-0 cannot be read", "discards": None,
     }  # fmt: skip
     assert why_first(THREE) == (
-        "broker 3 is to be repaired first: without that it does not start: orders-0 cannot be read"
+        "broker 3 is to be repaired first; without that it does not start: orders-0 cannot be read"
     )
 
 
@@ -76,5 +76,5 @@ def test_what_a_repair_discards_is_said() -> None:
     repair = THREE._replace(discards="20 records of orders-0")
     assert why_first(repair) == f"{why_first(THREE)}; {discarded_words(repair)}"
     assert discarded_words(repair) == (
-        "the repair of broker 3 discards 20 records of orders-0, which its start would discard too"
+        "the repair of broker 3 discards 20 records of orders-0, which the broker would discard too"
     )

@@ -33,7 +33,7 @@ def test_a_cut_that_holds_says_what_the_start_loses() -> None:
     for severity, expected in ((Severity.INFO, Severity.WARNING), (Severity.ERROR, Severity.ERROR)):
         cut = finding(Claim(Claimed.CUTS, 120), severity=severity)
         shown = settled(cut, LOADED)
-        assert shown.effect == f"{cut.effect} The next start loses 10 records (offsets 120 to 129)."
+        assert shown.effect == f"{cut.effect} The next start loses 10 records (offsets 120-129)."
         assert shown.severity is expected
 
 
@@ -42,7 +42,7 @@ def test_what_does_not_hold_becomes_what_the_prediction_says() -> None:
     denied = settled(finding(Claim(Claimed.FAILS), severity=Severity.FATAL), LOADED)
     assert (
         denied.effect
-        == "At its next start Kafka 4.3 loses 10 records (offsets 120 to 129). The log then ends at offset 120."
+        == "At its next start Kafka 4.3 loses 10 records (offsets 120-129). The log then ends at offset 120."
     )
     assert (denied.severity, denied.advice, denied.claims) == (Severity.ERROR, "as advised", ())
     failing = start(Outcome.OFFLINE, reason="partition.metadata cannot be read")
@@ -57,14 +57,14 @@ def test_epochs_that_the_start_rebuilds_are_no_longer_missing() -> None:
     """Where it scans every segment; else those of the first segments are missing, or the first one starts too late."""
     rebuilt = start(Outcome.REPAIRED, LOG)
     denied = settled(finding(Claim(Claimed.EPOCHS, NO_EPOCH)), rebuilt)
-    assert denied.effect.endswith("Its leader epochs are then 0 @ 0.")
+    assert denied.effect.endswith("The file then has epoch 0 from offset 0.")
     assert (denied.severity, denied.advice) == (
         Severity.WARNING,
-        "Let the broker start: it rebuilds the leader epochs.",
+        "Let the broker start. It rebuilds the leader epochs.",
     )
     late = tuple(EpochEntry(Epoch(number), Offset(100 + number)) for number in range(7))
     denied = settled(finding(Claim(Claimed.EPOCHS, NO_EPOCH)), start(Outcome.OK, LOG._replace(leader_epochs=late)))
-    assert "4 @ 104 and 2 more. Records below offset 100 then have no epoch." in denied.effect
+    assert "epoch 4 from offset 104 and 2 more. Records below offset 100 then have no epoch." in denied.effect
     assert denied.severity is Severity.ERROR
     denied = settled(finding(Claim(Claimed.EPOCHS, 5)), rebuilt)
     assert denied.effect.endswith("which can be too late.")

@@ -52,9 +52,9 @@ def test_what_speaks_against_a_start(prediction: LogDirPrediction, expected: tup
 def test_lost_records_are_named() -> None:
     lost = LostRecords(Offset(5), Offset(9), 4, 100, 0)
     assert kinds(start(partition(Outcome.LOST, lost=lost, reason="cut"))) == [
-        ("loss", "4 records (offsets 5 to 8) lost: cut")
+        ("loss", "4 records (offsets 5-8) lost: cut")
     ]
-    assert kinds(start(partition(Outcome.LOST, lost=lost)))[0][1] == "4 records (offsets 5 to 8) lost"
+    assert kinds(start(partition(Outcome.LOST, lost=lost)))[0][1] == "4 records (offsets 5-8) lost"
 
 
 def marked(epoch: int) -> LogDirView:

@@ -120,7 +120,7 @@ def test_a_named_directory_comes_before_one_in_a_log_dir(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("x.index", "only a .log holds records"), ("gone", "no such file or directory")]
+    ("name", "message"), [("x.index", "only a .log has records"), ("gone", "no such file or directory")]
 )
 def test_what_is_no_log(tmp_path: Path, name: str, message: str) -> None:
     write(tmp_path, {"x.index": b""})

@@ -348,7 +348,7 @@ def test_a_run_can_be_in_a_store(s3: dict[str, Any], tmp_path: Path) -> None:
     assert "0 new" in done("diff", f"{url}/run=a", tmp_path / "out")
     assert "already exists" in kcheck("fleet", "scan", layout, "--output-dir", url, "--run", "b", *options).err
     system.rm_file(f"{url}/run=b/_manifest.json")
-    assert "holds no run" in kcheck("fleet", "report", f"{url}/run=b", *options, "-o", page).err
+    assert "no run in it" in kcheck("fleet", "report", f"{url}/run=b", *options, "-o", page).err
     resumed = json.loads(done("scan", *common, "--output-dir", url, "--resume", "b"))
     assert (here["rows"], carried) == (resumed["rows"], resumed["carried_over"])
     assert ["run=a", "run=b"] == sorted(path.rpartition("/")[2] for path in system.ls(url))

@@ -47,7 +47,7 @@ def test_the_newest_run_is_the_one_that_ended_last(tmp_path: Path) -> None:
 
 
 def test_where_no_run_is_it_is_said(tmp_path: Path) -> None:
-    for path, said in ((tmp_path / "none", "no such file or directory"), (tmp_path, "holds no run")):
+    for path, said in ((tmp_path / "none", "no such file or directory"), (tmp_path, "no run in it")):
         with pytest.raises(UsageError, match=said):
             open_run(str(path))
 

@@ -21,8 +21,8 @@ def test_zeros_behind_the_entries_are_room(room: int) -> None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        (((1000, 9), (1000, 18)), "the timestamp of entry 1 is not above that of the entry before it"),
-        (((1000, 9), (1001, 8)), "the offset of entry 1 is below that of the entry before it"),
+        (((1000, 9), (1000, 18)), "the timestamp of entry 1 is not above the timestamp of the previous entry"),
+        (((1000, 9), (1001, 8)), "the offset of entry 1 is below the offset of the previous entry"),
         (((1000, 9), (1001, -8)), "entry 1 has a negative number"),
         (((1000, 9), (-2, 18)), "entry 1 has a negative number"),
     ],

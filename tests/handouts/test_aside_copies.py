@@ -12,6 +12,6 @@ def test_directories_aside_are_named_worst_first() -> None:
         f"Broker 2 has an unknown number of records of t-1 {rest}: t-1.old (aside)",
         f"Broker 2 has 7 records of t-3 {rest}: t-3.old (aside)",
         f"Broker 2 has 3 records of t-0 {rest}: t-0.old (aside)",
-        "Such directories beside these: 1",
+        "More directories of this kind: 1",
     ]
     assert [*aside_words([])] == []

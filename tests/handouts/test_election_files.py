@@ -113,7 +113,7 @@ def test_what_only_a_directory_aside_has() -> None:
     assert "- Broker 2 has 3 records of t-0 that no replica here has" in text
     assert "- Broker 2 has an unknown number of records of t-0" in text
     assert "t-0.2 (aside)" in text
-    assert "- Such directories beside these: 1." in text
+    assert "- More directories of this kind: 1." in text
     assert "no broker serves" not in files_of(recovery(election(candidate(1))))["plan.md"]
 
 

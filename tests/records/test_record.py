@@ -194,7 +194,7 @@ def test_the_timestamp_of_a_wrapper() -> None:
     [
         (wrapper(12, b""), 0, "the wrapper holds no message"),
         (wrapper(0, b""), 0, "the wrapper holds no message"),
-        (wrapper(1, INNER), 0, "the offset 1 of the wrapper is below 2, that of the last message in it"),
+        (wrapper(1, INNER), 0, "the offset 1 of the wrapper is below 2, the offset of the last message in it"),
         (wrapper(12, INNER + bytes(7)), 3, "7 bytes follow the last complete message"),
         (wrapper(12, INNER + INNER[:20]), 3, "20 bytes follow the last complete message"),
         (wrapper(12, INNER + bytes(14)), 0, "a message of 0 bytes"),

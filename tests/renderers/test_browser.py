@@ -150,7 +150,7 @@ def test_the_worst_stand_on_top(shown: Browser) -> None:
     """Before anything is sorted; what needs no attention is folded, and the advice is open for what is fatal."""
     assert {"fatal"} == set(rows(shown, "findings", 0)[:20])
     assert "fatal" == rows(shown, "brokers", 2)[0]
-    assert "What to do" == shown.ask("document.querySelector('main h2').textContent")
+    assert "To do" == shown.ask("document.querySelector('main h2').textContent")
     assert [] == rows(shown, "quiet-brokers", 2)
     shown.click("section[aria-labelledby=brokers-h] details.fold > summary")
     assert {"clean"} == set(rows(shown, "quiet-brokers", 2))
@@ -165,7 +165,7 @@ def test_the_keyboard_is_enough(shown: Browser) -> None:
             shown.tell("Input.dispatchKeyEvent", type=kind, key=key, code=key, text="\r" if key == "Enter" else "",
                        windowsVirtualKeyCode={"Tab": 9, "Enter": 13}[key])  # fmt: skip
         if key == "Tab":
-            assert "Skip to what to do" == shown.ask("document.activeElement.textContent")
+            assert "Skip to the list" == shown.ask("document.activeElement.textContent")
             assert shown.ask("document.activeElement.getBoundingClientRect().left") >= 0
     shown.until("document.activeElement.id === 'main'")
 

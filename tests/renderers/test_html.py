@@ -139,7 +139,7 @@ def test_it_says_what_is_missing(finished: bool, count: int, tmp_path: Path) -> 
     assert "<p>No findings.</p>" in content
     assert "This run has no predictions." in content
     assert 'class="s clean">clean' in content
-    assert "scanned 2023-11-14 22:13:20 UTC to 2023-11-14 22:14:21 UTC" in content
+    assert "scanned 2023-11-14T22:13:20Z to 2023-11-14T22:14:21Z" in content
 
 
 def test_the_page_of_a_rule_is_prose() -> None:

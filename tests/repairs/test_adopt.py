@@ -159,7 +159,7 @@ def test_on_request_a_deleted_topic_gets_its_records_back(adopted: Callable[...,
 def test_not_by_metadata_that_may_be_older(adopted: Callable[..., RepairPlan], tmp_path: Path) -> None:
     metadata = [tmp_path / "older-copy" / "broker-1"]
     (told,) = why_not(adopted("older-copy", "broker-2", kafka="4.3", metadata=metadata, adopt=True))
-    assert told.endswith("may be older than the directory: name newer metadata")
+    assert told.endswith("may be older than the directory; name newer metadata")
 
 
 def test_not_where_the_topic_has_no_such_replica(adopted: Callable[..., RepairPlan], tmp_path: Path) -> None:

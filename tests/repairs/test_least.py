@@ -103,8 +103,8 @@ def test_what_the_broker_removes_itself_is_planned_with_tidy_alone(tmp_path: Pat
     assert made.not_planned == ()
     assert ["KC225", "KC226"] == sorted(row.finding for row in made.healed)
     shown = kcheck("repair", one, "--kafka", "4.3")
-    assert (shown.code, shown.out.splitlines()[2]) == (0, "plan: nothing to do")
-    assert "the next start heals this itself; --tidy plans it too" in shown.out
+    assert (shown.code, shown.out.splitlines()[2]) == (0, "Plan: nothing to do")
+    assert "the broker repairs this when it starts; --tidy plans it too" in shown.out
     assert "2 operations" in kcheck("repair", "--tidy", one).out
     tidy = repair([str(one)], [], wish("4.3"), accept_loss=False, tidy=True)
     assert 2 == len(tidy.plan.operations)
@@ -130,9 +130,9 @@ def test_a_cut_in_the_middle_tells_the_gap_it_leaves(tmp_path: Path) -> None:
     (one / LOG).write_bytes(data[: len(data) - BATCH_SIZE // 2])
     made = planned(str(one), accept_loss=True)
     (step,) = [step for step in made.chosen if step.impact == "cut"]
-    assert "the later segments stay, and offsets 90 to 99 stay missing before them (KC222)" in step.reason
+    assert "the later segments stay, and offsets 90-99 stay missing before them (KC222)" in step.reason
     cut = next(each for each in made.plan.operations if each.path.endswith(LOG))
-    assert "its header names 10 records (offsets 90 to 99)" in str(cut.why.evidence)
+    assert "its header names 10 records (offsets 90-99)" in str(cut.why.evidence)
     apply(made.plan_bytes(), str(tmp_path / "backup"))
     assert {"KC222"} == {rule for rule, *_ in wrong([str(one)], "4.3")}
 

@@ -62,7 +62,7 @@ def test_a_plan_saves_the_segments_after_an_incomplete_batch(tmp_path: Path) -> 
     (loses,) = [row["loses"] for row in document("repair", "--accept-loss", one)["operations"] if row["loses"]]
     assert (loses["records"], loses["from"], loses["to"], loses["at_least"]) == (1, 14, 15, 1)
     shown = kcheck("repair", one, "--accept-loss", columns=200).out
-    assert "t-0: 26 records (offsets 14-39) without this plan, 1 record (offset 14) with it: it saves 25" in shown
+    assert "t-0: 26 records (offsets 14-39) without this plan, 1 record (offset 14) with it; it saves 25" in shown
 
 
 def test_a_refused_step_says_what_it_would_save(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_every_verb_counts_the_records_of_an_incomplete_tail(tmp_path: Path) -> 
     assert (start, start, 0) == (plan["start_loses"], plan["plan_loses"] or start, plan["saved"])
     for verb, words in {
         "predict": "will boot but lose 3 records",
-        "check": "The next start loses 3 records (offsets 15 to 17).",
-        "repair": "it discards 3 records (offsets 15 to 17), 80 bytes, 0 below the high watermark, as the",
+        "check": "The next start loses 3 records (offsets 15-17).",
+        "repair": "it discards 3 records (offsets 15-17), 80 bytes, 0 below the high watermark, as the",
     }.items():
         assert words in " ".join(kcheck(verb, one).out.split()), verb
     assert "will boot but lose 3 records" in kcheck(one).out
@@ -111,7 +111,7 @@ def test_another_replica_counts_what_the_header_does_not(tmp_path: Path, cut: in
     assert loss.start_loses is not None
     assert (loss.start_loses.start, loss.start_loses.end, loss.start_loses.records) == (15, 18, 3)
     whys = [row.why for row in made.not_planned if row.finding == "KC144"]
-    assert all("3 records (offsets 15 to 17)" in why and "broker 2 has offsets up to 18" in why for why in whys)
+    assert all("3 records (offsets 15-17)" in why and "broker 2 has offsets up to 18" in why for why in whys)
     assert whys
 
 

@@ -146,7 +146,7 @@ def test_a_topic_id_comes_from_every_other_partition(tmp_path: Path) -> None:
     assert partition_metadata() == found.content
     partition_dir(one / "t-2", [run(0, 9)])
     write(one / "t-2", {"partition.metadata": partition_metadata("c3U3OEVBNTcwNTJENDM2Qg")})
-    assert "partitions and cluster metadata name 2 topic ids for t" in reasons(planned(str(one)))
+    assert "2 topic ids for t in partitions and cluster metadata" in reasons(planned(str(one)))
     partition_dir(one / "u-0", [run(0, 9)])
     assert "no other partition of u and no cluster metadata here" in reasons(planned(str(one)))
 

@@ -58,7 +58,7 @@ def test_a_replica_without_its_first_segments_is_set_aside(tmp_path: Path) -> No
     one, two = tmp_path / "apart" / "broker-1", tmp_path / "clean" / "broker-2"
     keep = {"keep": lambda rule, _: rule == "KC203"}
     alone = repair([f"1={one}"], [], wish("4.3"), accept_loss=False, **keep)
-    assert "these files cannot be proven right: compare with an intact replica (--against)" in {
+    assert "these files cannot be proven right; compare with an intact replica (--against)" in {
         row.why for row in alone.not_planned
     }
     made = repair([f"1={one}"], [f"2={two}"], wish("4.3"), accept_loss=False, **keep)

@@ -86,7 +86,7 @@ def test_a_part_of_a_cluster_has_the_order_of_the_cluster(tmp_path: Path) -> Non
     """Which broker starts first depends on all partitions; what is said of a partition, on it alone."""
     answer = asked("4.3.1", "controller", tmp_path, partitions=kcheck.PartitionFilter(topics=("head",)))
     assert answer.verdict.startswith("Start broker 2 first: it is in the ELR (after registration) of head-0. Then")
-    assert "of head-0 out of the log dir: it lacks records that no fetch brings back" in answer.verdict
+    assert "of head-0 outside every log dir. It lacks records that no fetch brings back" in answer.verdict
 
 
 def test_the_plan_moves_directories_aside(tmp_path: Path) -> None:

@@ -283,8 +283,8 @@ def test_a_repair_that_discards_less_than_the_start(tmp_path: Path, monkeypatch:
     answer = kcheck.recover(*BROKERS)
     (repair,) = answer.election.repairs
     assert repair.arguments == ("1=broker-1", "--accept-loss", "--partition", "plain-0")
-    assert repair.discards == "6 records (offsets 34 to 39), 165 bytes, 6 below the high watermark of plain-0"
-    assert f"Not counted: the repair of broker 1 discards {repair.discards}, which its start would discard too." in (
+    assert repair.discards == "6 records (offsets 34-39), 165 bytes, 6 below the high watermark of plain-0"
+    assert f"Not counted: the repair of broker 1 discards {repair.discards}, which the broker would discard too." in (
         answer.sentences
     )
     assert not answer.start_of_all.is_safe

@@ -134,6 +134,6 @@ def test_under_a_log_without_its_head_the_others_delete_theirs(tmp_path: Path) -
     assert (costs, row["best"]) == ({1: (20, 20), 2: (0, 0)}, 2)
     assert {c["broker_id"]: c["loses_no_more_than"] for c in row["candidates"]} == {1: [], 2: [1]}
     said = kcheck("truncation", *paths, *wanted, "--leader", "1")
-    assert (1, True) == (said.code, "dropped: offsets 0-19, below the leader's log start" in said.out)
+    assert (1, True) == (said.code, "deleted: offsets 0-19, below the leader's log start" in said.out)
     said = kcheck("check", *paths, *wanted, "--severity", "error")
     assert (1, True) == (said.code, "error KC203" in said.out)

@@ -62,12 +62,12 @@ def test_all_as_planned() -> None:
     ("gone", "deleted", "retention", "seen", "ok"),
     [
         ((), (), Retention(), "broker 1 has all of them; the store was not read", True),
-        (((0, 5),), (), Retention(), "broker 1 does not serve offsets 0–4: its log starts at 5", False),
-        (((5, 7),), (), Retention(), "broker 1 does not serve offsets 5–6: no remote or local segment has them", False),
-        (((0, 5),), ((0, 5),), Retention(9, 9), "retention deleted offsets 0–4; broker 1 has the others", True),
-        (((0, 5),), ((0, 5),), Retention(9), "? (offsets 0–4 were deleted, by retention or by a leader without", None),
-        (((0, 5),), ((0, 2),), Retention(9, 9), "broker 1 does not serve offsets 2–4: its log starts at 5", False),
-        (((0, 5),), ((0, 2),), Retention(9), "broker 1 does not serve offsets 0–4: its log starts at 5", False),
+        (((0, 5),), (), Retention(), "broker 1 does not serve offsets 0-4: its log starts at 5", False),
+        (((5, 7),), (), Retention(), "broker 1 does not serve offsets 5-6: no remote or local segment has them", False),
+        (((0, 5),), ((0, 5),), Retention(9, 9), "retention deleted offsets 0-4; broker 1 has the others", True),
+        (((0, 5),), ((0, 5),), Retention(9), "? (offsets 0-4 were deleted, by retention or by a leader without", None),
+        (((0, 5),), ((0, 2),), Retention(9, 9), "broker 1 does not serve offsets 2-4: its log starts at 5", False),
+        (((0, 5),), ((0, 2),), Retention(9), "broker 1 does not serve offsets 0-4: its log starts at 5", False),
     ],
 )
 def test_remote_storage(gone: Spans, deleted: Spans, retention: Retention, seen: str, ok: bool | None) -> None:
@@ -75,7 +75,7 @@ def test_remote_storage(gone: Spans, deleted: Spans, retention: Retention, seen:
     planned = PLANNED._replace(served=(ServedRange(Epoch(0), Offset(0), Offset(9)),))
     now = ServedNow(1, Offset(5), remote_log(MetadataState.READ), gone, deleted, retention)
     ((expected, words, holds),) = steps(StepKind.REMOTE, NOW._replace(served=now), planned)
-    assert expected == "the leader has offsets 0–8, on disk or in remote segments"
+    assert expected == "the leader has offsets 0-8, on disk or in remote segments"
     assert words.startswith(seen)
     assert holds is ok
 
@@ -89,7 +89,7 @@ def test_remote_storage_that_is_not_known() -> None:
     assert rows == [
         ("? (no readable log of the leader is here)", None),
         ("? (its partition of __remote_log_metadata is not given)", None),
-        ("it does not serve offsets 0–8: __remote_log_metadata is short", False),
+        ("it does not serve offsets 0-8: __remote_log_metadata is short", False),
     ]
     assert verdict(partition_steps(planned, NOW._replace(served=lost), PLAN, BROKERS)).endswith("the plan has them.")
 
@@ -158,7 +158,7 @@ def test_a_replica_that_cannot_follow() -> None:
     """It differs from its leader, as planned, and is not in sync; the plan is wrong if it follows all the same."""
     apart = PLANNED._replace(followers=(PlannedFollower(3, None, None, follows=False),))
     differs = NOW._replace(followers={3: state(3, diverges_silently_at=Offset(4))})
-    expected = "broker 3 cannot follow: its log differs from the leader's"
+    expected = "broker 3 cannot follow, because its log differs from the leader's"
     assert [row[2] for row in steps(StepKind.TRUNCATION, differs, apart)] == [True]
     assert [row[::2] for row in steps(StepKind.TRUNCATION, NOW, apart)] == [(expected, False)]
     assert [row[2] for row in steps(StepKind.TRUNCATION, NOW._replace(followers={}), apart)] == [None]
@@ -182,14 +182,14 @@ def test_log_end() -> None:
     ("now", "seen", "ok"),
     [
         (NOW, "its log is the leader's up to 9", True),
-        (NOW._replace(followers={2: state(2, lost=LOST)}), "offsets 5–7 are not the leader's", False),
+        (NOW._replace(followers={2: state(2, lost=LOST)}), "offsets 5-7 are not the leader's", False),
         (
             NOW._replace(followers={2: state(2, diverges_silently_at=Offset(6))}),
             "its log differs from the leader's from 6 on", False,
         ),
         (
             NOW._replace(followers={2: state(2, lost=LOST._replace(certain=False))}),
-            "? (the files do not show whether offsets 5–7 are the leader's)", None,
+            "? (the files do not show whether offsets 5-7 are the leader's)", None,
         ),
         (NOW._replace(followers={2: state(2, problem="damaged")}), "? (damaged)", None),
         (NOW._replace(followers={}), "? (no log of it is here)", None),
@@ -227,7 +227,7 @@ def test_saved_records_of_a_plan_without_loss() -> None:
     ]
     assert steps(StepKind.RECORDS, NOW._replace(evidence=None), safe) == []
     later = NOW._replace(evidence=SavedEvidence(3, 3, 0, 0, Offset(7)))
-    since = " (from offset 7 on: the leader deleted or compacted those below)"
+    since = " (from offset 7 on; the leader deleted or compacted those below)"
     assert [row[0] for row in steps(StepKind.RECORDS, later, safe)] == [
         f"every other saved record is in the leader's log{since}"
     ]

@@ -150,7 +150,7 @@ def test_a_dynamic_controller_is_the_only_voter(nodes: Path) -> None:
 def test_one_broker_for_reading(nodes: Path) -> None:
     answer = asked(nodes, 1, 201, standalone=True)
     assert names(answer) == []
-    assert "Work with copies of the disks: this cluster is for reading." in answer.steps[0].notes
+    assert "Work with copies of the disks. This cluster is for reading." in answer.steps[0].notes
 
 
 def test_a_missing_disk_and_a_used_controller_are_refused(nodes: Path, tmp_path: Path) -> None:

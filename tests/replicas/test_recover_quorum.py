@@ -296,14 +296,14 @@ def test_settings_name_the_address_of_a_controller(nodes: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("x",), "is not a log dir"),
+        (("x",), ": not a log dir"),
         (("9=broker-3",), "its meta.properties says node 3"),
-        (("empty",), "does not say whose it is"),
+        (("empty",), ": no node id"),
         (("3=broker-3", "--voter", "3@h"), "write NODE or NODE@HOST:PORT"),
         (("3=broker-3", "--voter", "3@h:99999"), "write NODE or NODE@HOST:PORT"),
         (("3=broker-3", "--way", "magic"), "--way magic: use one of static, identity, copy, voters"),
         (("3=broker-3", "--dead", "-1"), "--dead -1: must be from 0"),
-        ((), "name the log dirs of every controller and broker"),
+        ((), "NODE=PATH... is missing"),
     ],
 )
 def test_arguments_that_make_no_sense(
@@ -320,7 +320,7 @@ def test_arguments_that_make_no_sense(
 def test_a_copy_that_is_too_large_for_a_plan_is_copied_by_hand(nodes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kcheck.plans.rescue_files.CONTENT_SIZE_MAX", 100)
     new_disk(nodes, 201)
-    with pytest.raises(UsageError, match=r"more than a plan carries: copy .* with cp -a"):
+    with pytest.raises(UsageError, match=r"more than a plan carries; copy .* to the controller \(cp -a, without"):
         asked(nodes, 201, 3, dead=[1, 2, 3], voter="201@h:1")
 
 
@@ -359,7 +359,7 @@ def test_disks_of_another_node_go_back_before_any_rescue(nodes: Path) -> None:
         *(f"{own}={nodes}/broker-{number}" for number, own in ((1, 1), (2, 3), (3, 2))), kafka="4.3"
     )
     assert answer.election.rescue is None
-    assert any("but the settings say 3. Solve that first" in sentence for sentence in answer.sentences)
+    assert any("but the settings name 3. Solve that first" in sentence for sentence in answer.sentences)
 
 
 def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:

@@ -100,7 +100,7 @@ def test_equal_ids_of_bare_files_are_a_usage_error() -> None:
 def test_an_id_that_contradicts_the_file(diverged: list[str]) -> None:
     """The broker does not start; of one that runs it is a usage error."""
     del diverged
-    why = "meta.properties says broker 1, but the log dir is given as that of broker 7"
+    why = "meta.properties says broker 1, but the log dir is given for broker 7"
     said = " ".join(kcheck("truncation", "7=d1", "2=d2").out.split())
     assert f"broker 7 skipped: its broker does not start: {why}" in said
     done = kcheck("truncation", "7=d1", "2=d2", "--live")

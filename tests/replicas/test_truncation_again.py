@@ -88,4 +88,4 @@ def test_the_log_of_kraft_where_it_is_named_itself(
     if anew_at is None:
         assert (50, None) == (follower["truncate_to"], follower["problem"])
     else:
-        assert f"the leader sends a snapshot: the follower's log restarts at offset {anew_at}" == follower["problem"]
+        assert f"the leader sends a snapshot, so the follower's log restarts at offset {anew_at}" == follower["problem"]

@@ -234,7 +234,7 @@ def test_an_unclean_election() -> None:
     """The epoch begins where the log was cut; a replica that does not know it has not followed yet."""
     (cut,) = unclean(epochs=epochs(b"0\n3\n5 0\n7 40\n8 60\n"))
     assert cut.message.startswith(
-        "an unclean election of epoch 7 cut t-0 at 40: broker 3 became the leader at metadata"
+        "an unclean election of epoch 7 truncated t-0 at 40: broker 3 became the leader at metadata"
     )
     assert cut.data == {"leader": 3, "epoch": 7, "metadata_offset": 90, "cut_at": 40}
     (behind,) = unclean(epochs=epochs(b"0\n1\n5 0\n"))
@@ -282,8 +282,8 @@ def test_an_orphan_that_holds_records() -> None:
     """ZooKeeper may have lost its data: the command creates the topic again."""
     held = orphan(log_end_offset=40)
     assert (held.id, str(held.severity)) == ("KC236", "warning")
-    assert held.message.endswith("; the directory is an orphan that holds records (offsets 0 to 39)")
-    assert "at least 1: kafka-topics.sh --create --topic t --partitions COUNT" in held.advice
+    assert held.message.endswith("; the directory is an orphan that holds records (offsets 0-39)")
+    assert "(at least 1). Type kafka-topics.sh --create --topic t --partitions COUNT" in held.advice
     assert "remove partition.metadata" in held.advice
     assert "remove partition.metadata" not in orphan(topic_id=None).advice
     assert orphan().message.endswith("that holds records")

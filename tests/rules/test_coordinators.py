@@ -64,7 +64,7 @@ def test_the_command() -> None:
     assert below.advice.endswith("--group g --topic t:0 --reset-offsets --to-offset 120 --execute")
     assert above.advice.endswith("--group h --topic t:0 --reset-offsets --to-offset 200 --execute")
     assert "--group GROUP " in odd.advice
-    assert "115 offsets that the farthest group had not read are gone" in below.effect
+    assert "115 offsets that the farthest group had not read are no longer in the log" in below.effect
     assert "gone" not in above.effect
 
 
@@ -97,10 +97,10 @@ def test_an_open_transaction() -> None:
     found = opened(STATE)
     assert found.severity is Severity.INFO
     assert found.message == (
-        'transaction of producer 7 (epoch 1) open since offset 64, 2027-01-15 08:00:01 UTC, transactional id "tx"'
+        'transaction of producer 7 (epoch 1) open since offset 64, 2027-01-15T08:00:01Z, transactional id "tx"'
     )
     assert found.advice.startswith("Let its producer")
-    assert opened(STATE._replace(started=-1)).message.count("08:00:00 UTC") == 1
+    assert opened(STATE._replace(started=-1)).message.count("08:00:00Z") == 1
     unknown = opened(knows_all=False, still_open=(OPEN._replace(timestamp=None), OPEN))
     assert (unknown.message, unknown.severity) == (
         "transaction of producer 7 (epoch 1) open since offset 64 (and 1 further transaction)", Severity.INFO

@@ -15,13 +15,13 @@ UNNUMBERED = "leader-epoch-checkpoint.cleaned"
 @pytest.mark.parametrize(
     ("kafka", "name", "severity", "effect"),
     [
-        ("4.3", UNNUMBERED, FATAL, "fails at its next start"),
-        ("2.8", "x.log.swap", FATAL, "fails at its next start"),
-        ("4.3", "x.snapshot", FATAL, "fails at its next start"),
+        ("4.3", UNNUMBERED, FATAL, "fails when it starts"),
+        ("2.8", "x.log.swap", FATAL, "fails when it starts"),
+        ("4.3", "x.snapshot", FATAL, "fails when it starts"),
         ("4.3", "5.log", ERROR, "creates an empty segment at that offset"),
         ("4.3", "5.log.swap", ERROR, "creates an empty segment at that offset"),
         ("4.3", "5.snapshot", WARNING, "reads it as the producer snapshot of that offset"),
-        ("4.3", "7.index", INFO, "deletes it at its next start"),
+        ("4.3", "7.index", INFO, "deletes it when it starts"),
         ("4.3", "5.index", INFO, "ignores it"),
         ("4.3", "notes.txt", INFO, "ignores it"),
         ("0.10.2", "x.snapshot", INFO, "ignores it"),
@@ -49,8 +49,8 @@ def test_a_name_without_a_number_ends_the_start_before_leftovers_are_cleared() -
     names = {UNNUMBERED, f"{LOG}.swap", "00000000000000000003.log.deleted"}
     view = partition()._replace(files=frozenset({LOG, *names}), swaps=())
     deleted, *others = sorted(found_by(KC226, view), key=lambda found: "removes" not in found.effect)
-    assert deleted.effect == "Kafka 4.3 removes them at its next start."
-    ends = f"Kafka 4.3 fails on the name of {UNNUMBERED} at its next start."
+    assert deleted.effect == "Kafka 4.3 removes them when it starts."
+    ends = f"Kafka 4.3 fails on the name of {UNNUMBERED} when it starts."
     assert [ends, ends] == [found.effect for found in others]
 
 

@@ -28,7 +28,7 @@ from kcheck.survey.rule_runner import check_run
         (
             Lost(LostKind.PARTITIONS, 3, None, None, "r1", 4, ("a-0", "a-1", "a-2", "b-0")),
             "warning",
-            "4 partition directories of run r1 are gone from this broker: a-0, a-1, a-2 and 1 more",
+            "4 partition directories of run r1 are missing on this broker: a-0, a-1, a-2 and 1 more",
         ),
     ],
 )

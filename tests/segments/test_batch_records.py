@@ -158,7 +158,7 @@ def test_a_wrapper_that_begins_below_earlier_offsets(magic: int) -> None:
     reaching = message(5, gzip(inner), magic=magic, codec=1)
     found = inside(*(message(offset, magic=magic) for offset in range(4)), reaching, message(6, magic=magic))
     assert {RecordFault.OVERLAP: 1} == found.counts
-    assert "it holds offsets 2 to 5, but offsets 2 to 3 precede it" == found.faults[0].problem
+    assert "it holds offsets 2-5, but offsets 2-3 precede it" == found.faults[0].problem
     assert {} == inside(message(5, magic=magic), reaching).counts
     assert {} == inside(message(1, magic=magic), reaching).counts
 

@@ -24,7 +24,7 @@ def test_a_broker_does_nothing_before_it_has_registered() -> None:
     node = run.steps[-1].state.nodes[1]
     assert (True, ReplicaMode.STARTING, 1) == (node.running, node.mode, len(run.steps[-1].state.held))
     assert ("refused: its registration is under way",) == run.steps[-2].notes
-    assert ("refused: it fetches from nobody",) == run.steps[-1].notes
+    assert ("refused: it has no leader to fetch from",) == run.steps[-1].notes
 
 
 @pytest.mark.parametrize("kafka", ["0.10.2", "2.8", "3.9", "4.3"])

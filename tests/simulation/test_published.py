@@ -58,7 +58,7 @@ def test_a_follower_ahead_of_its_leader_truncates(kafka: str) -> None:
 
 @pytest.mark.parametrize("kafka", ALL)
 def test_a_follower_below_its_leaders_log_start_begins_there(kafka: str) -> None:
-    """It deletes its whole log."""
+    """It deletes its log."""
     played(
         "brokers A B\ntopic acks=0\nA leads\nappend 2\nfetch B x2\nappend 3\nappend 5\nshrink B\nappend 1\n"
         "trim A to 5\nfetch all\nexpect B leo 11 start 5\n",

@@ -101,7 +101,7 @@ def test_every_mutant_is_tried() -> None:
     assert [*MUTANTS] == [row[0] for row in FOUND if row[0] not in rows()]
     with pytest.raises(
         UsageError,
-        match=r"--mutant M3 is not known; known are M1, M2.*, such as applies_diverging_fetches",
+        match=r"--mutant M3: not one of M1, M2.*, such as applies_diverging_fetches",
     ):
         search(TWO, "f", SearchBounds(), mutant="M3")
 

@@ -133,7 +133,7 @@ def test_one_log_dir_aborts_the_broker() -> None:
     good, bad = log_dir("d1"), log_dir("d2", outcome=Outcome.ABORT)
     assert broker_abort([good], ()) is None
     reason = broker_abort([good, bad], ())
-    assert reason == "d2 aborts the start of the broker: broken"
+    assert reason == "d2 stops the broker while it starts: broken"
     assert broker_abort([good, bad], ["other cluster ids", "t-0 exists twice"]) == "other cluster ids"
     assert with_abort(good, None) == good
     assert with_abort(bad, reason) == bad

@@ -93,7 +93,7 @@ def test_a_file_in_the_place_of_a_directory(
     (tmp_path / "recovery-point-offset-checkpoint").write_bytes(checkpoint(["t 7 70"]))
     (tmp_path / name).touch()
     start = started(tmp_path, "t-0", mode=mode, kafka=kafka)
-    why = (f"{name} is a file: the broker cannot create the directory",)
+    why = (f"{name} is a file, so the broker cannot create the directory",)
     assert (outcome, () if outcome is Outcome.OK else why) == (start.outcome, start.reasons)
 
 
@@ -156,5 +156,5 @@ def test_one_aborted_log_dir_aborts_the_broker(tmp_path: Path) -> None:
     one = started(tmp_path / "1", "t-0")._replace(broker=1)
     bad = started(tmp_path / "2", "lost+found")._replace(broker=1)
     first, second = combined_starts([one, bad], release("4.3"))
-    assert first.reasons[0].startswith(f"{tmp_path}/2 aborts the start of the broker: lost+found")
+    assert first.reasons[0].startswith(f"{tmp_path}/2 stops the broker while it starts: lost+found")
     assert second == bad

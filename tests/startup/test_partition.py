@@ -108,7 +108,7 @@ def test_a_directory_where_the_broker_writes_later(name: str, kafka: str, mode: 
     assert parsed is not None
     start = start_folder(folder, "t-0", parsed, LoadInputs(clean=False), context_of(kafka, mode))
     assert fails is (start.outcome is Outcome.OFFLINE)
-    assert fails is (start.reason == f"{name}.tmp is a directory: the broker cannot write {name}")
+    assert fails is (start.reason == f"{name}.tmp is a directory, so the broker cannot write {name}")
     assert start.log is not None
 
 

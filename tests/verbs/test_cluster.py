@@ -203,7 +203,7 @@ def test_metadata_that_are_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^metadata is of cluster rEdlymVTR8eFncPT93AD5g, the log dirs are of 88zW"):
         kcheck.truncation(f"2={data}", f"3={newer}", metadata=[COORDINATORS])
     other = shutil.copytree(newer / "data1" / METADATA, tmp_path / "m" / METADATA)
-    with pytest.raises(UsageError, match=f"metadata {other}: no meta.properties beside it"):
+    with pytest.raises(UsageError, match=f"metadata {other}: no meta.properties next to it"):
         kcheck.predict(data, metadata=[other])
     shutil.copy(newer / "data1" / "meta.properties", tmp_path / "m")
     log = other / "00000000000000000000.log"
@@ -213,7 +213,7 @@ def test_metadata_that_are_named(tmp_path: Path) -> None:
     (unseen,) = (row for row in kcheck.predict(data, metadata=[other]).premises if row.id == "P303")
     assert unseen.status == "not-seen"
     assert unseen.sentence.endswith(f"the metadata in {other} cannot be read in full")
-    with pytest.raises(UsageError, match="codecs-0 is no cluster metadata, which are in"):
+    with pytest.raises(UsageError, match="codecs-0: not cluster metadata, which is in"):
         kcheck.overview(data, metadata=[tmp_path / "d" / "codecs-0"])
 
 

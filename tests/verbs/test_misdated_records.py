@@ -41,20 +41,20 @@ def test_the_first_segments(disk: Path) -> None:
     """A run of segments is one sentence, with the latest of their last entries."""
     append(disk, 0, bytes(4068))
     append(disk, 20, LATE)
-    assert told(disk) == [SAID.format("0 to 39", 5, AT_ONCE)]
+    assert told(disk) == [SAID.format("0-39", 5, AT_ONCE)]
 
 
 def test_the_others(disk: Path) -> None:
     """The active segment too: after a clean stop its index is as it was left."""
     append(disk, 40, ZEROS)
     append(disk, 120, ZEROS)
-    assert told(disk) == [SAID.format("40 to 59", 0, LATER), SAID.format("120 to 128", 0, LATER)]
+    assert told(disk) == [SAID.format("40-59", 0, LATER), SAID.format("120-128", 0, LATER)]
 
 
 def test_an_index_of_zeros(disk: Path) -> None:
     """The batches show that the records are newer."""
     (disk / "segments-0" / f"{0:020}.timeindex").write_bytes(ZEROS)
-    assert told(disk) == [SAID.format("0 to 19", 0, AT_ONCE)]
+    assert told(disk) == [SAID.format("0-19", 0, AT_ONCE)]
 
 
 def test_what_a_start_rebuilds(disk: Path) -> None:
@@ -64,7 +64,7 @@ def test_what_a_start_rebuilds(disk: Path) -> None:
     (disk / ".kafka_cleanshutdown").unlink()
     point = disk / "recovery-point-offset-checkpoint"
     point.write_text(point.read_text().replace("segments 0 129", "segments 0 120"))
-    assert told(disk) == [SAID.format("0 to 19", 0, AT_ONCE)]
+    assert told(disk) == [SAID.format("0-19", 0, AT_ONCE)]
 
 
 @pytest.mark.parametrize("data", [bytes(4068), LATE])

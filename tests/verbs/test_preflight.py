@@ -158,7 +158,7 @@ def test_a_folder_stands_for_its_configuration(broker: Path) -> None:
     """One without names what is missing."""
     assert broker.name == "server.properties"
     assert answer(broker) == answer(broker.parent)
-    with pytest.raises(UsageError, match=r"data1 has no server\.properties"):
+    with pytest.raises(UsageError, match=r"data1: no server\.properties in it"):
         kcheck.preflight(broker.parent / "data1")
 
 

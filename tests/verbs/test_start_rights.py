@@ -126,7 +126,7 @@ def test_a_second_log_dir_that_is_mounted_read_only(log_dir: Path, monkeypatch: 
 def test_a_full_disk(log_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a free block no checkpoint can be written."""
     changed(monkeypatch, free=0, free_for_root=0, mount_point="/m", block_size=4096)
-    sentence = "0 bytes are free in /m, the start writes at least 4,096"
+    sentence = "0 bytes are free in /m, the broker writes at least 4,096"
     assert why(asked(log_dir)) == {"P403": ("abort", sentence)}
 
 

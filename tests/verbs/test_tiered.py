@@ -185,7 +185,7 @@ def test_what_waits_to_be_copied(tmp_path: Path) -> None:
 def test_nothing_in_remote_storage(tmp_path: Path) -> None:
     of = state(EMPTY, "1-before", tmp_path)
     shown = command("tiered", f"1={of}/broker-1", "--topic", "__remote_log_metadata")
-    assert "no partition in remote storage" in shown.out
+    assert "No partition is in remote storage." in shown.out
 
 
 NOISE: tuple[Callable[[Path], bool], ...] = (
@@ -229,7 +229,7 @@ def test_files_without_metadata_prove_nothing(tmp_path: Path) -> None:
         words = " ".join(shown.out.split())
         assert (shown.code, "not known for 2 replicas" in words, "no partition" in words) == (1, True, False)
     older = command("tiered", str(tmp_path / "b"), "--kafka", "3.5")
-    assert (older.code, "no partition in remote storage" in older.out) == (0, True)
+    assert (older.code, "No partition is in remote storage." in older.out) == (0, True)
 
 
 def test_a_store_that_is_none(tmp_path: Path) -> None:
@@ -306,12 +306,12 @@ def test_a_listing_of_several_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda text: text[: len(text) // 2], "ends within a line: the listing was cut"),
-        (lambda _: json.dumps({"Contents": [], "IsTruncated": True}), "one page of several: list all of them"),
+        (lambda text: text[: len(text) // 2], "ends within a line, so the listing is incomplete"),
+        (lambda _: json.dumps({"Contents": [], "IsTruncated": True}), "one page of several; list all of them"),
         (lambda _: '{"status":"error"}\n{"key":"x","size":1}\n', "could not list everything"),
         (lambda _: "[" * 100_000, "nested too deeply"),
         (lambda _: '{"a":' * 100_000, "nested too deeply"),
-        (lambda _: json.dumps({"Contents": [], "NextToken": "x"}), "one page of several: list all of them"),
+        (lambda _: json.dumps({"Contents": [], "NextToken": "x"}), "one page of several; list all of them"),
     ],
 )
 def test_a_listing_that_is_not_complete(tmp_path: Path, change: Callable[[str], str], why: str) -> None:

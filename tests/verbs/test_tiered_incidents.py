@@ -31,18 +31,18 @@ def test_killed_while_the_auxiliary_state_is_built(tmp_path: Path) -> None:
     """The broker deleted offsets 0 to 19 when it led, and did not serve 20 to 34. A restart had hidden that."""
     killed = remote(brokers(state(KILLED, "3-killed", tmp_path)))
     assert shown(killed) == [("KC240", 2, "a-0")]
-    assert killed[0].effect.endswith("at most offsets 0 to 34. A restart hides this and does not heal it.")
+    assert killed[0].effect.endswith("at most offsets 0-34. A restart hides this and does not heal it.")
     joined = remote(brokers(tmp_path / "4-joined"))
     assert shown(joined) == [("KC240", 2, "a-0"), ("KC242", 2, "a-0")]
-    assert "at most offsets 0 to 19." in joined[0].effect
-    assert "does not serve offsets 0 to 34." in joined[1].effect
+    assert "at most offsets 0-19." in joined[0].effect
+    assert "does not serve offsets 0-34." in joined[1].effect
 
 
 def test_the_old_leader_after_an_unclean_election(tmp_path: Path) -> None:
     """A preferred election deleted offsets 0 to 23; offset 24 was readable."""
     (found,) = remote(brokers(state(OLD_LEADER, "4-back", tmp_path)))
     assert shown([found]) == [("KC411", 1, "uncl-0")]
-    assert "deletes offsets 0 to 23 for readers, and at most the remote segments of offsets 0 to 39" in found.effect
+    assert "deletes offsets 0-23 for readers, and at most the remote segments of offsets 0-39" in found.effect
     assert remote(brokers(tmp_path / "1-before")) == []
 
 
@@ -68,7 +68,7 @@ def test_a_gap_and_an_emptied_file(tmp_path: Path) -> None:
     """Consumers got OFFSET_OUT_OF_RANGE at 20, and the broker deleted 0 to 19 of cp."""
     found = remote([str(state(GAP, "3-gap", tmp_path) / "broker-1")])
     assert shown(found) == [("KC240", 1, "cp-0"), ("KC241", 1, "gap-0")]
-    assert found[1].message == "offsets 20 to 24 are neither local nor remote"
+    assert found[1].message == "offsets 20-24 are neither local nor remote"
     assert shown(remote([str(tmp_path / "5-stopped/broker-1")])) == [
         ("KC241", 1, "gap-0"), ("KC243", 1, "gap-0"), ("KC243", 1, "ok-0"),
     ]  # fmt: skip

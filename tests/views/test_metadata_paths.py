@@ -35,7 +35,7 @@ def test_one_file(tmp_path: Path) -> None:
     assert found(path / SNAPSHOT) == (MetadataPath(str(path), 1, CLUSTER, SNAPSHOT),)
     shutil.copy(path / SNAPSHOT, tmp_path)
     assert found(tmp_path / SNAPSHOT) == (MetadataPath(str(tmp_path), None, None, SNAPSHOT),)
-    with pytest.raises(UsageError, match="is no snapshot or segment of cluster metadata"):
+    with pytest.raises(UsageError, match=": not a snapshot or segment of cluster metadata"):
         found(path / "quorum-state")
     with pytest.raises(UsageError, match="gone: no such file or directory"):
         found(tmp_path / "gone")

@@ -335,9 +335,9 @@ def test_a_disk_in_a_folder_that_may_not_be_listed_is_told_too(monkeypatch: pyte
 def test_a_path_that_is_empty_or_of_no_bundle() -> None:
     """A variable of a shell that is not set; a bundle that a portal has packed again. A directory may have the name."""
     Path("ticket.kcheck").write_bytes(b"PK\3\4 but no manifest")
-    with pytest.raises(UsageError, match=r"^a path is empty: a variable may not be set$"):
+    with pytest.raises(UsageError, match=r"^a path is empty; a variable may not be set$"):
         targets([""])
-    with pytest.raises(UsageError, match=r"^ticket.kcheck is not a bundle .*: it does not begin with a manifest$"):
+    with pytest.raises(UsageError, match=r"^ticket.kcheck: not a bundle .*; a bundle begins with a manifest$"):
         targets(["ticket.kcheck"])
     log_dir(Path("data.kcheck"))
     assert [(TargetKind.LOG_DIR, "data.kcheck")] == kinds("data.kcheck")

@@ -108,7 +108,7 @@ def test_one_file_of_a_server(version: str, tmp_path: Path) -> None:
     assert {"plain", "strict"} <= set(read_zookeeper(str(newest)).image.topics)
     assert problems(newest) == []
     last = max(folder.glob("log.*"), key=lambda path: int(path.name.split(".")[1], 16))
-    assert problems(last)[0] == (".", "the transactions after 0 are missing: a log is not here")
+    assert problems(last)[0] == (".", "the transactions after 0 are missing, because a log is not here")
     link = tmp_path / newest.name
     link.symlink_to(newest)
     assert read_zookeeper(str(link)) == read_zookeeper(str(newest))
@@ -156,7 +156,10 @@ def test_without_an_intact_snapshot_zookeeper_does_not_start(tmp_path: Path) -> 
     for path in (folder / "version-2").glob("snapshot.*"):
         flip(path, 50)
     last = problems(folder)[-1]
-    assert last == (".", "ZooKeeper does not start: no snapshot is intact; only the transactions of its logs are shown")
+    assert last == (
+        ".",
+        "ZooKeeper does not start, because no snapshot is intact; only the transactions of its logs are shown",
+    )
     for path in (folder / "version-2").glob("snapshot.*"):
         path.unlink()
         path.symlink_to(WRITTEN / "1.1.1" / "version-2" / path.name)
@@ -285,7 +288,7 @@ def test_no_link_in_a_tree_is_followed(tmp_path: Path) -> None:
 def test_limits_of_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tree(tmp_path)
     monkeypatch.setattr(zookeeper_copy, "_DEPTH_MAX", 3)
-    rest = "too many files or directories: the rest is left out"
+    rest = "too many files or directories; the rest is left out"
     assert ("brokers/topics/t/partitions", rest) in problems(root)
     monkeypatch.setattr(zookeeper_copy, "_DEPTH_MAX", 16)
     monkeypatch.setattr(zookeeper_copy, "EXPORT_SIZE_MAX", 60)

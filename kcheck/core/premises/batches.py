@@ -9,7 +9,7 @@ from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import is_alone, only_follows, where_it_leads
 from kcheck.model.names import RECOVERY_POINT, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, offset_span, partition_name
+from kcheck.words import counted, offset_range, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
 """The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
@@ -28,8 +28,8 @@ def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     damaged = [(log, records) for log in facts.logs if log.batches for records in log.batches.unreadable]
     for log, (start, end, why) in damaged:
         name = partition_name(*log.partition)
-        sentence = f"{name}: {offset_span(start, end)} cannot be read ({why})"
-        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{offset_span(start, end)}: {why}")
+        sentence = f"{name}: {offset_range(start, end)} cannot be read ({why})"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{offset_range(start, end)}: {why}")
         yield where_it_leads(
             premise, facts, log, sentence, evidence, "where it leads, consumers and followers stop there",
             alone="no other broker has a replica with them",
@@ -47,7 +47,7 @@ def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
     for log in facts.logs:
         for span in () if log.batches is None else log.batches.foreign:
             name = partition_name(*log.partition)
-            sentence = f"{name}: {offset_span(*span)} contradict their time index or the next segment"
+            sentence = f"{name}: {offset_range(*span)} contradict their time index or the next segment"
             evidence = PremiseEvidence(
                 f"{log.log_dir}/{name}", "an entry is newer than its batch, or two segments differ at the same offsets"
             )
@@ -62,7 +62,7 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     for log in facts.logs:
         for span in () if log.batches is None else log.batches.skipped:
             name = partition_name(*log.partition)
-            sentence = f"{name}: the offset index leads reads of {offset_span(*span)} to another place"
+            sentence = f"{name}: the offset index leads reads of {offset_range(*span)} to another place"
             evidence = PremiseEvidence(f"{log.log_dir}/{name}", "an entry of a .index names a later or no batch")
             yield where_it_leads(
                 premise, facts, log, sentence, evidence,
@@ -126,8 +126,8 @@ TABLE = (
     ),
     Premise(
         OWN_BATCHES, PremiseKind.PRESENCE, "Each segment has the batches that its log had there.",
-        "The last entry of its time index has the timestamp of its batch, and a segment that overlaps the next one has"
-        " the same batches there. P307 says how much is read.",
+        "The last entry of its time index has the timestamp of its batch. A segment that overlaps the next one has the"
+        " same batches there. P307 says how much is read.",
         "The batch is older, or two segments differ at the same offsets. Not seen in a replica that is not elected.",
         "The broker serves the batches. They may come from another partition, if its .log was copied there.",
         "Compare the segment with another replica or a backup first. kcheck repair only rebuilds the time index.",
@@ -139,7 +139,7 @@ TABLE = (
         "Each entry names the batch of its offset, or an earlier one. P307 says how much is read.",
         "An entry that names a later batch, or none. Not seen in a replica that is not elected.",
         "The broker does not notice. Reads begin after the records and skip them, or fail.",
-        "Run kcheck repair before the start: it rebuilds the offset index.",
+        "Run kcheck repair before the broker starts. It rebuilds the offset index.",
         "LogSegment.translateOffset, OffsetIndex.lookup 2.3 to 4.3.1", lookups, ends_start=False,
         rules=("KC151", "KC152", "KC153"), cost=PremiseCost.UNCOUNTED,
     ),

@@ -90,8 +90,8 @@ TABLE = (
     Premise(
         "P601", PremiseKind.ELECTIONS, "No controller lets a replica of the broker lead that is not in sync.",
         "Each replica is in sync, or unclean.leader.election.enable is false. The topic sets it, the controllers'"
-        " configuration in the metadata, or their server.properties. A controller without a given file counts as one"
-        " with the given settings.",
+        " configuration in the metadata, or their server.properties. A controller without a given file counts as having"
+        " the given settings.",
         "Not seen: it is true, or no server.properties of a controller is given, and a replica is not in sync.",
         "If the broker is back first, it leads. The others then delete the records that it lacks.",
         "Start the replicas in sync first, in the order of kcheck recover.",
@@ -101,7 +101,7 @@ TABLE = (
     ),
     Premise(
         FOLLOWED, PremiseKind.ELECTIONS, "The broker has followed each leader that was elected uncleanly.",
-        "The newest leader epoch of the log is at least that of the last unclean election in the metadata.",
+        "The newest leader epoch of the log is at least the epoch of the last unclean election in the metadata.",
         "An older one, of a replica that was in sync, or led, before that election and not since. Not seen: others.",
         "The broker truncates its log to the new leader's, and loses the records that only it has.",
         "Save its records first (kcheck recover --output-dir DIR). Then start it with --allow P602.",

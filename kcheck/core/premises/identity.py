@@ -72,7 +72,7 @@ def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         return
     setting = PremiseEvidence(facts.config_path or "", f"broker {stated}")
     if facts.broker_id not in {None, stated, *(log_dir.node_id for log_dir in facts.log_dirs)}:
-        sentence = f"the settings say broker {stated}, but the path is given as that of {facts.name}"
+        sentence = f"the settings name broker {stated}, but the path is given for {facts.name}"
         yield refuted(premise, facts, sentence, setting)
         return
     for log_dir in facts.log_dirs:
@@ -83,7 +83,7 @@ def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         if own == stated:
             yield proven(premise, facts, place, setting)
         else:
-            sentence = f"{META_PROPERTIES} says broker {own}, but the settings say {stated}"
+            sentence = f"{META_PROPERTIES} says broker {own}, but the settings name {stated}"
             yield refuted(premise, facts, sentence, place, setting, log_dir=log_dir.path)
 
 
@@ -92,7 +92,7 @@ def _given_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     for log_dir in facts.log_dirs:
         own = log_dir.node_id
         if own not in (None, facts.broker_id):
-            sentence = f"{META_PROPERTIES} says broker {own}, but the log dir is given as that of {facts.name}"
+            sentence = f"{META_PROPERTIES} says broker {own}, but the log dir is given for {facts.name}"
             place = PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"broker {own}")
             yield refuted(premise, facts, sentence, place, log_dir=log_dir.path)
 
@@ -214,7 +214,7 @@ def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         places = [topic.partitions.get(partition.partition) for topic in (named, owner)]
         if all(place is not None and broker in place.replicas for place in places):
             name = partition_name(*partition)
-            then = "refuses it; once it is to lead it, it leads some or none of its other partitions;"
+            then = "refuses it; once it is to lead it, it does not lead some or all of its other partitions;"
             then = f"{then} kcheck repair --adopt corrects the id"
             if takes:
                 then = f"takes its records for those of {named.name}, and then neither leads nor follows it any more"
@@ -269,7 +269,7 @@ TABLE = (
         "P106", PremiseKind.IDENTITY, "No other broker has registered these log dirs.",
         "The metadata lists each directory.id under this broker.",
         "A directory.id that the metadata lists under another broker.",
-        "Controllers refuse the registration for ever: the directory is registered by another broker.",
+        "Controllers refuse the registration for ever, because another broker has registered the directory.",
         "Mount the disk of this broker. If the disk is a copy, put an empty one in and format it.",
         "ClusterControlManager.registerBroker 3.7 to 4.3.1", directory_ids,
     ),

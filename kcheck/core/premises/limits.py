@@ -117,7 +117,7 @@ def refusal(rule: SettingRule, value: str) -> str | None:
         case "int" | "short" | "long":
             number = java_long(value) if rule.type == "long" else java_int(value)
             if number is None or (rule.type == "short" and not -_SHORT_MAX - 1 <= number <= _SHORT_MAX):
-                return f"accepts a whole number (type {rule.type})"
+                return f"accepts an integer (type {rule.type})"
             return _out_of_range(rule.accepted, number)
         case "double":
             if not _DOUBLE.fullmatch(value):

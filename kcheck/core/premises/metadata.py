@@ -81,7 +81,8 @@ def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
         names = ", ".join(f"{number} ({lost[number]})" for number in sorted(empty))
         sentence = (
             f"{agree(len(empty), 'controller', 'controllers')} {names} lost {METADATA_DIRECTORY}: no majority has the"
-            " history of the cluster, and an empty one is elected, or none. Start none of them: kcheck recover quorum"
+            " history of the cluster, and an empty one is elected, or none. Run kcheck recover quorum before "
+            "you start a controller"
         )
         yield refuted(premise, facts, sentence, *evidence)
         return
@@ -260,7 +261,7 @@ TABLE = (
     Premise(
         MAJORITY_STARTS, PremiseKind.METADATA, "A majority of the voters starts.",
         "More than half of the voters are not among the given nodes that do not start or vote. In 3.8 and later a"
-        " controller with a damaged newest snapshot of the metadata counts as one of them.",
+        " controller with a corrupt newest snapshot of the metadata counts as one of them.",
         "Half of the voters or more are given and do not start, or were formatted again.",
         "The broker waits for a leader of the controllers, and there can be none.",
         "First get the controllers to start. Run kcheck preflight for each of them.",

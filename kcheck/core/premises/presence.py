@@ -143,7 +143,7 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     leading = [partition for partition in absent if _may_lead(partition, facts)]
     alone = [partition for partition in absent if is_alone(partition, facts)]
     if alone:
-        sentence = f"{_named(alone)} would start empty: no directory is here, and no other broker has a replica"
+        sentence = f"{_named(alone)} would start empty, because no directory is here and no other broker has a replica"
         yield refuted(premise, facts, sentence, evidence)
     others = [partition for partition in leading if partition not in alone]
     if others:
@@ -154,7 +154,7 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         yield refuted(premise, facts, sentence, evidence)
     if not alone and not others:
         has = "has" if len(absent) == 1 else "have"
-        sentence = f"{_named(absent)} {has} no directory here: whether another broker has the records is not known"
+        sentence = f"{_named(absent)} {has} no directory here; whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
 
 
@@ -223,7 +223,7 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         provide = "--metadata with another copy"
         yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
     elif facts.mode is Mode.ZOOKEEPER:
-        sentence = f"what the cluster expects of {facts.name} is not known: its metadata is in ZooKeeper"
+        sentence = f"what the cluster expects of {facts.name} is not known, because its metadata is in ZooKeeper"
         yield not_seen(premise, facts, sentence, "--metadata with ZooKeeper's data directory")
     elif facts.release.kraft_is_production_ready:
         known = (
@@ -258,7 +258,7 @@ def where_it_leads(
     """
     partition, name = log.partition, partition_name(*log.partition)
     if only_follows(partition, facts, in_the_end=True):
-        kept = f"it is not elected now, so the start loses nothing; {follows}"
+        kept = f"it is not elected now, so nothing is lost when it starts; {follows}"
         return not_seen(premise, facts, f"{sentence}: {kept}", None, evidence)
     if waits and _another_may_lead(partition, facts):
         return not_seen(premise, facts, f"{sentence}: {_ELSEWHERE}", EVERY_DISK, evidence)
@@ -331,7 +331,7 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
     for log in closed:
         if counts[log.log_dir] == 1 and not only_follows(log.partition, facts, in_the_end=False):
             name, end = partition_name(*log.partition), log.end
-            cut = f"the time index of the segment that ends at {end} is cut"
+            cut = f"the time index of the segment that ends at {end} is incomplete"
             sentence = (
                 f"{name} ends at {end}, but the broker was killed after it had closed the last segment. A newer one"
                 " may have been removed"
@@ -409,7 +409,7 @@ TABLE = (
     Premise(
         HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
         "The first epoch of a log is not below its first segment, nor below its log start in a checkpoint.",
-        "Epochs that begin below, because Kafka moves the first one with the log start. Not seen: a replica that is"
+        "Epochs that begin below, because Kafka moves the first epoch with the log start. Not seen: a replica that is"
         " not elected.",
         "As leader it makes the other replicas delete the records below its log start.",
         "Restore the first segments, or let another replica lead (kcheck recover).",
@@ -451,7 +451,7 @@ TABLE = (
         "No given log dir that log.dirs does not contain has a partition that the others lack.",
         "Only a log dir that log.dirs does not contain has a partition of the broker.",
         "The broker starts without them, and makes them again, empty.",
-        "Add the log dir to log.dirs before the broker starts: kcheck recover.",
+        "Add the log dir to log.dirs before the broker starts (kcheck recover).",
         "LogManager.loadLogs, getOrCreateLog 1.1 to 4.3.1; ReplicationControlManager.handleAssignReplicasToDirs",
         log_dirs_named, ends_start=False, takes_offline=True, is_counted=True,
     ),

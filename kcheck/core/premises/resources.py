@@ -62,10 +62,12 @@ def has_room(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         needed[volume.mount_point] = needed.get(volume.mount_point, 0) + volume.block_size + log_dir.written
     for place, size in needed.items():
         if free[place] < size:
-            sentence = f"{free[place]:,} bytes are free in {place}, the start writes at least {size:,}"
+            sentence = f"{free[place]:,} bytes are free in {place}, the broker writes at least {size:,}"
             yield refuted(premise, facts, sentence, PremiseEvidence(place, f"{free[place]} bytes free"))
         elif free[place] < _ROOM_MIN:
-            sentence = f"only {free[place]:,} bytes are free in {place}: the broker goes on to write after the start"
+            sentence = (
+                f"only {free[place]:,} bytes are free in {place}: the broker continues to write after it has started"
+            )
             provide = f"a disk with more room; or --allow {premise.id} if that is enough"
             yield not_seen(premise, facts, sentence, provide, PremiseEvidence(place, f"{free[place]} bytes free"))
     if needed and all(free[place] >= max(size, _ROOM_MIN) for place, size in needed.items()):
@@ -85,7 +87,7 @@ def has_maps(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         return
     sentence = (
         f"{segments:,} segments need up to {segments * _MAPS_PER_SEGMENT:,} maps, but vm.max_map_count is {limit:,}"
-        " here: raise it with sysctl"
+        " here; raise it with sysctl"
     )
     yield refuted(premise, facts, sentence, PremiseEvidence("/proc/sys/vm/max_map_count", str(limit)))
 

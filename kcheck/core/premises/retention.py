@@ -7,7 +7,7 @@ from kcheck.core.premises.judged import refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.topic_settings import retention_ms
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import offset_span, partition_name
+from kcheck.words import offset_range, partition_name
 
 DATED = "P802"
 """The premise that no time index dates its segment before its records."""
@@ -29,7 +29,7 @@ def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         name = partition_name(*partition)
         when = "at its first check" if is_head else "once the segments before them have expired"
         sentence = (
-            f"{name}: the time index dates {offset_span(start, end)} by timestamp {timestamp}, but the records are"
+            f"{name}: the time index dates {offset_range(start, end)} by timestamp {timestamp}, but the records are"
             f" newer. Retention deletes them {when}; kcheck repair rebuilds the time index"
         )
         evidence = PremiseEvidence(f"{log_dir}/{name}", f"the last entry of a .timeindex has timestamp {timestamp}")

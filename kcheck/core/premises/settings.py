@@ -91,7 +91,7 @@ def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         names = f"{name} and {more} more topic{'s' * (more > 1)} have" if more else f"{name} has"
         amount = f"{setting}={value}" if same else f"a {setting} that is refused, {name} {value}"
         sentence = (
-            f"{names} {amount}; Kafka {facts.release.name} {why}: raise the configuration of the topics while the old"
+            f"{names} {amount}; Kafka {facts.release.name} {why}. Raise the configuration of the topics while the old"
             " release still runs (kafka-configs.sh --alter --entity-type topics)"
         )
         shown = (PremiseEvidence(path, f"{topic} {setting}={number}") for topic, number in topics[:_FIRST_COUNT])

@@ -32,7 +32,7 @@ class EvidenceKind(StrEnum):
     BROKER_ID = "broker.id in meta.properties"
     DIRECTORY_ID = "directory.id"
     NO_DIRECTORY_ID = "no directory.id"
-    NO_DIRECTORY_ID_IN_KRAFT = "no directory.id beside node.id"
+    NO_DIRECTORY_ID_IN_KRAFT = "no directory.id next to node.id"
     CLUSTER_ID = "cluster.id"
     NO_CLUSTER_ID = "no cluster.id"
     BROKER_EPOCH = "broker epoch in .kafka_cleanshutdown"
@@ -140,7 +140,7 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
         "3.5", None, "A broker with remote storage keeps indexes of remote segments.", "RemoteIndexCache"
     ),
     _E.REMOTE_INDEX: EvidenceRow(
-        "3.6", None, "They are named like 0_<id>.index; those of 3.5 like 0_<id>_.index.", "RemoteIndexCache"
+        "3.6", None, "They are named like 0_<id>.index; in 3.5 like 0_<id>_.index.", "RemoteIndexCache"
     ),
     _E.REMOTE_OFFSETS: EvidenceRow("3.1", None, "3.1 to 3.5 kept it for remote storage.", "CommittedOffsetsFile"),
     _E.REMOTE_SNAPSHOT: EvidenceRow(

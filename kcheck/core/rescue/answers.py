@@ -110,7 +110,7 @@ class _AnswerFields:
         """Return the meaning of a word."""
         word = self.need(name, str) if default is None else self.take(name, str, default)
         if word not in among:
-            raise UsageError(f"{self.what}: {name} is none of {', '.join(among)}")
+            raise UsageError(f"{self.what}: {name}: not one of {', '.join(among)}")
         return among[word]
 
     def mapping(self, name: str) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class _AnswerFields:
             raise UsageError(f"{self.what}: {left[0]} is not known")
 
 
-_KINDS = {str: "a text", bool: "true or false", int: "a whole number", dict: "an object", list: "a list"}
+_KINDS = {str: "a text", bool: "true or false", int: "an integer", dict: "an object", list: "a list"}
 
 
 def _topic(name: str, value: object) -> TopicAnswer:

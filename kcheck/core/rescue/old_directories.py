@@ -170,7 +170,8 @@ def _of_metadata(topic: OldTopic) -> Iterator[RescueRefusal]:
         yield RescueRefusal(
             "no-topic",
             f"The cluster has no topic {topic.name}.",
-            "Move the directories out of the log dirs: a broker that runs removes or renames them. Start the cluster,"
+            "Move the directories outside every log dir, because a broker that runs removes or renames them. Start "
+            "the cluster,"
             f" create the topic ({command}), stop the brokers, move the directories back, and ask again.",
         )
         return
@@ -184,7 +185,7 @@ def _of_metadata(topic: OldTopic) -> Iterator[RescueRefusal]:
     if image.next_producer_id is not None and largest >= image.next_producer_id:
         yield RescueRefusal(
             "producer-ids",
-            f"Batches have producer id {largest}, which the cluster gives out later: those producers would fail.",
+            f"Batches have producer id {largest}, which the cluster gives out later. Those producers would fail.",
             "Use kcheck export, which writes the records for a producer.",
             forced=True,
         )

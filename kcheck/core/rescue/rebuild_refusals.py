@@ -21,7 +21,7 @@ _SHOWN_COUNT = 3
 def refusals_of_held(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRefusal]:
     """Yield what is wrong with the disks of the brokers."""
     if not disks.partitions:
-        bring = "Name the log dirs of every broker: its topics and records are there."
+        bring = "Name the log dirs of every broker. They hold its topics and records."
         yield RescueRefusal("no-partitions", "No log dir here has a partition.", bring)
     places = [(row.cluster_id, row.path) for row in disks.log_dirs] + [(row.cluster_id, row.log_dir) for row in nodes]
     clusters = {cluster: path for cluster, path in reversed(places) if cluster is not None}
@@ -57,7 +57,7 @@ def _of_copies(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) ->
         yield RescueRefusal(
             "metadata-here",
             f"The copy of node {old.node_id} knows every topic and every leader epoch of these disks.",
-            "Use kcheck recover quorum: it keeps the metadata as it is.",
+            "Use kcheck recover quorum, which keeps the metadata as it is.",
             forced=True,
         )
     named = {*old.image.brokers, *(one for _, _, part in old.image.partitions() for one in part.replicas)}
@@ -132,7 +132,8 @@ def _of_missing(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iterator[Res
         yield RescueRefusal(
             "missing-disk",
             f"No disk here has {_first(missing)}.",
-            "Name the log dirs of the broker that has it, or give it up (--dead BROKER): the partition stays offline.",
+            "Name the log dirs of the broker that has it, or give it up with --dead BROKER. The partition then "
+            "stays offline.",
         )
     if few:
         yield RescueRefusal(
@@ -186,8 +187,8 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
             if len(ends) > 1:
                 yield RescueRefusal(
                     "short-replica",
-                    f"Replicas in the ISR of {partition_name(topic.name, number)} end differently. The last one that "
-                    f"registers leads, and the others lose the records that it lacks.",
+                    f"Replicas in the ISR of {partition_name(topic.name, number)} end differently. The last broker "
+                    f"that registers leads, and the others lose the records that it lacks.",
                     f"Name the best one alone: topics.{topic.name}.isr.{number} in the answers file.",
                     forced=True,
                 )
@@ -197,7 +198,7 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
             yield RescueRefusal("answers", why, f"Correct topics.{topic.name} in the answers file.")
     if plan.next_producer_id <= disks.producer_id:
         why = f"next_producer_id {plan.next_producer_id} is not above {disks.producer_id}, which the disks know."
-        yield RescueRefusal("answers", why, "Correct it in the answers file: producers would fail.")
+        yield RescueRefusal("answers", why, "Correct it in the answers file, or producers fail.")
 
 
 def refusals_of_bootstrap(nodes: Sequence[RescueNode], record_count: int, level: int) -> Iterator[RescueRefusal]:
@@ -257,12 +258,12 @@ def refusals_of_controller(
     if not is_empty:
         yield RescueRefusal(
             "controller-not-empty",
-            f"{controller.log_dir} has a metadata log: the controller would use that.",
+            f"{controller.log_dir} has a metadata log. The controller would use that.",
             "Format an empty disk for the new controller.",
         )
     if controller.cluster_id is None or not wanted.features:
         yield RescueRefusal(
             "not-formatted",
-            f"{controller.log_dir} is not formatted: meta.properties or bootstrap.checkpoint is missing.",
+            f"{controller.log_dir} is not formatted, because meta.properties or bootstrap.checkpoint is missing.",
             f"Format it: {command}.",
         )

@@ -55,7 +55,7 @@ def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Ite
     for number in sorted({number for number in numbers if numbers.count(number) > 1}):
         paths = listed(node.log_dir for node in nodes if node.node_id == number)
         yield RescueRefusal(
-            "node-twice", f"Node {number} has two metadata logs: {paths}.", "Name the one that it used last."
+            "node-twice", f"Node {number} has two metadata logs: {paths}.", "Name the history that it used last."
         )
     for rift in rifts:
         topics = [_topics_of(nodes, log_dir) for log_dir in (rift.newest, rift.other)]
@@ -78,7 +78,7 @@ def _topics_of(nodes: Sequence[RescueNode], log_dir: str) -> str:
 NO_COPY = RescueRefusal(
     "no-metadata",
     "No log dir here has a copy of the metadata.",
-    "Name the log dirs of every controller and broker: each has a copy in __cluster_metadata-0. If all of them lost it,"
+    "Name the log dirs of every controller and broker. Each has a copy in __cluster_metadata-0. If all of them lost it,"
     " kcheck recover metadata makes it again from the disks of the brokers.",
 )
 """The refusal where no copy is given."""
@@ -146,7 +146,7 @@ def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
                 "damaged",
                 f"The copy of node {node.node_id} may be the newest, and cannot be read in full: "
                 f"{defect.place}: {defect.why}.",
-                "Name the log dirs of more nodes: one may have an intact copy that is as new. Otherwise kcheck"
+                "Name the log dirs of more nodes. One may have an intact copy that is as new. Otherwise kcheck"
                 " recover metadata makes the metadata again from the disks of the brokers.",
                 forced=node is not newest,
             )
@@ -154,7 +154,7 @@ def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
         yield RescueRefusal(
             "open-transaction",
             f"The newest copy, of node {newest.node_id}, ends inside of a metadata transaction.",
-            "Name the log dirs of more nodes: one may have its end. The new controller would abort it.",
+            "Name the log dirs of more nodes. One may have its end. The new controller would abort it.",
             forced=True,
         )
     if copy.image.migration in _MIGRATING:
@@ -205,7 +205,7 @@ def _no_controller(loss: QuorumLoss, wanted: NewVoter | None) -> RescueRefusal:
     number = wanted.node_id if wanted is not None and not is_broker else new[0] if new else free
     bring = f"Format the disk of a new controller with kafka-storage.sh, and name it: {number}=PATH --voter {number}."
     if wanted is None and len(new) > 1:
-        bring = f"Name the one that is to lead: --voter {number}."
+        bring = f"Name the copy that is to lead: --voter {number}."
     why = "No controller is here that can lead." if wanted is None else f"Node {number} is no controller that is here."
     return RescueRefusal("no-controller", why, bring)
 

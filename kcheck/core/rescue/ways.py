@@ -212,7 +212,7 @@ def _dropped(loss: QuorumLoss, target: RescueNode, end: int) -> list[DropLog]:
         if node.node_id == target.node_id or node.dead or node.copy is None:
             continue
         if loss.is_voter(node):
-            edits.append(DropLog(node, "it must not vote: it comes back as a new controller"))
+            edits.append(DropLog(node, "it must not vote, and comes back as a new controller"))
         elif node.snapshot_end > end:
             edits.append(DropLog(node, f"its snapshot of offset {node.snapshot_end} is beyond the end of the new log"))
     return edits

@@ -44,7 +44,7 @@ def listed_in_json(document: Any) -> Iterator[StoreObject]:
     rows = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
     pages = (document, *rows) if isinstance(document, Mapping) else rows
     if any(row.get(name) for row in pages for name in _MORE):
-        raise ValueError("one page of several: list all of them")
+        raise ValueError("one page of several; list all of them")
     if any(row.get("status") == "error" for row in pages):
         raise ValueError("the tool could not list everything")
     for row in rows:

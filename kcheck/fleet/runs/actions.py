@@ -100,7 +100,7 @@ def _actions(
     )  # fmt: skip
     yield _Action(
         "goes-offline", by_outcome[Outcome.OFFLINE],
-        lambda row: f"Before {_named(row)} restarts, repair its log dirs: some will go offline{_why(row)}.",
+        lambda row: f"Before {_named(row)} restarts, repair its log dirs. Some will go offline{_why(row)}.",
         "broker", predict,
     )  # fmt: skip
     unserved = [row for row in starts if row["unserved_partitions"] and row["next_start"] != Outcome.ABORT]
@@ -112,7 +112,7 @@ def _actions(
     yield _Action(
         "no-clean-leader", [row for row in partitions if row["lost_below_high_watermark"]],
         lambda row: (
-            f"Elect no leader of {_partition(row)} by hand yet: even under the best one, {_broker(row['best_leader'])},"
+            f"Elect no leader of {_partition(row)} by hand yet. Even under the best one, {_broker(row['best_leader'])},"
             f" others lose {_records(row['lost_below_high_watermark'], 'committed ')}."
         ),
         "partition", commands.elect,

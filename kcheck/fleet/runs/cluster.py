@@ -67,7 +67,7 @@ def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
     names = cluster_names(run)
     choices = ", ".join(str(name) for name in names)
     if wanted is None and len(names) != 1:
-        raise UsageError(f"{run.path} has {len(names)} clusters: name one with --cluster: {choices}")
+        raise UsageError(f"{run.path} has {len(names)} clusters; choose a --cluster: {choices}")
     if wanted is not None and wanted not in names:
         raise UsageError(f"--cluster {wanted}: {run.path} has {choices or 'no cluster'}")
     name = names[0] if wanted is None else wanted

@@ -69,11 +69,10 @@ def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> t
     choices = ", ".join(map(str, names))
     if question.dead or out is not None:
         option = "--output-dir" if out is not None else "--dead"
-        raise UsageError(f"{option}: {run.path} has {len(names)} clusters: name one with --cluster: {choices}")
+        raise UsageError(f"{option}: {run.path} has {len(names)} clusters; choose a --cluster: {choices}")
     if None in names:
         raise UsageError(
-            f"{run.path} has brokers of no cluster: scan with {{cluster}} in ROOT, or name one with"
-            f" --cluster: {choices}"
+            f"{run.path} has brokers of no cluster; scan with {{cluster}} in ROOT, or choose a --cluster: {choices}"
         )
     return run, tuple(name for name in names if name is not None)
 

@@ -21,9 +21,9 @@ def require_metadata(run: FleetRun, cluster: RunCluster) -> None:
     """Raise UsageError unless the run has the ISR and the assignments for a plan."""
     if cluster.image is None:
         raise UsageError(
-            f"--output-dir: {run.path} has no metadata of the cluster, so there is nothing to elect by; scan a log "
-            "dir with __cluster_metadata-0 too, or run kcheck elect BROKER=PATH... --metadata PATH --output-dir DIR on "
-            "the log dirs"
+            f"--output-dir: {run.path} has no metadata of the cluster to elect by; scan a log dir with "
+            "__cluster_metadata-0 too. You can also run kcheck elect BROKER=PATH... --metadata PATH --output-dir DIR "
+            "on the log dirs"
         )
 
 
@@ -77,7 +77,7 @@ def logs_wanted(path: str, name: str | None) -> UsageError:
     run = open_run(path)
     places = [f"broker {number} {log_dir}" for number, log_dir in log_dirs_of(run, run_cluster(run, name))]
     return UsageError(
-        "--save-lost copies records, and a run holds none: run kcheck elect BROKER=PATH... --save-lost DIR where these "
+        "--save-lost copies records, and a run has none; run kcheck elect BROKER=PATH... --save-lost DIR where these "
         f"log dirs are: {some_of(places, _NAMED_MAX)}"
     )
 

@@ -48,7 +48,7 @@ def history(runs: Sequence[FleetRun], shown: Chosen, fails: Chosen) -> tuple[Rep
     less than two runs. KcheckError if a table is corrupt.
     """
     if len(runs) < 2:
-        raise UsageError("a history needs at least two runs: name more, or an --output-dir directory with several")
+        raise UsageError("a trend needs at least two runs; name more, or an --output-dir directory with several")
     in_order = sorted(runs, key=lambda run: (run.ended or 0, run.path))
     identities = [identities_of(run) for run in in_order]
     last = in_order[-1]

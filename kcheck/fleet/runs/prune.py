@@ -32,7 +32,7 @@ def prune(out: str, keep: int, *, dry_run: bool, unfinished: bool = False) -> Re
     for a run instead of the directory of runs. UsageError also for `unfinished` on a disk.
     """
     if unfinished and not is_url(out):
-        raise UsageError("--unfinished is for a store: on a disk kcheck sees which scans still run")
+        raise UsageError("--unfinished is for a store, because on a disk kcheck sees which scans still run")
     removed = (*_old(out, keep), *(_incomplete(out) if unfinished else _dead(out)))
     for leftover in () if dry_run else removed:
         discard(leftover.path)
@@ -50,7 +50,7 @@ def prune(out: str, keep: int, *, dry_run: bool, unfinished: bool = False) -> Re
 
 def _old(out: str, keep: int) -> Iterator[Leftover]:
     if not tree_of(out).is_directory(out):
-        raise unusable(out, f"{out} is not a directory: name the --output-dir directory of scans")
+        raise unusable(out, f"{out}: not a directory; name the --output-dir directory of scans")
     try:
         runs = open_runs([out])
     except UsageError:
@@ -58,7 +58,7 @@ def _old(out: str, keep: int) -> Iterator[Leftover]:
             raise
         return  # No run is there; leftovers may be.
     if any(run.path == out for run in runs):
-        raise UsageError(f"{out} is a run: name the directory that it is in")
+        raise UsageError(f"{out}: a run; name the directory that contains it")
     newest_first = sorted(runs, key=lambda run: (run.ended or 0, run.path), reverse=True)
     for run in reversed(newest_first[keep:]):
         yield Leftover(run.path, f"older than the {keep} newest runs")

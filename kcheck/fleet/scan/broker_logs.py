@@ -78,7 +78,7 @@ def find_logs(patterns: Sequence[str], limits: Limits | None = None) -> FoundLog
             count = len(findings)
             layout = layout_of(pattern, _NAMES)
             if not tree_of(layout.start).is_directory(layout.start):
-                raise UsageError(f"--server-logs {pattern}: {layout.start} is not a directory")
+                raise UsageError(f"--server-logs {pattern}: {layout.start}: not a directory")
             matched = matching_files(layout, disks) if layout.patterns else _named(pattern)
             paths = disks.ask(real_path, [path for path, _ in matched])
             for (path, names), resolved in zip(matched, paths, strict=True):

@@ -96,17 +96,17 @@ def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDi
         return
     elif is_inventory(root):
         if not tree_of(root).exists(root):
-            raise UsageError(f"{root}: there is no such file")
+            raise UsageError(f"{root}: no such file or directory")
         yield from _of_file(root, findings)
     elif "{" in root:
         layout = layout_of(root, _NAMES)
         if not tree_of(layout.start).is_directory(layout.start):
-            raise unusable(layout.start, f"{root}: {layout.start} is not a directory")
+            raise unusable(layout.start, f"{root}: {layout.start}: not a directory")
         for path, known in matching_directories(layout, disks):
             yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
     else:
         example = "/mnt/{broker}/{log_dir}"
-        raise unusable(root, f"{root} is not a directory, a layout such as {example}, or a .csv or .parquet file")
+        raise unusable(root, f"{root}: not a directory, a layout such as {example}, or a .csv or .parquet file")
 
 
 def _bundles(root: str) -> list[str]:
@@ -128,7 +128,7 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
     if named is None:
         return None
     if any(target.kind is not TargetKind.LOG_DIR for target in named):
-        return UsageError(f"{root} is one partition: name its log dir")
+        return UsageError(f"{root}: a partition directory; name its log dir")
     return tuple(FleetLogDir(target.path, folder=target.folder) for target in named)
 
 

@@ -49,7 +49,7 @@ def layout_of(path: str, names: Sequence[str]) -> PathLayout:
     named = [name for part in parts for name in _PLACEHOLDER.findall(part)]
     for name in named:
         if name not in names:
-            raise UsageError(f"{path}: {{{name}}} is not known; known are {', '.join(f'{{{n}}}' for n in names)}")
+            raise UsageError(f"{path}: {{{name}}}: not one of {', '.join(f'{{{n}}}' for n in names)}")
     if len(set(named)) < len(named):
         raise UsageError(f"{path}: it has the same name twice")
     patterns = []

@@ -40,14 +40,17 @@ _NAMED = len(DIRECTORY) - len(LOG_DIR)
 _JSON = tuple(column.name for column in _OF_START if column.type == "json")
 START = (
     *(column._replace(name=f"start_{column.name}") for column in (*_OF_START, KAFKA_DIFFERS)),
-    Column("start_queued", "bool", "Whether its log dir is offline as soon as the broker runs."),
-    Column("start_touched", "string", "Why the broker goes on to read the log, or to rename its directory."),
-    Column("start_loaded", "bool", "Whether it loads the log of a replica."),
+    Column("start_queued", "bool", "True if its log dir is offline as soon as the broker runs."),
+    Column(
+        "start_touched", "string", "The reason why the broker continues to read the log, or to rename its directory."
+    ),
+    Column("start_loaded", "bool", "True if it loads the log of a replica."),
     Column("start_epoch", "int64", "The newest leader epoch of that log, if the broker serves it."),
     Column(
         "start_faults",
         "json",
-        "What premises need of that log: what it lacks, what is dated too old, a closed end, faulty batches.",
+        "The facts of that log that premises need, such as gaps, dates that are too old, a closed end and "
+        "corrupt batches.",
     ),
 )
 """The next start in a row of a directory, with the table's columns, and the facts for its log dir."""
@@ -111,7 +114,7 @@ def _unread(
     if detector is not None and topic_id is not None and directory.state is DirectoryState.CURRENT:
         stray = stray_outcome(detector, topic_id, directory.partition, context.release)
     if stray is None:
-        stray = Outcome.UNKNOWN, "its segments are read through at the start", None
+        stray = Outcome.UNKNOWN, "the broker reads all its segments when it starts", None
     outcome, reason, uncertain = stray
     return PartitionPrediction(name, directory, outcome, reason, scan_bytes=size, uncertain=uncertain)
 

@@ -80,7 +80,7 @@ def kept_by(run: str) -> str:
     """Return the folder in which a run keeps what it remembers; UsageError if it keeps nothing."""
     folder = join(run, FOLDER)
     if not tree_of(folder).is_directory(folder):
-        raise UsageError(f"{run} remembers no directory: it was scanned without --remember")
+        raise UsageError(f"{run} remembers no directory, because it was scanned without --remember")
     return folder
 
 

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 OWN = (
-    Column("compared", "bool", "Whether it is compared with those on other brokers."),
-    Column("loaded_log_start", "int64", "The log start after a start of its broker."),
+    Column("compared", "bool", "True if it is compared with the replicas on other brokers."),
+    Column("loaded_log_start", "int64", "The log start once its broker has started."),
     Column("loaded_log_end", "int64", "The log end, likewise."),
     Column("loaded_high_watermark", "int64", "The high watermark, likewise."),
     Column("first_segment", "int64", "The base offset of the oldest segment, likewise."),
     Column("seen_epoch", "int64", "The highest epoch that its file or its last batch shows."),
-    Column("problem", "string", "Why it cannot take part."),
-    Column("told_differs", "bool", "Whether its file contradicts the cache about its records."),
-    Column("is_read", "bool", "Whether its batches were read."),
-    Column("lacks_epochs", "bool", "Whether these lack epochs, which are then looked up in its log."),
-    Column("compacted", "bool", "Whether its log is compacted, as far as is known."),
+    Column("problem", "string", "The reason why it cannot take part."),
+    Column("told_differs", "bool", "True if its file contradicts the cache about its records."),
+    Column("is_read", "bool", "True if its batches were read."),
+    Column("lacks_epochs", "bool", "True if these lack epochs, which are then looked up in its log."),
+    Column("compacted", "bool", "True if its log is compacted, as far as is known."),
     Column("folder", "bytes", "Its path, where more of its log may be read."),
     Column("cluster_topic_id", "string", "The id that the metadata of the cluster give its topic."),
-    Column("is_certain", "bool", "Whether these are at least those that its broker had; null without metadata."),
-    Column("in_isr", "bool", "Whether they have it in the ISR; null without such a partition."),
-    Column("head_from", "int64", "Where its epochs begin, if somebody removed the first segments of its log."),
+    Column("is_certain", "bool", "True if these are at least the replicas that its broker had; null without metadata."),
+    Column("in_isr", "bool", "True if they have it in the ISR; null if they lack the partition."),
+    Column("head_from", "int64", "The offset where its epochs begin, if the first segments of its log were removed."),
 )
 """The columns of a replica next to the columns of its directory."""
 EPOCHS = (
@@ -52,7 +52,7 @@ LISTS: dict[str, tuple[Column, ...]] = {
     "logs": (
         Column("base_offset", "int64", "The base offset."),
         Column("size", "int64", "Bytes that are batches."),
-        Column("swap", "int64", "1 where a `.swap` holds them, which a start puts in place, else 0."),
+        Column("swap", "int64", "1 where a `.swap` has them, which the broker puts in place when it starts, else 0."),
     ),
 }
 """Lists in it (epochs after the next start, differing epochs of its file, epochs of its batches, its segments)."""

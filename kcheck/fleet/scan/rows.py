@@ -78,29 +78,29 @@ ITEMS = (
     Column("broker_id", "int64", "The id of the broker."),
     Column("log_dir", "bytes", "The path of the log dir."),
     Column("name", "bytes", "The name of the directory."),
-    Column("clean_shutdown", "bool", "Whether the log dir has the mark of a clean stop."),
+    Column("clean_shutdown", "bool", "True if the log dir has .kafka_cleanshutdown."),
     Column("recovery_point", "int64", "The entry of the checkpoint."),
     Column("log_start", "int64", "The entry of the checkpoint."),
     Column("high_watermark", "int64", "The entry of the checkpoint."),
-    Column("cleaned", "bool", "Whether cleaner-offset-checkpoint names it."),
+    Column("cleaned", "bool", "True if cleaner-offset-checkpoint names it."),
     Column("refused", "json", "The checkpoints that the broker's reader refuses."),
-    Column("mode", "string", "Who keeps the metadata of its broker."),
-    Column("source", "json", "What the metadata of its cluster mean for its log dir."),
-    Column("of_topic", "json", "What they say of its topic."),
+    Column("mode", "string", "The keeper of its broker's metadata, KRaft or ZooKeeper."),
+    Column("source", "json", "The consequences of its cluster's metadata for its log dir."),
+    Column("of_topic", "json", "The metadata of its topic."),
     Column("kafka", "string", "The release of its broker."),
     Column("kafka_lowest", "string", "The lowest release that its broker can have."),
     Column("signature", "string", "Equal if the directory is unchanged."),
-    Column("known", "int64", "The row of what is remembered of it."),
+    Column("known", "int64", "The remembered row of it."),
 )
 """The columns of items. Paths are bytes, as on the system."""
 
 LOG_DIR = b"log_dir"
 """Key in the schema of remembered rows, for the log dir of all of them."""
 _NAME = Column("name", "bytes", "The name of the directory.")
-_SEEN = Column("seen", "bool", "Whether there is more than findings.")
+_SEEN = Column("seen", "bool", "True if there is more than findings.")
 _SIGNATURE = Column("signature", "string", "Equal if the directory is unchanged.")
-_HAS_METADATA = Column("has_metadata", "bool", "Whether partition.metadata is there.")
-_CARRIED = Column("carried", "bool", "Whether the row is that of an earlier run.")
+_HAS_METADATA = Column("has_metadata", "bool", "True if partition.metadata exists.")
+_CARRIED = Column("carried", "bool", "True if the row comes from an earlier run.")
 _REPLICAS = (
     _NAME,
     _SEEN,

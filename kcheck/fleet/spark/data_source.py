@@ -122,7 +122,7 @@ class KcheckReader(_RunReader, DataSourceReader):
         table = self._asked.table
         steps = run_tables()[table].steps
         if not {*steps} - {ScanStep.PARTITION}:
-            raise UsageError(f"table {table} is read from a run: load('.../run=ID')")
+            raise UsageError(f"table {table} is read from a run; use load('.../run=ID')")
         inventoried = for_every_host(inventory([path]))
         options = self._options()._replace(urls=stores_of(inventoried.log_dirs))
         answers = [*identified_of(inventoried.log_dirs, options)]
@@ -193,7 +193,7 @@ class KcheckStreamReader(_RunReader, DataSourceStreamReader):
     def _runs(self) -> list[FleetRun]:
         path = self._asked.path
         if not tree_of(path).is_directory(path):
-            raise UsageError(f"{path} is not a directory: readStream needs the --output-dir directory of scans")
+            raise UsageError(f"{path}: not a directory; readStream needs the --output-dir directory of scans")
         return open_runs([path]) if _holds_runs(path) else []
 
 

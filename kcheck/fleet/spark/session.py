@@ -48,7 +48,7 @@ def spark_version() -> str:
     version: str = pyspark.__version__
     numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
     if not _OLDEST <= numbers < _BEYOND:
-        raise UsageError(f"pyspark {version} is installed, 4.1 or later is needed, and less than 5: {INSTALL}")
+        raise UsageError(f"pyspark {version} is installed, 4.1 and later is needed, below 5: {INSTALL}")
     return version
 
 
@@ -88,7 +88,7 @@ def in_a_line() -> Iterator[None]:
     try:
         yield
     except (Py4JNetworkError, ConnectionError) as error:
-        raise KcheckError("Spark could not finish: the Java process of its driver has ended") from error
+        raise KcheckError("Spark could not finish, because the Java process of its driver has ended") from error
     except (PySparkException, Py4JError) as error:
         said = str(error) or type(error).__name__
         lines = [line.strip().removeprefix(": ") for line in said.splitlines() if line.strip()]

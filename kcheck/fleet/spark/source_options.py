@@ -31,7 +31,7 @@ def source_options(given: Mapping[str, str]) -> SourceOptions:
     options = {name.lower(): value for name, value in given.items()}
     unknown = sorted(options.keys() - set(_KNOWN))
     if unknown:
-        raise UsageError(f"option {unknown[0]} is not known; known are {', '.join(_KNOWN)}")
+        raise UsageError(f"option {unknown[0]}: not one of {', '.join(_KNOWN)}")
     path = options.get("path")
     if not path:
         raise UsageError("load(...) needs a layout, a folder of log dirs, an inventory, or a run")
@@ -49,7 +49,7 @@ def table_of(options: Mapping[str, str]) -> str:
     """Return the table that is asked for."""
     table = options.get("table", "findings")
     if table not in run_tables():
-        raise UsageError(f"table {table} is not known; known are {', '.join(sorted(run_tables()))}")
+        raise UsageError(f"table {table}: not one of {', '.join(sorted(run_tables()))}")
     return table
 
 

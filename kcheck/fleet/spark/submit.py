@@ -55,7 +55,7 @@ def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str]
         return path, ()
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise UsageError(f"there is no spark-submit: set SPARK_HOME, or {INSTALL}")
+        raise UsageError(f"spark-submit: no such file or directory; set SPARK_HOME, or {INSTALL}")
     java = find_java(spark_version(), cache(environment), environment)
     spark_home = os.path.dirname(spec.origin)
     added = () if java.home is None else (("JAVA_HOME", java.home),)

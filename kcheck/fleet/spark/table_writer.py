@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     Batches = Iterator[pa.RecordBatch]
 
 WRITTEN = (
-    Column("number", "int64", "The number of who wrote the file."),
+    Column("number", "int64", "The number of the task that wrote the file."),
     Column("table", "string", "The table."),
     Column("file", "string", "Its path."),
     Column("rows", "int64", "Its rows."),
     Column("size", "int64", "Its bytes."),
     Column("id", "string", "The id of a rule."),
-    Column("severity", "string", "What it is there."),
-    Column("count", "int64", "How many such findings there were."),
+    Column("severity", "string", "Its severity there."),
+    Column("count", "int64", "Number of these findings."),
 )
 """The written output, with a row for each file, and one for each kind of finding."""
 

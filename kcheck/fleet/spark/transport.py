@@ -36,7 +36,7 @@ StagedColumns = Sequence["Column | RowLists"]
 KEY = tuple(
     Column(name, "int64", meaning)
     for name, meaning in (
-        ("broker", "The number of the broker, -1 for what is of none."),
+        ("broker", "The number of the broker, -1 without a broker."),
         ("at", "The number of the log dir, BEHIND for rows of the broker itself."),
         ("part", "The number of the part of the log dir."),
         ("piece", "The number of the piece of the part."),
@@ -61,7 +61,7 @@ NUMBERED = (*KEY[:2], _TEXT)
 COPIED = (KEY[1], Column("copy", "string", "The copy of the metadata in a log dir, as JSON."), _FINDINGS)
 CLUSTERED: StagedColumns = (
     *KEY,
-    Column("facts", "string", "What the metadata of a cluster mean for its log dirs, as JSON."),
+    Column("facts", "string", "The consequences of a cluster's metadata for its log dirs, as JSON."),
     *_of_step(ScanStep.CLUSTER),
 )
 PLACED = (KEY[1], Column("place", "int64", "The number of directories and log dirs before it."))
@@ -82,7 +82,7 @@ SCANNED: StagedColumns = (
     _TEXT,
     Column("files", "json", "The files of WRITTEN_AT_ONCE that the task wrote: [table, file, rows, size] for each."),
     Column("carried", "int64", "The number of unchanged directories that it had."),
-    Column("light", "bytes", "What the look at a log dir needs of its directories: all of it."),
+    Column("light", "bytes", "All that the look at a log dir needs of its directories."),
     RowLists("compared"),
     *(column for column in _of_step(ScanStep.DIRECTORY) if column.name not in WRITTEN_AT_ONCE),
 )

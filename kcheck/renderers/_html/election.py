@@ -39,16 +39,16 @@ _VERDICTS = {"kept": "clean", "lost": "error", "fetched": "fetched"}
 def page(report: Report) -> Iterator[Html]:
     """Yield the page, section by section."""
     answer = _one_cluster(report.answer)
-    yield head("Who should lead", STYLE, SCRIPT)
+    yield head("Leaders and their cost", STYLE, SCRIPT)
     notes = "".join(f'<p class="note">{text(words)}</p>\n' for words in warnings(answer))
     yield (
-        f'<header><h1>Who should lead</h1>\n<p class="facts">Elections of Kafka {text(report.kafka)}</p>\n'
+        f'<header><h1>Leaders and their cost</h1>\n<p class="facts">Elections of Kafka {text(report.kafka)}</p>\n'
         f"{notes}<p><strong>{text(answer.verdict)}</strong></p></header>\n<main>\n"
     )
     steps = "\n".join(map(text, repair_commands(answer)))
     if steps:
         yield _section("repairs", "Repair first", f"<pre>{steps}</pre>\n")
-    ways = _table("ways", "What each way to go on loses", SCENARIO_TITLES, map(scenario_cells, answer.scenarios))
+    ways = _table("ways", "The loss of each way to go on", SCENARIO_TITLES, map(scenario_cells, answer.scenarios))
     yield _section("ways", "Ways to go on", ways)
     rows = answer.partitions
     at_stake = [*rows] if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)
@@ -70,7 +70,7 @@ def _one_cluster(answer: object) -> Election:
     from kcheck.fleet.runs.elect import RunElection  # only for a run
 
     if not isinstance(answer, RunElection):
-        raise UsageError("--format html is for one cluster: name it with --cluster")
+        raise UsageError("--format html is for one cluster; name it with --cluster")
     return answer
 
 

@@ -42,18 +42,18 @@ from kcheck.words import counted
 
 _MEANINGS = {
     "fatal": "The broker does not start, or takes a log dir offline.",
-    "error": "The broker serves or replicates wrong data, or drops records.",
+    "error": "The broker serves or replicates wrong data, or loses records.",
     "warning": "The broker repairs it at startup.",
     "info": "The broker does not notice.",
     "clean": "No findings.",
 }
 _SECTIONS = {
-    "actions": "What to do",
+    "actions": "To do",
     "counts": "Counts",
     "clusters": "Clusters by risk",
     "brokers": "Brokers",
     "partitions": "Partitions at risk",
-    "losses": "Lost at the next start",
+    "losses": "Lost by the next start",
     "remote": "Remote storage",
     "findings": "Findings",
     "rules": "Rules",
@@ -99,7 +99,7 @@ def _summary(report: Report) -> Html:
         reached = f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}"
         left += f'<p class="note">{text(reached)}</p>\n'
     return (
-        f'<a class="skip" href="#main">Skip to what to do</a>\n<header><h1>Fleet report of run'
+        f'<a class="skip" href="#main">Skip to the list</a>\n<header><h1>Fleet report of run'
         f' {text(body["run"])}</h1>\n<p class="facts">{text(said)}, depth {text(body["depth"])},'
         f" {text(rules_of(report.kafka))};"
         f" scanned {text(moment(body['started']))} to {text(moment(body['ended']))}.</p>\n{left}"
@@ -149,7 +149,8 @@ def _partitions(count: int, rows: Sequence[Row], path: str, owners: Sequence[Row
         "GROUP BY cluster, topic, partition ORDER BY damaged DESC, findings DESC;"
     )
     said = (
-        "<p>Partitions with an error or a fatal finding on a replica, and those that can lose committed records. Lost:"
+        "<p>Partitions with an error or a fatal finding on a replica, and partitions that can lose committed "
+        "records. Lost:"
         " offsets that the other replicas truncate if the best leader is elected. On one disk: offsets that only the"
         " best leader has. In brackets: how many of these are below a high watermark.</p>\n"
     )
@@ -193,7 +194,7 @@ def _rules(rules: Sequence[Row], pages: Mapping[str, Row], path: str) -> Html:
     return _section(
         "rules", chart(what, bars),
         table("rules", caption(len(rules), len(rules), "rule"), columns, rules),
-        "<p>What each rule means, what the broker does, and what to do:</p>\n", details,
+        "<p>The meaning of each rule, the behavior of the broker, and the advice:</p>\n", details,
         query("All rules, in DuckDB", lines),
     )  # fmt: skip
 

@@ -42,7 +42,8 @@ _START = (
 )  # fmt: skip
 _SAID = (
     "<p>Next start: the outcome of a broker by its worst log dir. Losing: partition directories that lose records then;"
-    " not served: those that the broker sets aside. To rescan: bytes of segments that it reads before it serves"
+    " not served: directories that the broker renames to -stray or -delete. To rescan: bytes of segments that "
+    "it reads before it serves"
     " clients. Not known: log recovery reads these logs; scan with --depth crc to predict it.</p>\n"
 )
 
@@ -69,7 +70,7 @@ def brokers(rows: Sequence[Row], path: str) -> Html:
     columns = [
         plain("Cluster", "cluster"), plain("Broker", "broker"), ranked("Risk", "risk"),
         ranked("Next start", "next_start"), *_START, *_COUNTS, rule_links("Rules", "rule_ids"),
-        counts("Partition dirs", "partitions"), plain("Why it does not load", "why"), command(),
+        counts("Partition dirs", "partitions"), plain("Reason not to load", "why"), command(),
     ]  # fmt: skip
     order = ", ".join(f"'{outcome}'" for outcome in NEXT_STARTS)
     return (

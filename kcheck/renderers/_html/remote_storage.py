@@ -18,7 +18,8 @@ from kcheck.renderers._html.parts import (
 )
 
 _MEANS = (
-    "<p>Replicas that must not lead, and replicas that do not serve all remote records. Lost: offsets that nobody can"
+    "<p>Replicas that must not lead, and replicas that do not serve all remote records. Lost: offsets that no "
+    "client can"
     " read again once the replica leads. Deleted: remote segments that Kafka deletes then.</p>\n"
 )
 

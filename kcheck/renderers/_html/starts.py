@@ -18,7 +18,7 @@ from kcheck.renderers._html.parts import (
 )
 
 _LOSSES = (
-    "<p>Partition directories that lose records at the next start. Committed records are below the high watermark, so"
+    "<p>Partition directories that lose records by the next start. Committed records are below the high watermark, so"
     " consumers may have read them.</p>\n"
 )
 

@@ -18,7 +18,7 @@ from kcheck.renderers._html.parts import (
 from kcheck.screen.page import moment
 
 _SHOWN = (
-    ("losing_partitions", "lose records at the next start"),
+    ("losing_partitions", "lose records by the next start"),
     ("start_all_committed", "committed records lost if everything starts now"),
     ("committed_lost", "committed records lost under every leader"),
     ("committed_on_one_disk", "committed records on one disk only"),

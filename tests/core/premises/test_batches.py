@@ -9,7 +9,7 @@ from kcheck.model.premises import PremiseStatus
 from tests.core.premises.test_premises import END, LOG, facts, image, not_seen, refuted
 
 BAD = LOG._replace(batches=BatchFaults((UnreadableRecords(Offset(3), Offset(5), "the CRC does not match"),)))
-WORDS = "orders-0: offsets 3 to 4 cannot be read (the CRC does not match): "
+WORDS = "orders-0: offsets 3-4 cannot be read (the CRC does not match): "
 
 
 def test_a_corrupt_batch() -> None:
@@ -44,13 +44,13 @@ def test_logs_whose_batches_were_read_or_not() -> None:
 def test_the_time_index_of_other_batches() -> None:
     """Somebody copied another `.log` there, so that the records of the segment are gone."""
     given = facts(logs=(LOG._replace(batches=BatchFaults(foreign=((Offset(3), Offset(5)),))),))
-    words = "orders-0: offsets 3 to 4 contradict their time index or the next segment"
+    words = "orders-0: offsets 3-4 contradict their time index or the next segment"
     lost = f"{words}: the segment may be of another log, and its own records lost"
     assert refuted(given._replace(image=image(1, isr=(1,))))["P308"] == lost
     elsewhere = not_seen(given._replace(image=image(2, 1, isr=(2, 1))))["P308"]
     assert elsewhere == f"{words}: whether another replica leads is not known"
     follower = given._replace(image=image(2, 1, isr=(2,)))
-    follows = "it is not elected now, so the start loses nothing; its own records may be lost"
+    follows = "it is not elected now, so nothing is lost when it starts; its own records may be lost"
     assert not_seen(follower)["P308"] == f"{words}: {follows}"
     assert "P308" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))
 
@@ -58,11 +58,11 @@ def test_the_time_index_of_other_batches() -> None:
 def test_an_index_that_leads_to_another_place() -> None:
     """Consumers skip records where the broker leads: of 4.3.1 they did, with the entry of a later batch."""
     given = facts(logs=(LOG._replace(batches=BatchFaults(skipped=((Offset(3), Offset(5)),))),))
-    words = "orders-0: the offset index leads reads of offsets 3 to 4 to another place"
+    words = "orders-0: the offset index leads reads of offsets 3-4 to another place"
     skipped = f"{words}: consumers and followers skip them, or stop there; kcheck repair rebuilds the index"
     assert refuted(given._replace(image=image(1, isr=(1,))))["P310"] == skipped
     follower = given._replace(image=image(2, 1, isr=(2,)))
-    follows = "it is not elected now, so the start loses nothing; kcheck repair rebuilds the index"
+    follows = "it is not elected now, so nothing is lost when it starts; kcheck repair rebuilds the index"
     assert not_seen(follower)["P310"] == f"{words}: {follows}"
     assert "P310" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))
 

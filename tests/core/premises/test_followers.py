@@ -11,7 +11,7 @@ def test_what_a_replica_lacks_that_only_follows() -> None:
     """Its start loses nothing: it fetches what it lacks at its end, and keeps other gaps until it leads."""
     of = image(2, 1, isr=(2,))
     given = facts(logs=(HEAD, GAP, END), image=of)
-    kept = "it is not elected now, so the start loses nothing; a follower keeps the gap"
+    kept = "it is not elected now, so nothing is lost when it starts; a follower keeps the gap"
     said = {
         "P304": f"orders-0 begins at 180 here, its epochs at 0: {kept}",
         "P305": f"orders-0 has no segment with offsets 20-39: {kept}",

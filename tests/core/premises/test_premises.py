@@ -136,10 +136,10 @@ def test_an_emptied_zookeeper_leaves_orphans() -> None:
 def test_a_log_dir_that_is_given_as_that_of_another_broker() -> None:
     """Without settings the id that the user gives counts."""
     given = facts(config=None, config_path=None, broker_id=2)
-    assert refuted(given)["P102"] == "meta.properties says broker 1, but the log dir is given as that of broker 2"
+    assert refuted(given)["P102"] == "meta.properties says broker 1, but the log dir is given for broker 2"
     assert "P102" not in refuted(given._replace(broker_id=1))
     said = refuted(facts(broker_id=2))
-    assert said["P102"] == "the settings say broker 1, but the path is given as that of broker 2"
+    assert said["P102"] == "the settings name broker 1, but the path is given for broker 2"
 
 
 def test_ids_are_unique_and_in_order() -> None:
@@ -163,7 +163,7 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
             "P101",
             "the disk of broker 1 is of cluster C, the cluster is X",
         ),
-        (facts(config={**KRAFT, "node.id": "7"}), "P102", "meta.properties says broker 1, but the settings say 7"),
+        (facts(config={**KRAFT, "node.id": "7"}), "P102", "meta.properties says broker 1, but the settings name 7"),
         (
             facts(
                 log_dir(identity=None),
@@ -245,7 +245,7 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
         (
             facts(log_dir(directories=(METADATA_LOG,))),
             "P302",
-            "orders-0 would start empty: no directory is here, and no other broker has a replica",
+            "orders-0 would start empty, because no directory is here and no other broker has a replica",
         ),
         (
             facts(log_dir(directories=(METADATA_LOG,), clean=True, shutdown_epoch=7), image=image(1, 2, isr=(1,))),
@@ -380,7 +380,7 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
         (
             facts(log_dir(directories=(METADATA_LOG,)), image=image(2, 1, isr=(2,))),
             "P302",
-            "orders-0 has no directory here: whether another broker has the records is not known",
+            "orders-0 has no directory here; whether another broker has the records is not known",
         ),
         (
             facts(copies=(), image=None),
@@ -400,7 +400,7 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
         (
             facts(mode=Mode.ZOOKEEPER, release=release("3.9"), copies=(), image=None, broker_id=None),
             "P303",
-            "what the cluster expects of the broker is not known: its metadata is in ZooKeeper",
+            "what the cluster expects of the broker is not known, because its metadata is in ZooKeeper",
         ),
     ],
 )

@@ -96,14 +96,14 @@ def test_bytes_that_a_start_writes() -> None:
 def test_room() -> None:
     """Log dirs of one file system share it, and root may write where others may not."""
     given = facts(metadata(written=100), data(volume=volume(free=2 * BLOCK)))
-    assert refuted(given) == {"P403": "8,192 bytes are free in /m, the start writes at least 8,292"}
+    assert refuted(given) == {"P403": "8,192 bytes are free in /m, the broker writes at least 8,292"}
     root = LogDirRights(BrokerUser(0, 0), 0)
     both = (row._replace(rights=root, volume=volume(free=2 * BLOCK)) for row in (metadata(written=100), data()))
-    few = "only 12,288 bytes are free in /m: the broker goes on to write after the start"
+    few = "only 12,288 bytes are free in /m: the broker continues to write after it has started"
     assert not_seen(facts(*both))["P403"] == few
     assert "P403" in rows(facts(metadata(), data(volume=volume(free=1 << 20))), PremiseStatus.PROVEN)
     several = facts(metadata(), data(volume=volume(mount="/n", free=0)))
-    assert refuted(several) == {"P403": "0 bytes are free in /n, the start writes at least 4,096"}
+    assert refuted(several) == {"P403": "0 bytes are free in /n, the broker writes at least 4,096"}
 
 
 def test_maps() -> None:
@@ -111,6 +111,6 @@ def test_maps() -> None:
     rights = LogDirRights(BrokerUser(1001, 1001), 1001, segment_count=20)
     log_dirs = (metadata(rights=rights), data(rights=rights))
     assert "P404" in rows(facts(*log_dirs, map_count_max=80), PremiseStatus.PROVEN)
-    sentence = "40 segments need up to 80 maps, but vm.max_map_count is 79 here: raise it with sysctl"
+    sentence = "40 segments need up to 80 maps, but vm.max_map_count is 79 here; raise it with sysctl"
     assert refuted(facts(*log_dirs, map_count_max=79)) == {"P404": sentence}
     assert "P404" not in rows(facts(metadata(), map_count_max=79), PremiseStatus.PROVEN)

@@ -27,7 +27,7 @@ def test_what_retention_deletes(*, is_head: bool, when: str) -> None:
     """From the oldest segment on, up to the first that is young enough."""
     (sentence,) = told(HEAD._replace(is_head=is_head), None)
     assert sentence == (
-        "pay-0: the time index dates offsets 0 to 45 by timestamp 0, but the records are newer. Retention deletes them"
+        "pay-0: the time index dates offsets 0-45 by timestamp 0, but the records are newer. Retention deletes them"
         f" {when}; kcheck repair rebuilds the time index"
     )
 

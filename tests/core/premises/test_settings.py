@@ -197,9 +197,9 @@ def test_the_metadata_keep_what_has_a_limit() -> None:
     ("setting", "refused"),
     [
         ("int 0..9|-1", {"0": None, "-1": None, "+9": None, "-2": "refuses less than 0", "10": "refuses more than 9",
-         "": "accepts a whole number (type int)", "2147483648": "accepts a whole number (type int)"}),
-        ("long -", {"-9": None, "2147483648": None, "1.5": "accepts a whole number (type long)"}),
-        ("short 1..", {"1": None, "0": "refuses less than 1", "32768": "accepts a whole number (type short)"}),
+         "": "accepts an integer (type int)", "2147483648": "accepts an integer (type int)"}),
+        ("long -", {"-9": None, "2147483648": None, "1.5": "accepts an integer (type long)"}),
+        ("short 1..", {"1": None, "0": "refuses less than 1", "32768": "accepts an integer (type short)"}),
         ("double 0..0.5", {"0.5": None, "0d": None, "0x1p0": None, "x": "accepts a number",
          "1.5": "refuses more than 0.5", "-.1": "refuses less than 0"}),
         ("boolean -", {"TRUE": None, "false": None, "yes": "accepts true or false"}),
@@ -275,7 +275,7 @@ def image(**sizes: str) -> ClusterImage:
 def test_topics_end_the_process(sizes: dict[str, str], words: str) -> None:
     """The first topic is named and the others are counted, with what to do before the new release starts."""
     assert refuted(facts(log_dir(directories=()), image=image(**sizes))) == {
-        "P503": f"{words}; Kafka 4.3 refuses less than 1048576: raise the configuration of the topics while the old"
+        "P503": f"{words}; Kafka 4.3 refuses less than 1048576. Raise the configuration of the topics while the old"
         " release still runs (kafka-configs.sh --alter --entity-type topics)"
     }
 

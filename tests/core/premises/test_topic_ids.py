@@ -34,8 +34,8 @@ def test_the_id_of_another_topic() -> None:
     """Brokers of 3.9.2 and 4.3.1 led neither the partition nor four and five others (Error applying topics delta)."""
     (sentence,) = told("O", image(HERE, HERE))
     assert sentence == (
-        "pay-0 has the topic id of orders, O: broker 1 refuses it; once it is to lead it, it leads some or none of its"
-        " other partitions; kcheck repair --adopt corrects the id"
+        "pay-0 has the topic id of orders, O: broker 1 refuses it; once it is to lead it, it does not lead some or all"
+        " of its other partitions; kcheck repair --adopt corrects the id"
     )
 
 

@@ -166,7 +166,7 @@ def test_one_cluster_of_several_is_named(tmp_path: Path) -> None:
     arguments, kafka = of_cluster(DIVERGED)
     expected = document(elect(arguments, ElectionQuestion(), wanted=PartitionFilter(), release=release(kafka)))
     assert hold_equal(expected, document(from_run(tmp_path / "out", cluster="diverged")))
-    with pytest.raises(UsageError, match="has 7 clusters: name one with --cluster: coordinators, diverged, killed"):
+    with pytest.raises(UsageError, match="has 7 clusters; choose a --cluster: coordinators, diverged, killed"):
         from_run(tmp_path / "out")
     with pytest.raises(UsageError, match=r"--cluster none: .* has coordinators"):
         from_run(tmp_path / "out", cluster="none")
@@ -299,7 +299,7 @@ def test_all_clusters_are_decided_in_order(tmp_path: Path) -> None:
     assert "elections of 7 clusters, the worst first" in said
     assert "cluster diverged, Kafka 4.3 (KRaft) Start broker 2 first" in said
     page = kcheck("elect", "--from", tmp_path / "out", "--format", "html")
-    assert (2, "kcheck: --format html is for one cluster: name it with --cluster\n") == (page.code, page.err)
+    assert (2, "kcheck: --format html is for one cluster; name it with --cluster\n") == (page.code, page.err)
     for option in (("--dead", "9"), ("--output-dir", tmp_path / "plan")):
         refused = kcheck("elect", "--from", tmp_path / "out", *option)
         assert (2, True) == (refused.code, "has 7 clusters: name one with --cluster" in " ".join(refused.err.split()))

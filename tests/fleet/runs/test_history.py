@@ -92,8 +92,8 @@ def test_it_is_a_command(tmp_path: Path) -> None:
     out = runs(tmp_path / "out", [finding()], [finding(), finding(dir="u-0")], [finding(dir="u-0")])
     done = kcheck("fleet", "trend", out)
     assert 0 == done.code
-    assert "open: cluster c broker 1\n  since 1970-01-02 00:01:01 UTC: error KC201 it is wrong in" in done.out
-    assert "gone: cluster c broker 1\n  1970-01-01 00:01:01 UTC to 1970-01-02 00:01:01 UTC: error KC201" in done.out
+    assert "open: cluster c broker 1\n  since 1970-01-02T00:01:01Z: error KC201 it is wrong in" in done.out
+    assert "gone: cluster c broker 1\n  1970-01-01T00:01:01Z to 1970-01-02T00:01:01Z: error KC201" in done.out
     assert "0 new, 1 open, 0 unknown, 1 gone\n\nNext:\n" in done.out
     assert 1 == kcheck("fleet", "trend", out / "run=r0", out / "run=r1").code
     assert 0 == kcheck("fleet", "trend", out / "run=r0", out / "run=r1", "--fail-on", "fatal").code

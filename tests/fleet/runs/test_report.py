@@ -91,7 +91,7 @@ def test_an_action_is_about_the_worst_of_its_kind(tmp_path: Path) -> None:
         tmp_path / "worst", predictions=[*starts, LOSS], replica_sets=sets, findings=[finding()], log_dirs=log_dirs
     )
     elect = f"kcheck elect --from {worst} --cluster c --partition"
-    by_hand = "Elect no leader of t-2 of c by hand yet: even under the best one, broker 2, others lose"
+    by_hand = "Elect no leader of t-2 of c by hand yet. Even under the best one, broker 2, others lose"
     alone = "Keep broker 2 running: the only copy of 2 committed records of t-0 of c is on its disk."
     assert [
         (
@@ -99,7 +99,7 @@ def test_an_action_is_about_the_worst_of_its_kind(tmp_path: Path) -> None:
             "kcheck predict --kafka 4.3 '/a b' /c",
         ),
         ("Do not restart broker 1 of c: it will lose 4 records.", "kcheck predict --kafka 4.3"),
-        ("Before broker 3 of c restarts, repair its log dirs: some will go offline.", "kcheck predict --kafka 4.3"),
+        ("Before broker 3 of c restarts, repair its log dirs. Some will go offline.", "kcheck predict --kafka 4.3"),
         (f"{by_hand} 2 committed records. The same goes for 1 more partition.", f"{elect} t-2"),
         (f"{alone} The same goes for 2 more partitions.", f"{elect} t-0"),
     ] == [(row["what"], row["command"]) for row in reported(worst)["actions"]]

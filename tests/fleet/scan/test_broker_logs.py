@@ -128,7 +128,7 @@ def test_a_log_that_takes_too_long_hides_no_other(tmp_path: Path, monkeypatch: p
         ("{0}/none*", "no file matches"),
         ("{0}/none", "no file matches"),
         ("{0}/{{broker}}/{{log_dir}}", "known are {cluster}, {broker}"),
-        ("{0}/nowhere/{{broker}}", "is not a directory"),
+        ("{0}/nowhere/{{broker}}", ": not a directory"),
     ],
 )
 def test_a_pattern_without_a_log_is_a_mistake(pattern: str, said: str, tmp_path: Path) -> None:

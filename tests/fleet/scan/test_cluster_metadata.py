@@ -126,7 +126,7 @@ def test_a_stray_leads_and_follows_nobody_by_the_words_of_truncation(tmp_path: P
     assert found == problems()
     why = found[2, 1]
     assert why is not None
-    assert why.startswith("nobody serves it: the cluster has no topic with id")
+    assert why.startswith("no broker serves it: the cluster has no topic with id")
     assert "nobody serves it" not in str(problems(live=True))
 
 

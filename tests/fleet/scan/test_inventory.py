@@ -161,7 +161,7 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
     ("root", "said"),
     [
         ("s3://bucket/{broker}", "s3://bucket: no such file or directory"),
-        ("{0}/east/{disk}", "{disk} is not known; known are {cluster}, {broker}, {log_dir}"),
+        ("{0}/east/{disk}", "{disk}: not one of {cluster}, {broker}, {log_dir}"),
         ("{0}/{broker}/{broker}", "it has the same name twice"),
         ("{0}/{cluster}-{broker}", "is not understood"),
         ("{0}/{cluster}/..", "is not understood"),
@@ -170,8 +170,8 @@ def test_an_inventory_file_that_makes_no_sense_is_refused(name: str, content: by
         ("{0}/nowhere/{broker}", "/nowhere: no such file or directory"),
         ("{0}/east/{broker}/d7", "no log dir is there"),
         ("{0}/nowhere", "nowhere: no such file or directory"),
-        ("{0}/nowhere.csv", "/nowhere.csv: there is no such file"),
-        ("{0}/east/b1/notes", "is not a directory, a layout"),
+        ("{0}/nowhere.csv", "/nowhere.csv: no such file or directory"),
+        ("{0}/east/b1/notes", ": not a directory, a layout"),
         ("{0}/east/b2", "no log dir in it or two levels below; name a deeper folder"),
     ],
 )

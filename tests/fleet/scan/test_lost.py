@@ -51,7 +51,7 @@ def test_what_was_there_before_or_is_registered_is_never_clean(fleet: Path) -> N
         ("kraft", "broker-3", "error", is_empty),
         gone,
     ]
-    fewer = "1 partition directory of run a is gone from this broker: behind-0"
+    fewer = "1 partition directory of run a is missing on this broker: behind-0"
     assert [*known, ("plain", "broker-1", "warning", fewer)] == rows
     assert (3, 5) == (report.body["log_dirs_reached"], report.body["log_dirs_expected"])
     assert known == lost(fleet, "c")[1]

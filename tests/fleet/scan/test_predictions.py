@@ -33,7 +33,7 @@ def test_a_fleet_reads_no_log_through_unless_it_is_to(tmp_path: Path, monkeypatc
     assert [
         ("clean", "t-0", "ok", None, 0),
         ("clean", None, "ok", "will boot", 0),
-        ("killed", "t-0", "unknown", "its segments are read through at the start", 100),
+        ("killed", "t-0", "unknown", "the broker reads all its segments when it starts", 100),
         ("killed", None, "unknown", "not known", 100),
     ] == [(*row[:4], row[4] and 100) for row in told[:4]]
     assert ("kraft", None, "ok", "will boot") == told[-1][:4]
@@ -88,7 +88,7 @@ def test_one_prediction_is_one_truth(tmp_path: Path) -> None:
     assert strays.isdisjoint(replica_of(row) for row in rows["replica_sets"] if row["able"])
     of_strays = [row for row in rows["truncation_plans"] if replica_of(row) in strays]
     assert of_strays
-    assert all(row["problem"].startswith("nobody serves it: ") for row in of_strays)
+    assert all(row["problem"].startswith("no broker serves it: ") for row in of_strays)
     without = [row for row in rows["replica_sets"] if not row["able"]]
     assert {("outlived", "gone")} <= {(row["cluster"], row["topic"]) for row in without}
 

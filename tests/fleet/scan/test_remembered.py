@@ -328,7 +328,7 @@ def test_stopped_twice_it_knows_what_both_knew(fleet: Fleet, monkeypatch: pytest
 def test_where_nothing_is_remembered_it_is_said(fleet: Fleet) -> None:
     fleet.scan("a")
     shutil.rmtree(fleet.out / "run=a" / FOLDER)
-    with pytest.raises(UsageError, match="run=a remembers no directory: it was scanned without --remember"):
+    with pytest.raises(UsageError, match="run=a remembers no directory, because it was scanned without --remember"):
         kept_by(str(fleet.out / "run=a"))
     with pytest.raises(UsageError, match="--resume x: nothing is left of it"):
         left_by(str(fleet.out), "x")

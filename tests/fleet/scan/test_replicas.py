@@ -225,7 +225,7 @@ def test_what_cannot_take_part_says_why(tmp_path: Path) -> None:
     assert {"a", "b", "c", "d", "e"} == set(problems)
     assert "the broker cannot read leader-epoch-checkpoint: IOException" == problems["c"]
     assert "its log dir goes offline" in problems["d"]
-    assert "the start adds epoch 0; --depth crc finds its start offset" == problems["e"]
+    assert "the broker adds epoch 0; --depth crc finds its start offset" == problems["e"]
     assert [(5, 2)] == [(row["replicas"], row["able"]) for row in rows["replica_sets"]]
     _, rows = scanned(tmp_path, tmp_path / "f" / "{broker}" / "{log_dir}", depth="crc", name="deep")
     assert {"e": None, "a": None, "b": None} == {

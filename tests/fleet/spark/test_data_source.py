@@ -175,16 +175,16 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
     (fleet / "out" / "run=dead" / "findings").mkdir(parents=True, exist_ok=True)
     layout = fleet / "fleet" / "{broker}" / "{log_dir}"
     for path, options, said in (
-        (layout, {"table": "colours"}, "table colours is not known; known are checkpoints, cluster_brokers"),
+        (layout, {"table": "colours"}, "table colours: not one of checkpoints, cluster_brokers"),
         (layout, {"depth": "sea"}, "depth sea: not one of checkpoints"),
         (layout, {"storage_options": "x"}, "storage_options x: a JSON object is needed"),
         (layout, {"storage_options": "[]"}, "a JSON object is needed"),
         ("nosuch://x", {}, "nosuch://x: Protocol not known"),
         (layout, {"table": "truncation_plans"}, "table truncation_plans is read from a run"),
         (layout, {"time_limit": "soon"}, "time_limit soon: a number of seconds above 0 is needed"),
-        (layout, {"colour": "red"}, "option colour is not known; known are depth, kafka, path"),
+        (layout, {"colour": "red"}, "option colour: not one of depth, kafka, path"),
         (layout, {"kafka": "0.7"}, "0.7"),
-        (fleet / "out" / "run=dead", {}, "holds no run"),
+        (fleet / "out" / "run=dead", {}, "no run in it"),
         (fleet / "nothing", {}, "nothing: no such file or directory"),
     ):
         with pytest.raises(UsageError, match=said):

@@ -107,7 +107,9 @@ def test_spark_submit_is_found(home: Path, tmp_path: Path, monkeypatch: pytest.M
     spark_home = found.command[0].removesuffix("/bin/spark-submit")  # a PYSPARK_PYTHON without pyspark does not know it
     assert (("SPARK_HOME", spark_home), ("JAVA_HOME", str(tmp_path / "java"))) == found.environment
     monkeypatch.setattr(submit, "find_spec", lambda _: None)
-    with pytest.raises(UsageError, match=r"there is no spark-submit: set SPARK_HOME, or pip install 'kcheck\[spark\]'"):
+    with pytest.raises(
+        UsageError, match=r"spark-submit: no such file or directory; set SPARK_HOME, or pip install 'kcheck\[spark\]'"
+    ):
         submission((), (), {**plain, "PATH": ""})
 
 
@@ -173,7 +175,7 @@ def test_only_a_known_spark_is_used(version: str, fits: bool, monkeypatch: pytes
     if fits:
         assert version == session.spark_version()
         return
-    with pytest.raises(UsageError, match=f"pyspark {version} is installed, 4.1 or later is needed, and less than 5"):
+    with pytest.raises(UsageError, match=f"pyspark {version} is installed, 4.1 and later is needed, below 5"):
         session.spark_version()
 
 
@@ -207,7 +209,7 @@ def test_that_java_has_ended_is_said(error: Exception) -> None:
     """Not how that showed."""
     with pytest.raises(KcheckError) as caught, session.in_a_line():
         raise error
-    assert "Spark could not finish: the Java process of its driver has ended" == str(caught.value)
+    assert "Spark could not finish, because the Java process of its driver has ended" == str(caught.value)
 
 
 def test_a_server_of_pyspark_whose_java_has_ended_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
