@@ -93,6 +93,7 @@ def broker_facts(
         image=image,
         image_path=image_path,
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
+        closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
         stopped=frozenset(
