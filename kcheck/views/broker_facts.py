@@ -106,7 +106,7 @@ def broker_facts(
 def _on_host(
     opened: Iterable[tuple[LogDirFacts, tuple[str, ...]]], written: Mapping[str, int] | None, *, sees_host: bool
 ) -> tuple[LogDirFacts, ...]:
-    """Return the facts of log dirs with those of their host, as far as these count."""
+    """Return the log dirs with the missing rights of the user, and with their volumes."""
     facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
     return facts if written is None else tuple(with_volumes(facts, written))
 
