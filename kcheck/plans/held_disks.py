@@ -66,8 +66,13 @@ class _Facts(NamedTuple):
     is_tiered: bool = False
 
 
-def held_disks(targets: Sequence[Target], nodes: Iterable[RescueNode], release: Release) -> HeldDisks:
-    """Return the contents of the log dirs of brokers; `nodes` have copies of the metadata."""
+def held_disks(
+    targets: Sequence[Target], nodes: Iterable[RescueNode], release: Release, *, as_they_are: bool = False
+) -> HeldDisks:
+    """Return the contents of the log dirs of brokers; `nodes` have copies of the metadata.
+
+    Brokers start with the ids of KRaft that a plan writes, or `as_they_are`.
+    """
     log_dirs = LogDirs(release)
     opened = {target.path: log_dirs.open(target) for target in targets}
     here: list[tuple[str, str]] = []
@@ -97,9 +102,9 @@ def held_disks(targets: Sequence[Target], nodes: Iterable[RescueNode], release: 
         return HeldDisks(tuple(rows), {})
     disks = HeldDisks(tuple(rows), {}, frozenset(compacted), old=_old(nodes))
     trees = {
-        target.path: _as_planned(
-            target, row, disks, partition_directories(name for name, _ in opened[row.path].directories)
-        )
+        target.path: target.tree
+        if as_they_are
+        else _as_planned(target, row, disks, partition_directories(name for name, _ in opened[row.path].directories))
         for target, row in zip(targets, rows, strict=True)
     }
     return _with_partitions(disks, targets, trees, places, release)

@@ -21,7 +21,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
 from kcheck.plans.rescue_files import NodePlan, node_files, node_plans, plan_row, plan_texts
-from kcheck.views.rescue_nodes import rescue_nodes, rifts
+from kcheck.views.rescue_nodes import proven_end, rescue_nodes, rifts
 from kcheck.views.targets import paths_of, replica_targets
 from kcheck.words import shell_line
 
@@ -161,6 +161,8 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
     torn = tuple(rifts(LOCAL, loss.newest, nodes)) if same else ()
     if torn:
         loss = loss._replace(is_one_history=False, committed_to=None)
+    elif loss.older and not loss.behind:
+        loss = loss.proven_to(proven_end(LOCAL, loss.newest, targets))
     answer = replace(answer, loss=loss)
     target = target_of(loss, question.voter)
     every = [

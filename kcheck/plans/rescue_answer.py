@@ -74,9 +74,15 @@ class RescueAnswer(Answer):
         """The command for the progress with the plan."""
         return shell_line(["kcheck", "recover", self.folder, "--next", *self.arguments])
 
+    @property
+    def has_progress(self) -> bool:
+        """True if `--next` follows the plan."""
+        return True
+
     def documents(self, title: str) -> dict[str, bytes]:
         """Return the runbook and the answer as files; their names are known to the answer by now."""
-        text = runbook(self.sentences, self.steps, title, self.progress_command)
+        progress = self.progress_command if self.has_progress else None
+        text = runbook(self.sentences, self.steps, title, progress)
         return {
             RUNBOOK: text.encode(errors="backslashreplace"),
             RECOVERY: (json.dumps(self.to_dict()) + "\n").encode(errors="backslashreplace"),

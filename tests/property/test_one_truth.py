@@ -14,11 +14,12 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.errors import KcheckError
+from kcheck.fleet.scan.broker_step import look_at_broker
 from kcheck.fleet.scan.cluster_steps import clusters_of, informed, look_at_cluster, read_metadata
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.rows import seen_of
-from kcheck.fleet.scan.steps import list_items, look_at_broker, scan_items
+from kcheck.fleet.scan.steps import list_items, scan_items
 from kcheck.model.depth import Depth
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.premises import JudgedPremise, PremiseStatus

@@ -14,5 +14,6 @@ to bring. Each way was played on real clusters (`tests/oracle/clusters/test_lost
 - `made_ids`: Which id gets what has none?
 - `old_directories`: Which directories of another time take the place of which?
 - `progress`: How far is a cluster with the steps of a way back?
+- `znodes`: Which znodes does a ZooKeeper need that has none?
 - `ways`: Which way is the gentlest, and which files does it change?
 """

@@ -9,6 +9,9 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.quorum import committed_to
 
+NO_DIRECTORY = "A" * 22
+"""The directory id of a node that got no vote (Uuid.ZERO_UUID)."""
+
 
 class RescueNode(NamedTuple):
     """A node of the cluster, and what is on its disk."""
@@ -76,6 +79,13 @@ class QuorumLoss(NamedTuple):
     """An epoch above all that any disk has seen."""
     is_one_history: bool = True
     """True if the newest copy has every record that it must share with the others."""
+    proven_end: int = 0
+    """Every record of the newest copy below this offset was committed, because a leader or a broker acted on it."""
+
+    def proven_to(self, offset: int) -> "QuorumLoss":
+        """Return the quorum once the records of the newest copy below an offset are known to be committed."""
+        known = self._replace(proven_end=offset)
+        return known._replace(committed_to=offset or None) if known.behind else known
 
     @property
     def copy(self) -> MetadataCopy:
@@ -86,7 +96,27 @@ class QuorumLoss(NamedTuple):
     @property
     def survivors(self) -> tuple[RescueNode, ...]:
         """The voters that come back with their metadata."""
-        return tuple(node for node in self.nodes if self.is_voter(node) and node.copy is not None and not node.dead)
+        left: dict[int, RescueNode] = {}
+        for node in self.nodes:
+            if self.can_vote(node) and node.copy is not None and not node.dead:
+                left[node.node_id] = max(node, left.get(node.node_id, node), key=lambda one: one.age)
+        return tuple(left.values())
+
+    @property
+    def strangers(self) -> tuple[RescueNode, ...]:
+        """The controllers that come back with their metadata, but with another directory id than their vote."""
+        return tuple(
+            node
+            for node in self.nodes
+            if self.is_voter(node) and not self.can_vote(node) and node.copy is not None and not node.dead
+        )
+
+    @property
+    def older(self) -> tuple[int, ...]:
+        """The survivors that lack records of the newest one, if they could elect a leader among themselves."""
+        best = max((node.age for node in self.survivors), default=None)
+        older = tuple(node.node_id for node in self.survivors if node.age != best)
+        return older if len(older) >= self.majority else ()
 
     @property
     def lost(self) -> tuple[int, ...]:
@@ -122,14 +152,14 @@ class QuorumLoss(NamedTuple):
         is_ahead = not self.is_voter(self.newest) and holders.issuperset(self.voters)
         older = [node for node in self.survivors if node.age < self.newest.age]
         if not is_ahead and all(map(is_usable, older)):
-            older = [node for node in older if node.age[1] < self.copy.snapshot]
+            older = [node for node in older if node.age[1] < self.proven_end]
         return tuple(node.node_id for node in older) if len(older) >= self.majority else ()
 
     @property
     def has_all_committed(self) -> bool:
         """True if the disks of a majority are here, so that the newest copy has all that was committed."""
-        usable = sum(self.is_voter(node) and is_usable(node) for node in self.nodes)
-        return usable >= self.majority and not self.behind and self.is_one_history
+        usable = {node.node_id for node in self.nodes if self.can_vote(node) and is_usable(node)}
+        return len(usable) >= self.majority and not self.behind and self.is_one_history
 
     @property
     def unnamed(self) -> tuple[int, ...]:
@@ -141,6 +171,16 @@ class QuorumLoss(NamedTuple):
     def is_voter(self, node: RescueNode) -> bool:
         """Return whether a node is one of the controllers that elect."""
         return node.node_id in self.voters
+
+    def can_vote(self, node: RescueNode) -> bool:
+        """Return whether a node has a vote; a metadata log with voters also compares its directory id."""
+        return self.is_voter(node) and node.directory_id in (None, self.voting_directory(node) or node.directory_id)
+
+    def voting_directory(self, node: RescueNode) -> str | None:
+        """Return the id of the log dir that votes for a node; None if any does."""
+        ids = {voter.voter_id: voter.directory_id for voter in self.copy.voter_set}
+        known = ids.get(node.node_id, NO_DIRECTORY)
+        return None if known == NO_DIRECTORY else known
 
     def node(self, number: int) -> RescueNode | None:
         """Return a node that is here; None if it is not."""
@@ -175,7 +215,7 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
         committed_to=committed_to([node.copy for node in copies if node.copy is not None], voters),
         epoch=1 + max(node.epoch for node in marked),
     )
-    return loss._replace(committed_to=newest.copy.snapshot or None) if loss.behind else loss
+    return loss.proven_to(newest.copy.snapshot)
 
 
 def _for_source(node: RescueNode) -> tuple[tuple[int, int], bool, bool]:

@@ -7,7 +7,8 @@ from kcheck.core.rescue.answers import BROKER, MetadataAnswers, NamedRecord, Top
 from kcheck.core.rescue.held import HeldDisks, HeldPartition, OldMetadata
 from kcheck.core.rescue.made_ids import made_id
 from kcheck.model.cluster import MIGRATING_DIRECTORY, MIN_ISR, NO_LEADER, UNASSIGNED_DIRECTORY, PartitionRegistration
-from kcheck.model.names import CONSUMER_OFFSETS, TRANSACTION_STATE, is_legal_topic
+from kcheck.model.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE, is_legal_topic
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 
 TOPIC = 2
 """The type of the configuration of a topic (ConfigResource.Type)."""
@@ -15,7 +16,7 @@ ELR = "eligible.leader.replicas.version"
 METADATA_VERSION = "metadata.version"
 _WITH_DIRECTORIES = 17
 """From this metadata.version on a partition names the log dirs of its replicas (3.7-IV2)."""
-_BLOCK = 1000
+BLOCK = 1000
 """Number of producer ids that a broker is given at once (ProducerIdsBlock)."""
 _ALL_KEPT = {"retention.ms": "-1", "retention.bytes": "-1"}
 _REMOTE = {"remote.storage.enable": "true"}
@@ -27,8 +28,13 @@ INTERNAL: Mapping[str, Mapping[str, str]] = {
         "compression.type": "uncompressed", "cleanup.policy": "compact", **_BIG_SEGMENTS,
         "min.insync.replicas": "1", "unclean.leader.election.enable": "false",
     },
+    SHARE_GROUP_STATE: {"cleanup.policy": "delete", "retention.ms": "-1", **_BIG_SEGMENTS},
+    REMOTE_LOG_METADATA: {"cleanup.policy": "delete", "retention.ms": "-1", "remote.storage.enable": "false"},
 }  # fmt: skip
-"""The configurations with which brokers create their own topics (AutoTopicCreationManager)."""
+"""The configurations with which brokers create their own topics (AutoTopicCreationManager).
+
+Topics with `retention.ms=-1` must not get the retention of the cluster later, because their records are state.
+"""
 
 
 class RebuiltTopic(NamedTuple):
@@ -94,7 +100,7 @@ def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
     kept = {name for name in lost if any(not {*row.replicas} & here for row in old[name].partitions.values())}
     given = wanted.answers.next_producer_id
     last = -1 if disks.old is None else (disks.old.image.next_producer_id or 0) - 1
-    above_all = (max(disks.producer_id, last) // _BLOCK + 3) * _BLOCK
+    above_all = (max(disks.producer_id, last) // BLOCK + 3) * BLOCK
     features = dict(wanted.features)
     if not wanted.answers.elr:
         features.pop(ELR, None)

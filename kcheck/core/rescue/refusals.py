@@ -100,9 +100,24 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
         here = [node.node_id for node in loss.survivors if is_usable(node)]
         left = f"{counted(len(here), 'controller')} of {len(loss.voters)} {_are(here)} left ({listed(here)})"
         bring = "Start them: they elect a leader without help."
+        if loss.older:
+            first = [number for number in here if number not in loss.older]
+            bring = (
+                f"Start {listed(first)} first, with {listed(loss.older[: loss.majority - 1])}, and the others once a"
+                f" controller leads. Otherwise they can elect a leader without the last records of {listed(first)}."
+            )
         if loss.damaged:
             bring += f" Start {listed(loss.damaged)} last, because of the corrupt copy."
         yield RescueRefusal("majority", f"{left}: a majority.", bring, forced=True)
+    for node in () if loss.has_majority else loss.strangers:
+        known = loss.voting_directory(node)
+        yield RescueRefusal(
+            "directory-id",
+            f"{node.log_dir} has directory.id {node.directory_id}. Controller {node.node_id} votes with {known} alone.",
+            f"For the former disk, write directory.id={known} into meta.properties, and ask again. For a disk that was"
+            " formatted again, --force counts the controller as lost.",
+            forced=True,
+        )
     if loss.unnamed:
         one = loss.unnamed[0]
         names = f"{agree(len(loss.unnamed), 'Node', 'Nodes')} {listed(loss.unnamed)}"

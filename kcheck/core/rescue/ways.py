@@ -9,12 +9,10 @@ from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, is_usable
+from kcheck.core.rescue.quorum_loss import NO_DIRECTORY, NewVoter, QuorumLoss, RescueNode, is_usable
 from kcheck.model.cluster import QuorumState, Voter
 from kcheck.model.release import Release
 
-NO_DIRECTORY = "A" * 22
-"""The directory id of a node that got no vote (Uuid.ZERO_UUID)."""
 _NOBODY = -1
 
 
