@@ -74,6 +74,8 @@ class CloseSession(NamedTuple):
     """Its id."""
     paths: tuple[str, ...]
     """The ephemeral znodes that the transaction names (3.6 and later)."""
+    asked: bool = False
+    """True if the client closed the session. The server closes sessions that expire."""
 
 
 ZnodeChange = CreateNode | DeleteNode | SetNode | CloseSession

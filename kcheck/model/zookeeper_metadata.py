@@ -45,6 +45,8 @@ class ZookeeperMetadata(NamedTuple):
     """Brokers with a log dir that failed, of which the controller has not been notified yet (1.0 and later)."""
     migration: ZookeeperMigration | None = None
     """The state of a migration to KRaft; None if none began."""
+    closed: frozenset[int] = frozenset()
+    """The brokers that closed their last session themselves, as they do at the end of a clean stop."""
     chroot: str = ""
     """The znode below which the cluster keeps its own (zookeeper.connect); empty for the root."""
     zxid: int | None = None

@@ -113,18 +113,27 @@ def log_facts(
         start=log.log_start_offset,
         batches=row.batches if is_served else BatchFaults(),
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
-        lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
+        lacks_snapshot=(clean or looks) and is_served and _lacks_snapshot(files, row, log, clean=clean),
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
     )
 
 
-def _lacks_snapshot(row: PartitionPrediction, log: LoadedLog) -> bool:
+def _lacks_snapshot(files: Files, row: PartitionPrediction, log: LoadedLog, *, clean: bool) -> bool:
     """Return whether a producer snapshot at the log end, which a clean stop takes, is missing.
 
-    0.10.2 and earlier take none, and write no leader epochs.
+    0.10.2 and earlier take none, and write no leader epochs. A clean start makes one. Another start makes all of them
+    again, and a segment that begins at the log end has one too.
     """
-    made = f"{segment_prefix(log.log_end_offset)}.{FileKind.PRODUCER_SNAPSHOT}" in row.changes.created
-    return made and row.lost is None and bool(log.leader_epochs) and log.log_start_offset < log.log_end_offset
+    end = log.log_end_offset
+    if row.lost is not None or not log.leader_epochs or log.log_start_offset >= end:
+        return False
+    name = f"{segment_prefix(end)}.{FileKind.PRODUCER_SNAPSHOT}"
+    if clean:
+        return name in row.changes.created
+    try:
+        return end in log.bases or name not in files.entries().sizes
+    except UnreadableError:
+        return True
 
 
 def with_remote(

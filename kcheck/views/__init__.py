@@ -21,6 +21,7 @@ of clusters, and findings about files that cannot be read. `rules` decide whethe
 12. `zookeeper_server`: Which znodes does a ZooKeeper server restore?
 13. `zookeeper_history`: How did one partition change, according to ZooKeeper's files?
 14. `zookeeper_elections`: Which partitions got a leader uncleanly, according to these files?
+    `zookeeper_sessions`: Which brokers stopped cleanly, according to these files?
 15. `zookeeper_topics`: Which ids did topics have, according to these files?
 16. `host_facts`: What may the broker's user do with its files, and what does its machine still give?
 17. `controller_settings`: Which settings do controllers have for elections?

@@ -67,8 +67,7 @@ def broker_facts(
         for place, path in paths.items()
     ]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
-    facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
-    facts = facts if written is None else tuple(with_volumes(facts, written))
+    facts = _on_host(opened, written, sees_host=sees_host)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
     own = next((row.node_id for row in facts if row.node_id is not None), None) if broker_id is None else broker_id
@@ -93,6 +92,7 @@ def broker_facts(
         image=image,
         image_path=image_path,
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
+        closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
         stopped=frozenset(
@@ -101,6 +101,14 @@ def broker_facts(
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _on_host(
+    opened: Iterable[tuple[LogDirFacts, tuple[str, ...]]], written: Mapping[str, int] | None, *, sees_host: bool
+) -> tuple[LogDirFacts, ...]:
+    """Return the log dirs with the missing rights of the user, and with their volumes."""
+    facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
+    return facts if written is None else tuple(with_volumes(facts, written))
 
 
 def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[VoterList]:

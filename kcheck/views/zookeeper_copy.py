@@ -13,10 +13,11 @@ from kcheck.model.cluster import ClusterImage, MetadataProblem
 from kcheck.model.java import java_bytes
 from kcheck.model.parsed import Defect
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.znodes import Znode
+from kcheck.model.znodes import Znode, ZookeeperTransaction
 from kcheck.model.zookeeper_metadata import ZookeeperCopy, ZookeeperMetadata
 from kcheck.views.zookeeper_elections import UncleanElections
 from kcheck.views.zookeeper_server import VERSION_2, ZookeeperServer, server_files
+from kcheck.views.zookeeper_sessions import BrokerSessions
 from kcheck.zookeeper import topics_describe, znode_export
 from kcheck.zookeeper.kafka_znodes import read_cluster
 from kcheck.zookeeper.snapshot import zxid_of
@@ -114,15 +115,24 @@ def read_zookeeper(
         elif kind is _InputKind.TREE:
             metadata = _cluster(_ZnodeFolders(tree, path, problems).znodes, path, (chroot, wanted), problems)
         else:
-            server, elections = ZookeeperServer(path, data_log_dir, problems), UncleanElections()
-            znodes_then = server.restore(elections.observe) if at is None else server.at(at)
+            server = ZookeeperServer(path, data_log_dir, problems)
+            elections, sessions = UncleanElections(), BrokerSessions()
+
+            def observe(znodes: Mapping[str, Znode], transaction: ZookeeperTransaction | None) -> None:
+                elections.observe(znodes, transaction)
+                sessions.observe(znodes, transaction)
+
+            znodes_then = server.restore(observe) if at is None else server.at(at)
             if znodes_then is None:
                 raise UsageError(f"--at {at:#x}: {path} does not hold every transaction up to it")
             # An emptied server, or a new one, has no topic of Kafka: that is an answer.
             own = problems if chroot is not None or chroots(znodes_then.znodes) else []
             metadata = _cluster(znodes_then.znodes, path, (chroot, wanted), own)
             image = metadata.image._replace(unclean=elections.of(metadata.image, metadata.chroot))
-            metadata = metadata._replace(image=image, zxid=znodes_then.zxid, timestamp=znodes_then.timestamp)
+            metadata = metadata._replace(
+                image=image, zxid=znodes_then.zxid, timestamp=znodes_then.timestamp,
+                closed=sessions.closed(metadata.chroot),
+            )  # fmt: skip
     except UnreadableError as error:
         problems.append(MetadataProblem(path, str(error)))
     return metadata._replace(problems=(*problems, *metadata.problems)[:_PROBLEM_COUNT_MAX])

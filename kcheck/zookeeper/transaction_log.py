@@ -85,8 +85,8 @@ def _next(reader: JuteReader) -> ZookeeperTransaction | None:
 
 def _transaction(reader: JuteReader, begin: int) -> ZookeeperTransaction:
     try:
-        session, _, zxid, time, kind = reader.unpack(TRANSACTION, "the header of the transaction")
-        changes = _multi(reader, session) if kind == MULTI else _changes(reader, kind, session)
+        session, cxid, zxid, time, kind = reader.unpack(TRANSACTION, "the header of the transaction")
+        changes = _multi(reader, session) if kind == MULTI else _changes(reader, kind, session, cxid)
     except JuteError as error:
         raise JuteError(f"the transaction is unreadable: {error}", begin) from error
     return ZookeeperTransaction(begin, zxid, time, changes)
@@ -105,12 +105,12 @@ def _multi(reader: JuteReader, session: int) -> tuple[ZnodeChange, ...]:
     return () if failed else tuple(changes)
 
 
-def _changes(reader: JuteReader, kind: int, session: int) -> tuple[ZnodeChange, ...]:
+def _changes(reader: JuteReader, kind: int, session: int, cxid: int = 0) -> tuple[ZnodeChange, ...]:
     """Return the changes of a transaction, or of one part of a multi."""
     if kind in _CHANGES_NOTHING:
         return ()
     if kind == CLOSE_SESSION:
-        return (CloseSession(session, _closed_paths(reader)),)
+        return (CloseSession(session, _closed_paths(reader), asked=cxid != 0),)
     path = reader.string("the path")
     if kind in (DELETE, DELETE_CONTAINER):
         return (DeleteNode(path),)

@@ -303,6 +303,8 @@ def test_log_dirs_that_were_not_stopped_together(tmp_path: Path) -> None:
     """One of two may be a copy of another time: without metadata, its logs may lead."""
     here = broker(tmp_path)
     (here / "data2" / ".kafka_cleanshutdown").unlink()
+    for snapshot in here.glob("data2/*/*.snapshot"):
+        snapshot.unlink()
     shutil.rmtree(here / "data1" / "__cluster_metadata-0")
     paths = log_dirs(here)
     assert contradictions(paths, "4.3") == []

@@ -94,13 +94,16 @@ def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def stopped_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs in a log dir that was not stopped cleanly, though another one of the broker was.
+    """Look for logs that no clean stop closed, though the broker stopped cleanly.
 
-    A clean stop writes .kafka_cleanshutdown into each log dir that is not offline (LogManager.shutdown).
+    A clean stop writes .kafka_cleanshutdown into each log dir that is not offline (LogManager.shutdown). With ZooKeeper
+    the broker then closes its session (KafkaServer.shutdown).
     """
-    clean = [log_dir.path for log_dir in facts.log_dirs if log_dir.clean]
+    clean = [PremiseEvidence(log_dir.path, f"has {CLEAN_SHUTDOWN}") for log_dir in facts.log_dirs if log_dir.clean]
+    if not clean and facts.closed_session:
+        clean = [PremiseEvidence(facts.image_path or "", f"{facts.name} closed its session")]
     for log_dir in (log_dir for log_dir in facts.log_dirs if clean and not log_dir.clean):
-        own = (log.partition for log in facts.logs if log.log_dir == log_dir.path and log.start < log.end)
+        own = (log.partition for log in facts.logs if log.log_dir == log_dir.path and log.lacks_snapshot)
         names = [partition_name(*each) for each in own if not only_follows(each, facts, in_the_end=False)]
         if names:
             sentence = (
@@ -108,8 +111,7 @@ def stopped_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
                 f" {some_of(names)} was offline, or is a copy of another time"
             )
             provide = f"the newest copy of the disk; or --allow {premise.id} if this one is the newest"
-            evidence = PremiseEvidence(clean[0], f"has {CLEAN_SHUTDOWN}"), PremiseEvidence(log_dir.path, "has none")
-            yield not_seen(premise, facts, sentence, provide, *evidence)
+            yield not_seen(premise, facts, sentence, provide, clean[0], PremiseEvidence(log_dir.path, "has none"))
 
 
 def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
@@ -177,11 +179,12 @@ TABLE = (
     ),
     Premise(
         STOPPED_TOGETHER, PremiseKind.AGE, "All log dirs of the broker were stopped together.",
-        "All log dirs have .kafka_cleanshutdown, or none has one.",
-        "Nothing: a log dir may have been offline. Not seen where only some log dirs have this file, and another one"
-        " has a log that may lead.",
+        "All log dirs have .kafka_cleanshutdown, or none has one. ZooKeeper shows no clean stop without this file.",
+        "Nothing: a log dir may have been offline. Not seen where a clean stop left no such file. A log that may"
+        " lead then has no producer snapshot at its end.",
         "The broker starts and may lead without the records that were written since.",
         "Bring the newest disk, or start the broker after the others (kcheck recover).",
-        "LogManager.shutdown 0.8.1 to 4.3.1", stopped_together, ends_start=False, may_lack=True,
+        "LogManager.shutdown 0.8.1 to 4.3.1; KafkaServer.shutdown 0.8.2 to 3.9", stopped_together, ends_start=False,
+        may_lack=True,
     ),
 )  # fmt: skip

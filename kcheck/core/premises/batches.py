@@ -97,8 +97,9 @@ def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
 
 def snapshot_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that may lack records, because a clean stop left no producer snapshot at their end."""
-    for log in facts.logs:
-        if not log.lacks_snapshot or any(records.known_by is not None for records in log.missing):
+    clean = {log_dir.path for log_dir in facts.log_dirs if log_dir.clean}
+    for log in (log for log in facts.logs if log.lacks_snapshot and log.log_dir in clean):
+        if any(records.known_by is not None for records in log.missing):
             continue  # Another file shows how many are missing.
         name = partition_name(*log.partition)
         sentence = f"{name} ends at {log.end}, but the broker stopped cleanly and left no producer snapshot there"

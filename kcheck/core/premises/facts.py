@@ -83,7 +83,7 @@ class LogFacts(NamedTuple):
     closed_at: Offset | None = None
     """The log end at the last clean shutdown; None if it was unclean, or without a checkpoint."""
     lacks_snapshot: bool = False
-    """True if the stop was clean and left no producer snapshot at the log end, as every clean stop does."""
+    """True if no producer snapshot is at the log end, as every clean stop leaves one."""
     unread_size: int = 0
     """Number of bytes at its end without a batch. The broker truncates them, and they may hold records."""
 
@@ -196,6 +196,8 @@ class BrokerFacts(NamedTuple):
     """The nodes given next to it that do not start, or controllers whose settings lead to another node's disk."""
     keyless_logs: tuple[KeylessLog, ...] | None = None
     """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
+    closed_session: bool = False
+    """True if its last session at ZooKeeper ended by a request, as at the end of a clean stop."""
     elected: QuorumState | None = None
     """Its own quorum-state."""
     voter_lists: tuple[VoterList, ...] = ()

@@ -1,0 +1,39 @@
+"""The ends of the brokers' sessions in the transactions that a starting ZooKeeper server applies."""
+
+from collections.abc import Mapping
+
+from kcheck.model.znodes import CloseSession, CreateNode, Znode, ZookeeperTransaction
+
+_IDS = "/brokers/ids/"
+
+
+class BrokerSessions:
+    """Sees which brokers closed their last session, as each does at the end of a clean stop.
+
+    The request of a client has a number. The server closes an expired session by a request without one
+    (ZooKeeperServer.close 3.4 to 3.9; KafkaServer.shutdown 0.8.2 to 3.9).
+    """
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._registered: dict[str, int] = {}
+        self._closed: set[str] = set()
+
+    def observe(self, znodes: Mapping[str, Znode], transaction: ZookeeperTransaction | None) -> None:
+        """Note what the transaction changed; None begins a replay."""
+        if transaction is None:
+            own = {path: znode.ephemeral_owner for path, znode in znodes.items() if _IDS in path}
+            self._registered, self._closed = own, set()
+            return
+        for change in transaction.changes:
+            if isinstance(change, CreateNode) and _IDS in change.path:
+                self._registered[change.path] = change.ephemeral_owner
+                self._closed.discard(change.path)
+            elif isinstance(change, CloseSession) and change.asked:
+                self._closed |= {path for path, owner in self._registered.items() if owner == change.session}
+
+    def closed(self, chroot: str) -> frozenset[int]:
+        """Return the brokers of a cluster that closed their last session themselves."""
+        prefix = f"{chroot}{_IDS}"
+        names = (path.removeprefix(prefix) for path in self._closed if path.startswith(prefix))
+        return frozenset(int(name) for name in names if name.isdecimal())

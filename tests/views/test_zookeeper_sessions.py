@@ -1,0 +1,36 @@
+"""The ends of sessions: the request of a client has a number, that of an expired session has none."""
+
+from pathlib import Path
+
+from kcheck.model.znodes import CloseSession, CreateNode, Znode, ZookeeperTransaction
+from kcheck.views.zookeeper_copy import read_zookeeper
+from kcheck.views.zookeeper_sessions import BrokerSessions
+from tests.oracle.incidents import kept
+
+MANY = CreateNode("/other", None, 5)
+
+
+def test_the_last_session_of_each_broker_counts() -> None:
+    """A later one that expired, or goes on, is no clean stop."""
+    sessions = BrokerSessions()
+    sessions.observe({"/k/brokers/ids/9": Znode(None, ephemeral_owner=9), "/other": Znode(None)}, None)
+    changes = [
+        (MANY, CreateNode("/brokers/ids/1", None, 1), CreateNode("/brokers/ids/2", None, 2)),
+        (CreateNode("/brokers/ids/3", None, 3), CreateNode("/brokers/ids/x", None, 3)),
+        (CloseSession(1, (), asked=True),), (CloseSession(2, ()),), (CloseSession(3, (), asked=True),),
+        (CreateNode("/brokers/ids/3", None, 4),), (CloseSession(9, (), asked=True),),
+    ]  # fmt: skip
+    for zxid, of in enumerate(changes):
+        sessions.observe({}, ZookeeperTransaction(0, zxid, 0, of))
+    assert (frozenset({1}), frozenset({9})) == (sessions.closed(""), sessions.closed("/k"))
+    sessions.observe({}, None)
+    assert frozenset() == sessions.closed("")
+
+
+def test_brokers_that_were_stopped_or_killed(tmp_path: Path) -> None:
+    """Of two clusters of 3.9.2: one was shut down, of the other two brokers were killed, the third at the end."""
+    ends = {}
+    for name in ("3.9.2-zk-nothing-k7", "3.9.2-zk-remove-last-z9b"):
+        folder = kept.unpacked(kept.PLACE / f"{name}.tar.xz", tmp_path / name).folder
+        ends[name] = read_zookeeper(str(folder / "zookeeper")).closed
+    assert [{1, 2}, set()] == [*map(set, ends.values())]
