@@ -7,11 +7,10 @@ of `kcheck.core.releases.releases`), and behavior that depends on more than the 
 from kcheck.model.behaviour import Behaviour
 from kcheck.model.directory_behaviours import DirectoryBehaviours
 from kcheck.model.replication_behaviours import ReplicationBehaviours
-from kcheck.model.setting_behaviours import SettingBehaviours
 from kcheck.model.tool_behaviours import ToolBehaviours
 
 
-class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, ToolBehaviours):
+class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
     """The table."""
 
     # KRaft and ZooKeeper.
@@ -379,6 +378,6 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
     )
 
 
-_TABLES = (Behaviours, DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, ToolBehaviours)
+_TABLES = (Behaviours, DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours)
 BEHAVIOURS = tuple(row for table in _TABLES for row in vars(table).values() if isinstance(row, Behaviour))
 """Every row, in the order of the table."""

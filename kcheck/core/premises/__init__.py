@@ -12,6 +12,7 @@
 - `resources`: are the mounts, the bytes and the maps there that a start needs?
 - `setting_relations`: does a setting contradict others?
 - `listeners`: may a node have these listeners and voters?
+- `security`: can the listeners of a node load their keys, logins and classes?
 - `limits`: which values of settings does each release refuse?
 - `settings`: does the release accept the settings and the configurations of topics?
 - `elections`: was, or is, a replica elected that is not in sync?
