@@ -247,6 +247,7 @@ def recover_metadata(
     voter: str | None = None,
     standalone: bool = False,
     bootstrap: bool = False,
+    zookeeper: bool = False,
     force: bool = False,
     out: Path | None = None,
     kafka: str | Release = AUTO,
@@ -256,7 +257,8 @@ def recover_metadata(
     `nodes` are the log dirs of every broker and of a new, formatted controller, as texts `NODE=PATH`. `answers` is a
     file with facts that only the user knows. `dead` are nodes that never come back. `voter` is the new controller, as
     NODE or NODE@HOST:PORT. With `standalone` the cluster is one broker, for reading. With `bootstrap` the controller
-    gets the metadata as its first records, and starts before the brokers. `out` is a directory for the plan of each
+    gets the metadata as its first records, and starts before the brokers. With `zookeeper`
+    there is no controller, and an empty ZooKeeper gets the metadata. `out` is a directory for the plan of each
     node, the answers file and the runbook.
     """
     from kcheck.core.rescue.answers import NONE
@@ -272,6 +274,7 @@ def recover_metadata(
         answers_path=path,
         standalone=standalone,
         bootstrap=bootstrap,
+        zookeeper=zookeeper,
         force=force,
     )
     texts = texts_of(nodes)

@@ -23,6 +23,10 @@ Bootstrap = Annotated[
     bool, typer.Option("--bootstrap", help="Write bootstrap.checkpoint, not a snapshot: the controller starts first.")
 ]
 
+Zookeeper = Annotated[
+    bool, typer.Option("--zookeeper", help="Write znodes for an empty ZooKeeper, for brokers of 2.4 to 3.9.")
+]
+
 
 @with_common
 def recover_metadata(
@@ -33,6 +37,7 @@ def recover_metadata(
     voter: VoterOption = None,
     standalone: Standalone = False,
     bootstrap: Bootstrap = False,
+    zookeeper: Zookeeper = False,
     force: Force = False,
     out: QuorumOut = None,
 ) -> None:
@@ -43,6 +48,6 @@ def recover_metadata(
         raise UsageError("name the log dirs of every broker, and of a new controller, as NODE=PATH")
     answer = api.recover_metadata(
         *nodes, answers=answers, dead=dead or (), voter=voter, standalone=standalone, bootstrap=bootstrap,
-        force=force, out=out, kafka=common.release(nodes),
+        zookeeper=zookeeper, force=force, out=out, kafka=common.release(nodes),
     )  # fmt: skip
     common.write_answer(answer.report(), failed=lambda: bool(answer.refusals))

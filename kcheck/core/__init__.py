@@ -1,11 +1,12 @@
-"""Kafka's decisions as pure functions: values in, values out, no file and no clock.
+"""Kafka's decisions as pure functions of values, without files and clock.
 
 A partition is a log, and several brokers keep a copy of it, a replica. One replica leads, the others follow and fetch
-from it. Every record has an offset. A leader stamps its leader epoch on each batch that it writes, so an epoch tells
-which leader wrote which offsets. Every function here takes the state of a log or a log dir as a value and, where
-releases of Kafka differ, a `Release`. It returns what that release would do. Docstrings name Kafka's class and method.
+from it. Every record has an offset. A leader stamps its leader epoch on each batch that it writes. So an epoch tells
+which leader wrote which offsets. Every function here takes the state of a log or a log dir as a value. If releases of
+Kafka differ, it also takes a `Release`, and returns the result of that release. Docstrings name Kafka's class and
+method.
 
-In the order in which a command meets them; each imports only those above it:
+In the order in which a command meets them (each imports only packages above it):
 
 - `sums`: What is the sum of counts if some are unknown?
 - `hash_order`: In which order do Java's and Scala's hash tables iterate?
@@ -16,5 +17,5 @@ In the order in which a command meets them; each imports only those above it:
 - `replication`: Where does a follower truncate, and which records does it lose?
 - `election`: Who leads each partition, and what does each choice cost?
 - `rescue`: How does a cluster come back from its disks alone?
-- `premises`: What does a good answer about a start rest on, and do the files show it?
+- `premises`: Which assumptions does a good answer need, and do the files show them?
 """

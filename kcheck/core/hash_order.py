@@ -1,6 +1,6 @@
-"""The order in which Java's and Scala's hash tables iterate over longs: the order of producers in a snapshot.
+"""The order in which Java's and Scala's hash tables iterate over longs, as producers in a snapshot.
 
-Java turns a bucket of more than eight longs into a tree if the table has 64 buckets or more; here it stays a list.
+Java turns a bucket of more than eight longs into a tree if the table has 64 buckets or more. This module does not.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Sums of counts: of those that may not be known, and of several at once."""
+"""Sums of counts that may be unknown, and of several counts at once."""
 
 from collections.abc import Iterable
 from operator import add

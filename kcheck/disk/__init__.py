@@ -1,4 +1,4 @@
-"""Every access to log dirs, on disk, in a store or in a bundle: paths in, bytes and names out.
+"""Every access to log dirs, on disk, in a store or in a bundle, with paths in, bytes and names out.
 
 Reading:
 
@@ -32,16 +32,16 @@ Writing:
 - `backup`: What does `undo` need?
 - `signals`: When does `apply` stop after ^C?
 
-Only `apply` changes a log dir; for that time `lock` adds a `.lock` if the log dir has none. `apply` goes through
-these states, which the journal in the backup folder records:
+Only `apply` changes a log dir; for that time `lock` adds a `.lock` if the log dir has none. `apply` goes through these
+states, which the journal in the backup folder records:
 
-1. No journal: nothing is changed yet. `apply` locks the log dirs, compares every file with the plan, and copies
-   what it will replace into the backup. The journal is the last file that it writes there.
-2. `applying`: new files are written next to the old ones, then renamed over them one by one. Each file is old or new,
-   never a mixture. If the process dies, `apply` continues and `undo` goes back.
-3. `applied`: every operation is done. Running `apply` again changes nothing.
-4. `undone`: every file is as it was. `apply` can start again with the same backup.
+1. No journal: Nothing is changed yet. `apply` locks the log dirs, compares every file with the plan, and copies
+   files to be replaced into the backup. The journal is the last file that it writes there.
+2. `applying`: New files are written next to the old ones, then renamed to the old names one by one. Each file is old
+   or new, never a mixture. If the process dies, `apply` continues and `undo` goes back.
+3. `applied`: Every operation is done. Running `apply` again changes nothing.
+4. `undone`: Every file is as it was. `apply` can start again with the same backup.
 
-If the disk fails in state 2, `apply` itself takes everything back. If that fails too, `ApplyError` says how many files
-are changed.
+If the disk fails in state 2, `apply` itself undoes everything. If that fails too, `ApplyError` gives the number of
+changed files.
 """

@@ -1,8 +1,9 @@
-"""Applies a plan, and undoes it: the only module that changes a log dir.
+"""Applies a plan, and undoes it. No other module changes a log dir.
 
-`apply` locks the log dirs first. Then it checks every operation, copies what it replaces into the backup, writes every
-new file next to the old one, and syncs all of it. Only then does it rename the new files over the old ones. A rename is
-atomic, so each file is old or new whenever the process ends. After a crash `apply` continues and `undo` goes back.
+`apply` locks the log dirs first. Then it checks every operation, and copies files to be replaced into the backup. It
+writes every new file next to the old one, and syncs all of it. Only then does it rename the new files to the old names.
+A rename is atomic, so each file is old or new whenever the process ends. After a crash `apply` continues and `undo`
+goes back.
 """
 
 import contextlib
@@ -38,9 +39,9 @@ class ApplyResult(NamedTuple):
 def apply(data: bytes, folder: str) -> ApplyResult:
     """Apply a plan; `data` is the plan file. A file that already matches the plan stays as it is.
 
-    PlanError, StalePlanError, LogDirInUseError, StoppedError: nothing is changed. ApplyError: the disk failed; the
-    error says how much is changed. The folder must be empty or missing, or hold the backup of this plan; `apply` then
-    continues.
+    After a PlanError, StalePlanError, LogDirInUseError or StoppedError nothing is changed. After an ApplyError the disk
+    failed, and the error gives the extent of the changes. The folder must be empty or missing, or have the backup of
+    this plan. In this case `apply` continues.
     """
     plan = parse_plan(data)
     if any(map(lacks_digest, plan.operations)):
@@ -106,7 +107,7 @@ def _message(error: BaseException) -> str:
 
 
 def _exit_code(error: BaseException) -> int:
-    """Return the exit code for what prevented or stopped a run."""
+    """Return the exit code for the error that prevented or stopped a run."""
     if isinstance(error, KeyboardInterrupt):
         return StoppedError(signal.SIGINT).exit_code
     return error.exit_code if isinstance(error, StoppedError) else ApplyError.exit_code
@@ -131,7 +132,7 @@ class _PlanRun:
             raise PlanError(f"{self.backup.path} is corrupt, or the backup of another plan")
 
     def is_pending(self, number: int) -> bool:
-        """Whether an operation is still to do; StalePlanError if the file matches neither `before` nor `after`."""
+        """Return whether an operation is still to do; StalePlanError if the file is neither `before` nor `after`."""
         operation = self.plan.operations[number]
         directory = _is_directory(operation)
         place = self._place(operation)
@@ -359,12 +360,12 @@ class _PlanRun:
 
 
 def _is_directory(operation: FileOp) -> bool:
-    """Return whether an operation moves a directory: it keeps its attributes, and is never copied."""
+    """Return whether an operation moves a directory, which keeps its attributes, and is never copied."""
     return isinstance(operation, (Rename, SetAside)) and operation.directory
 
 
 def _signature(place: PathAt) -> tuple[int, ...] | None:
-    """Return values that change when somebody else changes the file; None if there is no file."""
+    """Return values that change when another process changes the file; None without a file."""
     status = status_at(place)  # Not its ctime: that also changes if this plan removes another hard link of the file.
     return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
 

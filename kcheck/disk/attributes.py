@@ -1,4 +1,4 @@
-"""The attributes of a file besides its bytes: mode, owner, times, and extended attributes, among them its ACL."""
+"""The attributes of a file besides its bytes (mode, owner, times, and extended attributes with its ACL)."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from typing import NamedTuple
 _UNKNOWN = (errno.ENOTSUP, errno.ENOSYS)
 """The errors of a file system without extended attributes."""
 _OF_THE_BYTES = ("security.ima", "security.evm")
-"""The kernel makes these itself from the bytes of a file; those of other bytes would lock the file."""
+"""Attributes that the kernel makes from the bytes of a file; attributes of other bytes would lock the file."""
 
 
 class Attributes(NamedTuple):
@@ -23,7 +23,7 @@ class Attributes(NamedTuple):
     times: tuple[int, int] | None = None
     """Its access and modification time, in nanoseconds since 1970; None for the time of writing."""
     xattrs: Mapping[str, bytes] | None = None
-    """Its extended attributes by name, ACLs among them; None for those that a new file gets."""
+    """Its extended attributes by name, ACLs among them; None for the attributes of a new file."""
 
 
 def attributes_of(descriptor: int) -> Attributes:
@@ -38,7 +38,7 @@ def attributes_of(descriptor: int) -> Attributes:
 
 
 def set_attributes(descriptor: int, attributes: Attributes) -> None:
-    """Give an open file its attributes: the times last, because everything else may change them."""
+    """Give an open file its attributes, the times last, because everything else may change them."""
     wanted = attributes.xattrs
     if wanted is not None:
         present = _xattrs(descriptor)

@@ -1,8 +1,8 @@
-"""The backup of a plan: the replaced files, their attributes, and how far the plan is applied.
+"""The backup of a plan, with the replaced files, their attributes, and the progress of the plan.
 
     plan.json       the plan file
     N.before        the bytes of operation N's file, or the directory that it moved here
-    journal.json    written last: without it nothing is changed yet
+    journal.json    written last, as without it nothing is changed yet
 
 A rename replaces the journal, so it is always complete.
 """
@@ -75,7 +75,7 @@ class Backup:
                 raise PlanError(f"the backup {self.path} must not be inside of {log_dir}, nor contain it")
 
     def journal(self) -> Journal | None:
-        """Return the journal; None if there is none. PlanError if it is corrupt."""
+        """Return the journal; None without one. PlanError if it is corrupt."""
         if self._descriptor < 0:
             return None
         try:
@@ -95,7 +95,7 @@ class Backup:
         return bytes(data)
 
     def make(self) -> None:
-        """Create the folder, or use one that is empty or left by an interrupted run; PlanError for any other."""
+        """Create the folder, or use an empty one, or one of an interrupted run; PlanError for any other."""
         if self._descriptor < 0:
             make_directories(os.path.abspath(self.path))
             self._open()
@@ -104,7 +104,7 @@ class Backup:
             raise PlanError(f"the backup {self.path} must be empty, but contains {foreign[0]}")
 
     def place(self, number: int) -> PathAt:
-        """Return the place of what an operation replaces."""
+        """Return the backup place of an operation."""
         return PathAt(self._descriptor, f"{number}.before")
 
     def write(self, name: str, data: bytes) -> None:
@@ -136,7 +136,7 @@ class Backup:
 
 
 def own_attributes() -> Attributes:
-    """Return the attributes of a file in a backup: it is for this user alone, whoever can read the original."""
+    """Return the attributes of a file in a backup, which only this user can read, unlike perhaps the original."""
     return Attributes(_FILE_MODE, (os.geteuid(), os.getegid()))
 
 

@@ -1,7 +1,7 @@
-"""Reads bundles of `kcheck capture`: a zip whose manifest lists the files of log dirs, read as if they were there.
+"""Reads bundles of `kcheck capture`, which are zip files with a manifest of the files of log dirs.
 
-Nothing is unpacked: a path below a bundle is looked up in the manifest, and its bytes are made as they are read.
-Bundles come from strangers. What contradicts itself is refused before anything is read from it.
+Nothing is unpacked. A path below a bundle is looked up in the manifest, and its bytes are made as they are read.
+Bundles come from strangers. A bundle that contradicts itself is refused before anything is read from it.
 """
 
 import errno
@@ -31,10 +31,10 @@ _MANIFEST_SIZE_MAX = 256 << 20
 _MEMBERS_MAX = 2_000_000
 _DIRECTORY_SIZE_MAX = 512 << 20
 _RATIO_MAX = 1 << 17
-"""A bundle may unpack to this many times its size: a batch of 1 MiB needs 20 bytes, preallocated zeros nearly none."""
+"""Maximum ratio of unpacked to packed size, as a batch of 1 MiB needs 20 bytes, preallocated zeros nearly none."""
 _RATIO_FREE = 64 << 30
 _SMALL_RATIO_MAX = 100
-"""Its small files may be this many times as large together: zip could make them a thousand times as large."""
+"""Maximum ratio for all small files together, where zip could reach a ratio of a thousand."""
 _SMALL_RATIO_FREE = 1 << 30
 _LOCAL = struct.Struct("<4s5H3I2H")
 _END = struct.Struct("<4s4H2IH")
@@ -57,7 +57,7 @@ class ZipMember(NamedTuple):
 
 
 class SizesError(UsageError):
-    """The files of a bundle are too large for its size: reading them could take any time."""
+    """The files of a bundle are too large for its size. Reading them could take any time."""
 
 
 class BundleTree(ContentTree):
@@ -66,7 +66,7 @@ class BundleTree(ContentTree):
     is_bundle = True
 
     def __init__(self, path: str) -> None:
-        """Open a bundle; UsageError if it is none, or none that is safe to read."""
+        """Open a bundle; UsageError if it is not one, or is not safe to read."""
         self.path = path
         try:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -180,7 +180,7 @@ class BundleTree(ContentTree):
         return data
 
     def content(self, path: str) -> DirectoryContent:
-        """Return the content of a directory; an OSError if it could not be listed, or is none."""
+        """Return the content of a directory; an OSError if it could not be listed, or is not a directory."""
         name = self._name(path)
         entry = self._entries.get(name)
         if entry is not None and entry.error is not None:
@@ -309,7 +309,7 @@ _OPEN: dict[str, BundleTree | None] = {}
 
 
 def bundle_of(path: str) -> BundleTree | None:
-    """Return the bundle that a path names or leads into; None if there is none."""
+    """Return the bundle that a path names or leads into; None without one."""
     at = path.find(BUNDLE_SUFFIX)
     while at >= 0:
         end = at + len(BUNDLE_SUFFIX)

@@ -1,4 +1,4 @@
-"""What stores and bundles share: trees that answer from the content of a directory, and read files by ranges."""
+"""Shared by stores and bundles, for trees that answer from directory contents, and read files by ranges."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

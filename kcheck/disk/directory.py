@@ -1,4 +1,4 @@
-"""One directory of a tree, whose files are opened by name."""
+"""One directory of a tree. Its files are opened by name."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -54,7 +54,7 @@ class Directory(ABC):
             return source.size
 
     def read_short(self, name: str) -> bytes | None:
-        """Return a whole file as `Files.read_short`."""
+        """Return a complete file, as `Files.read_short`."""
         with self.open(name) as source:
             return read(source, source.size) if source.size <= SHORT_SIZE_MAX else None
 
@@ -86,7 +86,7 @@ class _KnowsHoles(Protocol):
     """An open file that knows where the hole begins that ends it."""
 
     def filled_size(self) -> int:
-        """Return the offset of the hole; the size if there is none, or none is known."""
+        """Return the offset of the hole; the size if there is no known hole."""
 
 
 def read(source: Source, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Whose a log dir is: a plan is for the log dirs that `repair` has read, and for no other directory of that path."""
+"""The owner of a log dir. A plan is for the log dirs that `repair` has read, not for others of the same path."""
 
 from collections.abc import Iterable, Iterator
 
@@ -43,7 +43,7 @@ def known_identities(log_dirs: Iterable[tuple[Tree, str]]) -> tuple[LogDirIdenti
 
 
 def check_same(plan: Plan, *, begun: bool) -> None:
-    """Raise PlanError unless each log dir is the one that the plan was made for; `begun` if apply has changed some."""
+    """Raise PlanError unless each log dir is the planned one; `begun` if apply has changed some."""
     if len(plan.identities) != len(plan.log_dirs):
         raise PlanError("the plan does not say whose log dirs it is for (identities): make it again with kcheck repair")
     for planned, now in _untouched(plan):

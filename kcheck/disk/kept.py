@@ -1,4 +1,4 @@
-"""One look at a log dir: while a command runs, each listing and each small file of this machine is read once."""
+"""One look at a log dir. During a command each listing and each small file of this machine is read once."""
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,7 +17,7 @@ T = TypeVar("T")
 _SIZE_MAX = 16 << 20
 """Number of bytes of small files that are kept; the oldest go first."""
 _KEPT_SIZE = 320
-"""The size of each of them besides its bytes: its path, and its place."""
+"""The size of each of them besides its bytes, for its path and its place."""
 
 
 class KeptTree(LocalTree):
@@ -98,14 +98,14 @@ _LOOKING = local()
 
 
 def local_tree() -> LocalTree:
-    """Return the tree of this machine's files: within `one_look` one that reads nothing small twice."""
+    """Return the tree of this machine's files; within `one_look` it reads small files once."""
     tree: LocalTree = getattr(_LOOKING, "tree", LOCAL)
     return tree
 
 
 @contextmanager
 def one_look() -> Iterator[None]:
-    """Let every part of a command see the same listings and small files; a block in a block is part of it."""
+    """Let every part of a command see the same listings and small files; inner blocks join the outer block."""
     before = local_tree()
     if before is LOCAL:
         _LOOKING.tree = KeptTree()

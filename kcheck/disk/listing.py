@@ -15,7 +15,7 @@ class Listing(NamedTuple):
     directories: tuple[str, ...]
     """Directories, and links to a directory below this one."""
     others: tuple[str, ...]
-    """Other links, devices, sockets and pipes: kcheck does not open them."""
+    """Other links, devices, sockets and pipes, which kcheck does not open."""
     strangers: int = 0
     """Number of more files that were left out as strangers."""
 
@@ -28,7 +28,7 @@ class DirectoryContent(NamedTuple):
     directories: tuple[str, ...]
     """The names of its directories, sorted."""
     stamps: Mapping[str, str] = {}
-    """For each file of a held log dir, a text that differs once the file changes; missing if the store has none."""
+    """By file of a held log dir, a text that changes with the file; missing if the store has none."""
     others: tuple[str, ...] = ()
     """The names of links, devices, sockets and pipes, sorted; a store has none, a bundle may."""
 

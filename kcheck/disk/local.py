@@ -1,4 +1,4 @@
-"""Reads this machine's files, which may be anything: only regular ones, no links, without changing access times."""
+"""Reads this machine's files, but only regular ones, no links, without changing access times."""
 
 import errno
 import os
@@ -28,7 +28,7 @@ _ANYBODY = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
 
 
 class LocalFile:
-    """An open file of this machine: a `Source`, as long as the block of `opened` lasts."""
+    """An open file of this machine, which is a `Source` while the block of `opened` lasts."""
 
     __slots__ = ("_descriptor", "size")
 
@@ -56,7 +56,7 @@ class LocalFile:
             return None if error.errno == errno.ENXIO else position
 
     def filled_size(self) -> int:
-        """Return the offset of the hole that ends the file; its size if there is none, or none is known."""
+        """Return the offset of the hole that ends the file; its size if there is no known hole."""
         try:
             hole = os.lseek(self._descriptor, 0, os.SEEK_HOLE)
         except OSError:
@@ -113,7 +113,7 @@ class OpenedFile:
 
 
 class LocalDirectory(Directory):
-    """A directory of this machine. `follow` follows a link to a file: only for a path that the user named."""
+    """A directory of this machine. `follow` follows a link to a file, only for a path that the user named."""
 
     __slots__ = ("_at", "_follow", "_prefix")
 
@@ -154,7 +154,7 @@ class LocalDirectory(Directory):
         return OpenedFile(self._prefix + name, follow=self._follow, at=self._at, folder=folder)
 
     def read_short(self, name: str) -> bytes | None:
-        """Return a whole file as `Files.read_short`: of one that ends within the first read no status is asked for."""
+        """Return a complete file, as `Files.read_short`, mostly with one read and without its status."""
         try:
             descriptor = os.open(self._prefix + name, _FLAGS | _NOATIME, dir_fd=self._at)
         except (OSError, ValueError):

@@ -18,11 +18,11 @@ _MARK = "user.kcheck.times"
 """The attribute of a log dir whose `.lock` kcheck made: the times that the log dir had before."""
 _TIMES = re.compile(rb"(-?[0-9]{1,19}) (-?[0-9]{1,19})")
 _FLOCK = struct.Struct("hhqqi4x")
-"""The struct flock of 64-bit Linux: type, whence, start, length, process."""
+"""The struct flock of 64-bit Linux (type, whence, start, length, process)."""
 
 
 def locked_by(log_dir: str) -> int | None:
-    """Return the id of the process that holds the log dir; None if none does, or if this system does not say.
+    """Return the id of the process that holds the log dir; None without one, or if unknown on this system.
 
     The id is 0 for a process in another container.
     """
@@ -47,8 +47,8 @@ def held(log_dirs: Iterable[str]) -> Iterator[None]:
     LogDirInUseError if one is in use or cannot be locked, PlanError if a link leads to it.
 
     A missing `.lock` is created, and removed afterwards; the times of the log dir stay. If kcheck was killed meanwhile,
-    the next call removes what is left. This process must not open a `.lock` in the `with` block: closing any descriptor
-    of the file releases a POSIX lock.
+    the next call removes the leftovers. This process must not open a `.lock` in the `with` block. Closing any
+    descriptor of the file releases a POSIX lock.
     """
     import fcntl  # not on every system
 
@@ -102,7 +102,7 @@ def _lock_file(folder: int) -> tuple[int, bool]:
 
 
 def _tidied(folder: int) -> bool:
-    """Restore the times of a locked log dir if it has a mark; return whether it has one, so kcheck made its `.lock`."""
+    """Restore the times of a marked log dir; return whether it has a mark, so that kcheck made its `.lock`."""
     around, marked = os.stat(folder), _marked(folder)
     is_left = True
     try:
@@ -125,7 +125,7 @@ def _remove(folder: int) -> None:
 
 
 def _mark(folder: int, around: os.stat_result, flags: int) -> None:
-    """Keep the times of a log dir in an attribute of it, for the case of a kill before they are restored."""
+    """Keep the times of a log dir in an attribute, for the case of a kill before they are restored."""
     with contextlib.suppress(OSError):  # Not every file system has attributes; a mark that is there stays.
         os.setxattr(folder, _MARK, f"{around.st_atime_ns} {around.st_mtime_ns}".encode(), flags)
 

@@ -1,4 +1,4 @@
-"""Reads the log of a broker as numbered lines: plain or gzip, any encoding, any size, in bounded memory."""
+"""Reads the log of a broker as numbered lines, plain or gzip, any encoding, any size, in bounded memory."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ _LINE_SIZE_MAX = 64 << 10
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
 _STEP_SIZE_MIN = 256
-"""A member begins with this many bytes: what is left of them is copied at its end, and members may be empty."""
+"""Minimum number of bytes with which a member begins. The rest is copied at its end, and members may be empty."""
 _RATIO_MAX = 500
 _UNPACKED_SIZE_MIN = 256 << 20
 """A file that unpacks to more than this, and to 500 times its size, is no log."""
@@ -72,7 +72,7 @@ class LogText:
 
 
 def _last(part: bytes, newline: bytes) -> int:
-    """Return the offset of the text after the last line end; -1 if there is none."""
+    """Return the offset of the text after the last line end; -1 without a line end."""
     at = part.rfind(newline)
     while at >= 0 and at % len(newline):
         at = part.rfind(newline, 0, at)

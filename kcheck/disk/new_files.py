@@ -1,4 +1,4 @@
-"""Writes files that must not exist yet below a directory of the user's: never through a link, never into a log dir."""
+"""Writes new files below a directory of the user's, never through a link, never into a log dir."""
 
 import contextlib
 import os
@@ -18,14 +18,14 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = ".kcheck-new"
 _FILE_MODE, _DIRECTORY_MODE = 0o600, 0o700
-"""The files are for this user alone, whoever can read the log dir."""
+"""Modes that let only this user read the files, even if others can read the log dir."""
 
 
 class NewFiles:
-    """New files below `out`, one after the other; all of them get their names when the `with` block ends, or none does.
+    """New files below `out`, one after the other. They get their names together at the end of the `with` block.
 
-    They are written into a folder with a temporary name. One rename publishes a folder that did not exist; in a folder
-    that exists each file or folder is renamed. The next call removes what a killed one has left.
+    They are written into a folder with a temporary name. One rename publishes a folder that did not exist. In an
+    existing folder each file or folder is renamed. The next call removes the leftovers of a killed one.
     """
 
     def __init__(self, out: str, names: Iterable[str], *, apart_from: Iterable[str]) -> None:
@@ -68,7 +68,7 @@ class NewFiles:
             self._close()
 
     def begin(self, name: str) -> str:
-        """Create a file, sync the one before, and return the path that it gets; a folder before its name is created.
+        """Create a file, sync the one before, and return its final path; a folder is created before it.
 
         UsageError if it exists or cannot be created.
         """

@@ -1,6 +1,6 @@
-"""Writes kcheck's results: new directories, and files that are complete as soon as they exist.
+"""Writes kcheck's results, as new directories, and as files that are complete as soon as they exist.
 
-A store has no directories of its own: a directory exists as long as a file is below it.
+A store has no directories of its own. A directory exists as long as a file is below it.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ def _store(path: str) -> StoreTree | None:
 
 
 def keep_outside(checked: Iterable[str], file: str, done: str = "was checked") -> None:
-    """Raise UsageError if a file would be written inside a checked path; `done` is what is done with that."""
+    """Raise UsageError if a file would be written inside a checked path; `done` tells how the path is used."""
     target = os.path.realpath(file)
     for path in chain.from_iterable(map(_checked_paths, checked)):
         if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
@@ -34,7 +34,10 @@ def keep_outside(checked: Iterable[str], file: str, done: str = "was checked") -
 
 
 def _checked_paths(path: str) -> Iterator[str]:
-    """Yield what was read for a path: a bare file without its options, the log dir around a partition."""
+    """Yield the paths that were read for a path.
+
+    They are a bare file without its options, and the log dir of a partition.
+    """
     yield path
     while not os.path.lexists(path) and "," in path:
         path = path.rpartition(",")[0]
@@ -88,7 +91,7 @@ def let_go(descriptor: int) -> None:
 
 
 def put_in_place(path: str, to: str) -> None:
-    """Give a file or a directory its name, for good; OSError if a directory of that name has something in it."""
+    """Give a file or a directory its name, durably; OSError if a directory of that name is not empty."""
     os.rename(path, to)
     folder = os.open(os.path.dirname(to) or ".", os.O_RDONLY)
     try:
@@ -168,9 +171,9 @@ def publish(path: str, data: bytes) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """Give a new file that replaces `path` when the block ends; if the block fails, `path` stays as it was.
+    """Give a new file that replaces `path` when the block ends; after a failure `path` stays unchanged.
 
-    What is no regular file is written into: root could put a file in the place of /dev/null, or of a link.
+    Other files than regular ones are written into. Otherwise root could replace /dev/null, or a link, by a file.
     """
     if _store(path) is not None:
         with create(path) as stream:
@@ -198,7 +201,7 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def beside(path: str) -> Iterator[str]:
-    """Give a directory for files that are read again: this one, or a temporary local one if this one is in a store."""
+    """Give a directory for files that are read again, which is a temporary local one for a store."""
     if _store(path) is None:
         yield path
         return
@@ -239,7 +242,7 @@ def discard(path: str) -> None:
 
 
 def have_same(path: str, to: str) -> None:
-    """Put a file of a run, which never changes, at another path too: on one disk as a link.
+    """Put a file of a run, which never changes, at another path too, on one disk as a link.
 
     UnreadableError if it cannot be read.
     """

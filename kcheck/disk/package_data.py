@@ -1,4 +1,4 @@
-"""The tables that are part of the package: the catalog of broker messages, and the fields of documents."""
+"""The tables that are part of the package (the catalog of broker messages, and the fields of documents)."""
 
 import pkgutil
 from functools import cache

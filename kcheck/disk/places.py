@@ -1,4 +1,4 @@
-"""The files of a log dir that a plan changes, reached by name from the log dir and never through a symbolic link."""
+"""The files of a log dir that a plan changes, reached by name, and never through a symbolic link."""
 
 import errno
 import hashlib
@@ -25,7 +25,7 @@ class PathAt(NamedTuple):
     """A name in an open directory."""
 
     parent: int
-    """The descriptor of the directory; -1 of one that is still to be created."""
+    """The descriptor of the directory; -1 for one that is still to be created."""
     name: str
     """The name in it, which may not exist."""
 
@@ -188,7 +188,10 @@ def digest_of_directory(tree: Tree, path: str) -> Digest:
 
 
 def digest_of_file(tree: Tree, path: str) -> Digest:
-    """Return the digest of a file for a plan, of one in a bundle as it is at home; UnreadableError if none is known."""
+    """Return the digest of a file for a plan, in a bundle the digest of the original file.
+
+    UnreadableError if it is not known.
+    """
     return tree.digest(path) or digest_of(chunks_of(tree, path))
 
 

@@ -1,4 +1,4 @@
-"""A plan for the log dirs of this machine: where they lie here, and the digests that a bundle could not have."""
+"""A plan for the log dirs of this machine, with their paths here, and the digests missing in a bundle."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,12 @@ from kcheck.model.plan_json import parse_plan
 
 
 def plan_here(data: bytes, at: Sequence[str], folder: str) -> bytes:
-    """Return a plan file as `apply` takes it; `at` says where its log dirs are, `folder` is that of the backup.
+    """Return a plan file for `apply`; `at` are the paths of its log dirs, `folder` is the backup's folder.
 
     A text of `at` is `NAME=PATH`, or the path alone if the plan has one log dir. The name is the path in the plan, or
-    its last part. If the backup has begun with this plan, its copy is returned: files that are changed already no
-    longer show what they were. UsageError: a log dir is not named, or a name is not known; StalePlanError: a file has
-    changed since.
+    its last part. If the backup has begun with this plan, its copy is returned. Changed files no longer show their
+    former state. UsageError if a log dir is not named, or a name is not known. StalePlanError if a file has changed
+    since.
     """
     plan = parse_plan(data)
     here = placed(plan, dict(_places(plan, at)))
@@ -61,7 +61,7 @@ def _is_in_bundle(log_dir: str) -> bool:
 
 
 def _begun(folder: str) -> bytes | None:
-    """Return the plan of a backup that has begun; None if there is none."""
+    """Return the plan of a backup that has begun; None without one."""
     with Backup(folder) as backup:
         return None if backup.journal() is None else backup.read(PLAN)
 

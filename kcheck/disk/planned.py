@@ -1,6 +1,6 @@
-"""Log dirs as a plan would leave them: a tree over another one, in which the operations of the plan are made.
+"""Log dirs as a plan would leave them. This tree is over another one, and applies the plan's operations.
 
-Nothing is written. What a plan does not touch is read from the tree below.
+Nothing is written. Files that a plan does not touch are read from the tree below.
 """
 
 import errno
@@ -30,7 +30,7 @@ class PlannedTree(Tree):
     __slots__ = ("_below", "_operations")
 
     def __init__(self, tree: Tree, log_dirs: Mapping[str, str], operations: tuple[FileOp, ...]) -> None:
-        """Take the tree below, the log dirs as they are named here, by their paths in the plan, and the operations."""
+        """Take the tree below, the log dirs here by their paths in the plan, and the operations."""
         self._below = tree
         self._operations: dict[str, dict[str, FileOp]] = {}
         for operation in operations:
@@ -78,7 +78,7 @@ class PlannedTree(Tree):
         return _listed(self._below.listing(below, strange), operations)
 
     def states(self, path: str) -> list[tuple[str, object, int, object]]:
-        """Return the states of a directory as it lies, as `Tree.states`."""
+        """Return the states of a directory on disk, as `Tree.states`."""
         return self._below.states(self._of(path)[0])
 
     def _at(self, path: str) -> tuple[str, FileOp | None]:
@@ -116,7 +116,7 @@ class PlannedTree(Tree):
         return self._below.is_directory(below) if operation is None else self.file_type(path) == stat.S_IFDIR
 
     def is_empty(self, path: str) -> bool:
-        """Return whether a directory is known to be empty as `Tree.is_empty`; one that the plan changes is not."""
+        """Return whether a directory is known to be empty, as `Tree.is_empty`; False if the plan changes it."""
         return absolute(path) not in self._operations and self._below.is_empty(path)
 
     def real(self, path: str) -> str:
@@ -135,7 +135,7 @@ class PlannedDirectory(Directory):
     __slots__ = ("_below", "_operations")
 
     def __init__(self, path: str, below: Directory, operations: _InDirectory) -> None:
-        """Take its path, what is there now, and the operations in it."""
+        """Take its path, the present directory, and the operations in it."""
         self.path: str = path
         self._below, self._operations = below, operations
 
@@ -206,7 +206,7 @@ class PlannedDirectory(Directory):
 
 
 class _EditedSource(CopyingSource):
-    """An open file whose bytes are changed, or whose end is cut off, as they are read."""
+    """An open file with changed bytes, or a truncated end, as they are read."""
 
     __slots__ = ("_changes", "_source", "size")
 

@@ -13,12 +13,12 @@ class _ThreadQuota(local):
     size: int | None = None
     """Number of bytes that it may read before TooMuchReadError; None without a limit."""
     share: int | None = None
-    """How much it may read before it waits for other threads; None if it need not, or has waited already."""
+    """Number of bytes that it may read before it waits for other threads; None without a limit."""
 
 
 _QUOTA = _ThreadQuota()
 _SHARE = 16 << 20
-"""Number of bytes that each thread may hold: enough for most directories."""
+"""Number of bytes that each thread may hold, which is enough for most directories."""
 _LARGE_READERS = BoundedSemaphore(4)
 """The threads that may hold more, up to their own limit."""
 

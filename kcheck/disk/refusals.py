@@ -13,7 +13,7 @@ T = TypeVar("T")
 TreeT = TypeVar("TreeT")
 
 MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-"""The errors that say that a path leads to nothing: kcheck asks for files that need not exist."""
+"""Errors that mean a missing path, as kcheck asks for files that need not exist."""
 
 
 _NUL = "embedded null byte"
@@ -27,7 +27,7 @@ class _Collecting(local):
 
 
 class Refusals(dict[str, str]):
-    """The paths that are refused, each with the reason; a `with` block fills it with what its thread asks for."""
+    """The refused paths, each with the reason; a `with` block collects the requests of its thread."""
 
     __slots__ = ()
 
@@ -77,7 +77,8 @@ def unreadable(error: OSError | ValueError, path: str) -> UnreadableError:
 def word_for(error: OSError | ValueError) -> str:
     """Return the operating system's message for an error.
 
-    For a name with a NUL it is kcheck's own: Python refuses such a name itself, each release in other words.
+    For a name with a NUL the message is kcheck's own. Python refuses that name itself, with other words in each
+    release.
     """
     if isinstance(error, OSError):
         return error.strerror or str(error)
@@ -97,7 +98,7 @@ def readable(ask: Callable[Concatenate[TreeT, str, P], T]) -> Callable[Concatena
 
 
 def asked_twice(ask: Callable[[], T]) -> T:
-    """Return an answer, the second one if something was refused during the first: a network disk fails for a moment."""
+    """Return an answer, the second one if something was refused during the first, as network disks fail briefly."""
     with Refusals() as refused:
         answer = ask()
     return ask() if refused else answer

@@ -23,7 +23,7 @@ _OF_CONTAINERS = ("overlay", "aufs", "fuse.fuse-overlayfs")
 
 
 def rights_of(log_dir: str, path: str = "") -> Rights | None:
-    """Return the rights of a path in a log dir on a local disk, through links; None if there are none to see."""
+    """Return the rights of a path in a log dir on a local disk, through links; None if unknown."""
     try:
         status = os.stat(join(log_dir, path))
     except (OSError, ValueError):
@@ -32,7 +32,7 @@ def rights_of(log_dir: str, path: str = "") -> Rights | None:
 
 
 def rights_in(log_dir: str, directory: str, wanted: Callable[[str], object]) -> Iterator[PlainRights]:
-    """Yield the rights of the wanted regular files in a directory of a log dir; of none if it cannot be listed."""
+    """Yield the rights of the wanted regular files in a directory of a log dir; nothing if it is unreadable."""
     try:
         folder = os.open(join(log_dir, directory), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

@@ -22,7 +22,7 @@ class _State:
 
 @contextmanager
 def taken() -> Iterator[None]:
-    """Take the signals until the block ends: each raises StoppedError at once, unless `at_steps` holds it back."""
+    """Take the signals until the block ends. Each raises StoppedError at once, unless `at_steps` delays it."""
     if threading.current_thread() is not threading.main_thread():
         yield  # Python hands signals to the main thread only.
         return
@@ -39,9 +39,9 @@ def taken() -> Iterator[None]:
 
 @contextmanager
 def at_steps() -> Iterator[None]:
-    """Hold the signals back during the block: they raise StoppedError at the next call of `step`.
+    """Delay the signals during the block. They raise StoppedError at the next call of `step`.
 
-    They stay held back after an error, so that it can be reported.
+    They stay delayed after an error, so that it can be reported.
     """
     _State.is_at_steps, _State.arrived = True, None
     yield
@@ -59,7 +59,7 @@ def at_once() -> Iterator[None]:
 
 
 def step() -> None:
-    """Raise StoppedError if a signal was held back: here apply and undo can stop."""
+    """Raise StoppedError if a signal was delayed. Apply and undo can stop at these places."""
     number, _State.arrived = _State.arrived, None
     if number is not None:
         raise StoppedError(number)

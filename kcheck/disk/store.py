@@ -1,8 +1,8 @@
-"""Log dirs in S3 and other stores that fsspec supports: one listing for each log dir, and reads of byte ranges.
+"""Log dirs in S3 and other stores of fsspec, by one listing for each log dir, and byte ranges.
 
-A path is remote only below a mounted root. Every failure of a store becomes an OSError, whatever its client raises; one
-to read a file, or to list a directory that is in no listing of a log dir, that says nothing about it, a
-StoreFailedError.
+A path is remote only below a mounted root. Every failure of a store becomes an OSError, whatever its client raises.
+Some failures say nothing about the file or directory. They become a StoreFailedError while a file is read. They also do
+while a directory outside of a log dir's listing is listed.
 """
 
 import errno
@@ -33,16 +33,16 @@ _PASSING = (
     errno.EIO, getattr(errno, "EREMOTEIO", errno.EIO), errno.EBUSY, errno.ETIMEDOUT, errno.EPIPE, errno.ECONNRESET,
     errno.ECONNREFUSED, errno.ECONNABORTED, errno.EHOSTUNREACH, errno.ENETUNREACH,
 )  # fmt: skip
-"""Errors that say nothing about the file: the store is busy, cannot be reached, or has sent an incomplete answer."""
+"""Errors that say nothing about the file. The store is busy, unreachable, or has sent an incomplete answer."""
 _STAMPS = ("ETag", "etag", "generation", "LastModified", "last_modified", "updated", "mtime", "modified", "created")
 """The attributes by which stores tell a changed file from the old one."""
 
 
 class StoreTree(ContentTree):
-    """A file system of fsspec that keeps the listings of log dirs between `hold` and `drop`."""
+    """A file system of fsspec that keeps the listings of log dirs from `hold` to `drop`."""
 
     def __init__(self, root: str, system: Callable[[], Any]) -> None:
-        """Make the file system of a root with `system`; each process makes its own: clients do not survive a fork."""
+        """Make the file system of a root with `system`, once in each process, as clients do not survive a fork."""
         self._root = root
         self._made: tuple[int, Any] = (os.getpid(), system())
         self._make = system
@@ -61,10 +61,10 @@ class StoreTree(ContentTree):
 
     @readable
     def hold(self, path: str) -> None:
-        """List everything below a log dir once, with sizes: one request for each thousand files.
+        """List everything below a log dir once, with sizes, by one request for each thousand files.
 
-        An empty listing is not kept: the log dir may be missing, and the next listing reports that. A failure is: no
-        other listing then shows a part of it.
+        An empty listing is not kept. The log dir may be missing, and the next listing reports that. A failure is kept,
+        so that no other listing shows a part of it.
         """
         if path not in self._held:
             try:
@@ -119,7 +119,7 @@ class StoreTree(ContentTree):
 
     @readable
     def is_directory(self, path: str) -> bool:
-        """Return whether something is below a path: a store has no empty directories."""
+        """Return whether there is a file below a path, as a store has no empty directories."""
         content = self._found(path)
         return bool(content.sizes or content.directories)
 
@@ -263,7 +263,7 @@ class RemoteFile(CopyingSource):
         return self._block[position - self._start : end - self._start]
 
     def next_data(self, position: int) -> int:
-        """Return the position itself: a store has no holes."""
+        """Return the position itself, as a store has no holes."""
         return position
 
 
@@ -329,7 +329,7 @@ def mount(path: str) -> None:
 
 
 def _system(root: str, prefix: str, options: Mapping[str, object]) -> Any:
-    """Return the file system of a root; `prefix` has its scheme, and its host and port if the scheme has them."""
+    """Return the file system of a root; `prefix` has its scheme, and perhaps its host and port."""
     try:
         from fsspec.core import url_to_fs  # only for roots that are URLs
 

@@ -1,4 +1,4 @@
-"""What a path is in: this machine's files, a store, or a bundle. A command asks once for each path that it is given."""
+"""The trees of paths (this machine's files, a store, or a bundle). A command asks once for each given path."""
 
 import stat
 from collections.abc import Iterator
@@ -20,9 +20,10 @@ _READ_COUNT_MAX = 16
 
 
 class Tree:
-    """Where files are. Methods take the paths that users see; UnreadableError where the system or a store refuses one.
+    """The place of files. Methods take the paths that users see.
 
-    Other processes can be given one: a store or a bundle is then opened there again.
+    UnreadableError if the system or a store refuses a path. A tree can be given to other processes, which open a store
+    or a bundle again.
     """
 
     __slots__ = ()
@@ -32,7 +33,7 @@ class Tree:
     """True if it is a bundle of `kcheck capture`."""
 
     def directory(self, path: str, *, follow: bool = False) -> Directory:
-        """Return a directory; `follow` follows a link to a file: only for a path that the user named."""
+        """Return a directory; `follow` follows a link to a file, only for a path that the user named."""
         raise NotImplementedError
 
     def open(self, path: str, *, follow: bool = False) -> AbstractContextManager[Source]:
@@ -49,7 +50,7 @@ class Tree:
         raise NotImplementedError
 
     def states(self, path: str) -> list[tuple[str, object, int, object]]:
-        """Return values that differ once a directory changes: names, types, sizes and times (ns since 1970), sorted.
+        """Return values that change with a directory (names, types, sizes and times in ns since 1970), sorted.
 
         UnreadableError too if its store shows only sizes.
         """
@@ -66,11 +67,14 @@ class Tree:
         raise NotImplementedError
 
     def file_type(self, path: str) -> int | None:
-        """Return the type bits of the mode of a path, not of the target of a link; None if nothing is there."""
+        """Return the type bits of the mode of a path, not of a link's target; None if it is missing."""
         raise NotImplementedError
 
     def is_directory(self, path: str) -> bool:
-        """Whether a path is a directory; on disk a link that the user named is followed. A store has no empty ones."""
+        """Return whether a path is a directory, on disk also through a link that the user named.
+
+        A store has no empty directories.
+        """
         return self.file_type(path) == stat.S_IFDIR
 
     def is_empty(self, path: str) -> bool:
@@ -92,7 +96,7 @@ class Tree:
         return False
 
     def digest(self, path: str, *, directory: bool = False) -> "Digest | None":
-        """Return the digest of a file or directory on this host, as a bundle knows it; None: read it.
+        """Return the digest in a bundle of a file or directory of its host; None outside of bundles.
 
         UnreadableError if the bundle has none.
         """
@@ -125,7 +129,7 @@ def real_path(path: str) -> str:
 
 
 def logs_in(path: str) -> tuple[str, ...]:
-    """Return the paths of the logs of brokers in a bundle; none of any other path."""
+    """Return the paths of the logs of brokers in a bundle; empty for any other path."""
     from kcheck.disk.bundle import BundleTree
 
     tree = tree_of(path) if path.endswith(BUNDLE_SUFFIX) else None
@@ -136,8 +140,8 @@ def logs_in(path: str) -> tuple[str, ...]:
 def bounded(tree: Tree, path: str, size_max: int | None) -> Iterator[None]:
     """Let this thread read at most `size_max` bytes of a directory in a store; TooMuchReadError beyond that.
 
-    With None the limit is several times the size of the directory. A read with a `size_max` is held in memory, so all
-    threads share a limit; a read without one goes by windows and is not held.
+    With None the limit is several times the size of the directory. Reads with a `size_max` are in memory, so all
+    threads share a limit. A read without one goes by windows, and needs little memory.
     """
     if not tree.is_remote:
         yield

@@ -1,4 +1,4 @@
-"""Typed answers as JSON documents: the only place where a value becomes the fields of an answer.
+"""Typed answers as JSON documents. Only this package turns a value into the fields of an answer.
 
 In: the values of `model` and `core`. Out: rows, which are mappings of plain values, in the order of the document.
 Nothing is decided in these modules, and nothing reads a row back. `kcheck.tables` has the same values as columns of
@@ -8,15 +8,15 @@ published tables. Field names are an interface for scripts, so they do not chang
 - `inspection`: Which values does `kcheck inspect` return?
 - `remote_log`: Which part of a partition is in remote storage?
 - `inspect`, `predict`, `explain`: Which rows does the answer of a command about one broker have?
-- `election_verdict`, `next_start`, `preflight`, `strays`, `unserved`: Which sentences say what `core` decides?
+- `election_verdict`, `next_start`, `preflight`, `strays`, `unserved`: Which sentences describe the decisions of `core`?
 - `decision`: What do starting everything now and a plan lose, in sentences?
 - `first_repairs`: What do repairs before an election change, in sentences and rows?
-- `premises`: Which rows does an answer about a start have for what it rests on?
+- `premises`: Which rows does an answer about a next start have for its assumptions?
 - `truncation`, `election`, `verification`, `cluster`: Which rows does the answer of a command about several have?
 - `recovery`: Which rows do the steps of a recovery have?
-- `recovery_next`: Which fields say how far a cluster is with a plan?
-- `recovery_quorum`: Which rows and sentences say what is left of the controllers?
-- `recovery_metadata`: Which rows and sentences say what comes back from disks alone?
+- `recovery_next`: Which fields describe the progress of a cluster with a plan?
+- `recovery_quorum`: Which rows and sentences describe the remaining controllers?
+- `recovery_metadata`: Which rows and sentences describe the metadata from disks alone?
 - `simulation`: Which rows does a simulated history have?
 - `next_commands`: Which findings and pages lead to which next command?
 - `table`: Which rows does an answer have if it is one table, for csv and parquet?

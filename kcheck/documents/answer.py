@@ -1,4 +1,4 @@
-"""The base class of answers: conversion to the JSON document of the command, or to an Arrow table."""
+"""The base class of answers, which converts them to the JSON document of the command, or to an Arrow table."""
 
 import json
 from abc import abstractmethod
@@ -48,7 +48,7 @@ class ReportFields(TypedDict, total=False):
 class Answer:
     """The typed result of one verb.
 
-    Values that are read lazily can be read only once: use either `to_dict()` or the values.
+    Values that are read lazily can be read only once. Use either `to_dict()` or the values.
     """
 
     __slots__ = ()
@@ -141,7 +141,7 @@ class BrokerAnswer(Answer):
 
 
 def compared(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Row, ...] | None]:
-    """Return rows, all still to be read, and the same rows for `outcomes`; None if they are too many to compare."""
+    """Return rows, all still unread, and the same rows for `outcomes`; None if there are too many."""
     first = tuple(islice(rows, COMPARED_COUNT_MAX + 1))
     return chain(first, rows), None if len(first) > COMPARED_COUNT_MAX else first
 
@@ -155,7 +155,7 @@ def outcomes_of(findings: Iterable[Finding]) -> Outcomes:
 
 
 def name_of(topic: str | None, partition: int | None) -> str:
-    """Return the name of a partition; that of a bare file says nothing of it."""
+    """Return the name of a partition; a bare file has no partition."""
     return "bare file" if topic is None else partition_name(topic, partition)
 
 

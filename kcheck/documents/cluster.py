@@ -1,4 +1,4 @@
-"""What the controllers know as JSON: copies, quorum, features, brokers, partitions, and the history of one of them."""
+"""The controllers' metadata as JSON (copies, quorum, features, brokers, partitions, and a partition's history)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ def leader_of(standing: Quorum) -> tuple[int | None, int]:
 
 
 def quorum_row(standing: Quorum) -> Row:
-    """Return the row of the controllers: who leads, since which epoch, who elects."""
+    """Return the row of the controllers (leader, epoch, and voters)."""
     leader, epoch = leader_of(standing)
     return {
         "leader": leader,
@@ -75,7 +75,7 @@ def copy_row(standing: CopyStanding, quorum: Quorum) -> Row:
 
 
 def problem_row(problem: MetadataProblem) -> Row:
-    """Return the row of what cannot be read."""
+    """Return the row of an unreadable place."""
     return {"place": problem.place, "why": problem.why}
 
 
@@ -110,7 +110,7 @@ def controller_row(metadata: ZookeeperMetadata) -> Row:
 
 
 def pending_row(metadata: ZookeeperMetadata) -> Row:
-    """Return the last transaction, what the controller has not done or seen yet, and how far a migration came."""
+    """Return the last transaction, the pending changes of the controller, and the progress of a migration."""
     partitions = {
         "isr_changes": metadata.isr_changes, "reassigning": metadata.reassigning, "electing": metadata.electing,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The loss of starting everything now, the loss of a plan, and the proof: the sentences of a decision."""
+"""The sentences of a decision (the loss of starting everything now, the loss of a plan, and the proof)."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -11,7 +11,7 @@ from kcheck.words import agree, counted
 
 
 def decision_words(start_all: Scenario, plan: Scenario, best: Scenario, *, is_led: bool) -> Iterator[str]:
-    """Yield what starting everything now would lose, and what the plan loses; without metadata, what the best lose."""
+    """Yield the loss of starting everything now, and of the plan; without metadata, of the best leaders."""
     if start_all.offline_partitions is not None:
         yield f"Starting everything now: {_outcome(start_all)}."
         yield f"This plan: {_outcome(plan)}."
@@ -41,7 +41,7 @@ def uncounted_words(
     without: Iterable[str] = (),
     has_steps: bool,
 ) -> Iterator[str]:
-    """Yield whose records the figures do not count: no disk shows them, or no start serves them.
+    """Yield the uncounted records, which no disk shows, or no broker serves after its next start.
 
     `without` are the log dirs that are given up.
     """

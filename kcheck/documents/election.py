@@ -1,4 +1,4 @@
-"""The cost of elections as JSON: the order of starts, whole scenarios, and every candidate of every partition."""
+"""The cost of elections as JSON (the start order, complete scenarios, and every candidate of every partition)."""
 
 from collections.abc import Iterable
 
@@ -56,7 +56,7 @@ def election_outcomes(order: StartOrder, partitions: Iterable[PartitionElection]
 
 
 def is_least(scenarios: Iterable[Scenario]) -> bool:
-    """Return whether the plan loses no more than the best leaders would: no order of starts does better."""
+    """Return whether the plan loses no more than the best leaders would, so that no start order is better."""
     rows = {row.name: row for row in scenarios}
     plan, best = rows.get("plan"), rows.get("best")
     if plan is None or best is None or plan.offline_partitions is None or plan.lost.records is None:
@@ -65,12 +65,12 @@ def is_least(scenarios: Iterable[Scenario]) -> bool:
 
 
 def interrupted_row(what: str | None) -> Row:
-    """Return that the user interrupted, and what was not looked at; nothing if nobody did."""
+    """Return that the user interrupted, and the unseen parts; empty without an interrupt."""
     return {} if what is None else {"interrupted": True, "not_looked_at": what}
 
 
 def controller_row(image: ClusterImage | None, *, kraft: bool) -> Row:
-    """Return whose own configuration decides whether the controller elects uncleanly."""
+    """Return the node with the configuration that allows or forbids unclean elections of the controller."""
     return {
         "controller_id": None if image is None else image.controller,
         "controllers_otherwise": () if image is None else controllers_otherwise(image, kraft=kraft),
@@ -138,7 +138,7 @@ def partition_row(election: PartitionElection) -> Row:
 
 
 def _race_row(election: PartitionElection) -> Row | None:
-    """Return whoever can lead first if all start at once, and what is lost at most; None if that is not known."""
+    """Return every broker that can lead first if all start at once, and the maximum loss; None if not known."""
     if not election.race:
         return None
     leaders = tuple(sorted(number for number in election.race if number is not None))

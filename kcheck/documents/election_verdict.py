@@ -1,4 +1,4 @@
-"""The verdict on the elections of a cluster, in sentences: the cheapest remedy first."""
+"""The verdict on the elections of a cluster, in sentences, with the cheapest remedy first."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -34,11 +34,11 @@ def verdict(
     uncounted: Iterable[JudgedPremise] = (),
     apart: Iterable[str] = (),
 ) -> str:
-    """Return the recommendation, and its cost, for a person.
+    """Return the recommendation, and its cost, for an operator.
 
-    The partitions are `planned`, all or some; the `course` is that of all. `failing` are brokers here that do not
-    start; `why_empty` says why, of one whose partitions are not known. `uncounted` are the premises
-    whose losses no election counts, `apart` sentences about directories that it does not count.
+    The partitions are `planned`, all or some; the `course` is for all. `failing` are brokers here that do not start;
+    `why_empty` is the reason for one without known partitions. `uncounted` are the premises with losses that no
+    election counts, `apart` sentences about directories that it does not count.
     """
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
@@ -74,7 +74,7 @@ def _uncounted(premises: Iterable[JudgedPremise]) -> Iterator[str]:
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
-    """Yield which brokers to repair before anything starts: their logs may hold what the others lack."""
+    """Yield the brokers to repair before any broker starts, as their logs may hold records that the others lack."""
     if gaps:
         brokers = f"{agree(len(gaps), 'broker', 'brokers')} {listed([gap.broker_id for gap in gaps], most=len(gaps))}"
         replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
@@ -153,7 +153,7 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
 
 
 def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
-    """Yield what elections save that come before the start of a broker."""
+    """Yield the records saved by elections that come before a broker starts."""
     for number, rows in early.items():
         worse = total(row.partition.leaders[row.leader].lost for row in rows)
         better = total(row.partition.leaders[row.instead].lost for row in rows if row.instead is not None)
@@ -194,7 +194,7 @@ def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
 
 
 def _without_remote_storage(partitions: Sequence[PartitionElection]) -> Iterator[str]:
-    """Yield which partitions of __remote_log_metadata get no leader: their topics have only their local part then."""
+    """Yield the partitions of __remote_log_metadata without a leader. Their topics have only their local part."""
     rows = [row for row in partitions if row.topic == REMOTE_LOG_METADATA and row.seats is not None and not row.planned]
     if rows:
         yield (

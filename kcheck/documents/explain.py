@@ -22,7 +22,7 @@ _LINE = (
 
 
 class _LookPart(NamedTuple):
-    """A part of a command: the texts around the names of values in it; an optional one needs all its values."""
+    """A part of a command, with texts around the names of values; an optional one needs all its values."""
 
     texts: tuple[str, ...]
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ class _LookPart(NamedTuple):
 
 
 def look(rule: LogRule | None, where: LogPlace, values: Mapping[str, object]) -> str | None:
-    """Return the command to type, with what the line says filled in and the rest in capitals; None if none helps."""
+    """Return the command to type, with the values of the line, and the rest in capitals; None without one."""
     if rule is None or not rule.look:
         return None
     pieces: list[str] = []
@@ -159,7 +159,7 @@ def rule_row(rule: LogRule, catalogue: Catalogue) -> Row:
 
 
 def comparison_row(comparison: LogComparison) -> Row:
-    """Return a statement of a log next to what is on disk."""
+    """Return a statement of a log next to the facts on disk."""
     event = comparison.event
     assert event.rule is not None
     return {

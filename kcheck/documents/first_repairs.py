@@ -1,4 +1,4 @@
-"""Repairs that come before the start of any broker: what they change, as sentences and rows."""
+"""Repairs that come before any broker starts, with their changes, as sentences and rows."""
 
 from collections.abc import Mapping, Sequence
 

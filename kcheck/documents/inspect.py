@@ -56,7 +56,7 @@ def _log_dir_row(item: InspectedLogDir, detail: InspectDetail) -> Row:
 
 
 def _cache_row(cache: RemoteIndexCache, detail: InspectDetail) -> Row:
-    """Return the row of a remote-log-index-cache, with what it indexes if files are shown."""
+    """Return the row of a remote-log-index-cache, with its indexes if files are shown."""
     indexed = [segment._asdict() for segment in cache.indexed] if detail.files else None
     return {**cache._asdict(), "indexed": indexed}
 
@@ -65,7 +65,7 @@ class CheckpointState(NamedTuple):
     """The state of an offset checkpoint in a word."""
 
     status: str
-    """`ok`, `empty`, `damaged`, `unreadable` or `missing`."""
+    """The state of a file (`ok`, `empty`, `damaged`, `unreadable` or `missing`)."""
     entries: int | None = None
     """The number of its lines; None if it was not read."""
     defect: str | None = None

@@ -13,7 +13,7 @@ class InspectDetail(NamedTuple):
     """The part to show in addition to the summary of a partition."""
 
     segments: bool = False
-    """Show every segment, read from its start."""
+    """Show every segment, read completely."""
     epochs: bool = False
     """Show every leader epoch."""
     batches: bool = False
@@ -23,7 +23,7 @@ class InspectDetail(NamedTuple):
 
     @property
     def walk_all(self) -> bool:
-        """True if every segment is to be read from its start."""
+        """True if every segment is to be read completely."""
         return self.segments or self.batches
 
 
@@ -43,9 +43,10 @@ class InspectedPartition(NamedTuple):
 
     @property
     def last_stable_offset(self) -> Offset | None:
-        """The offset where consumers that read committed records stop; None if that is not known.
+        """The offset where consumers that read committed records stop; None if not known.
 
-        UnifiedLog.fetchLastStableOffsetMetadata 0.11 to 4.3.1, without those that ended above the high watermark.
+        UnifiedLog.fetchLastStableOffsetMetadata 0.11 to 4.3.1. Transactions that ended above the high watermark do not
+        count.
         """
         ends = (self.view.high_watermark, *(transaction.first_offset for transaction in (self.open or ())[:1]))
         known = [end for end in ends if end is not None]

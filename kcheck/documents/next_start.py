@@ -1,4 +1,4 @@
-"""Statements about the next start: verdicts, the effects of findings, and reasons against the start."""
+"""Statements about the next start (verdicts, the effects of findings, and reasons not to start)."""
 
 from collections.abc import Collection, Iterable
 from functools import cached_property
@@ -93,7 +93,7 @@ class StartEffects:
 
 
 def _with_loss(finding: Finding, start: PartitionPrediction) -> Finding:
-    """Return a finding about a cut with what the start loses, so that every screen has the same number."""
+    """Return a finding about a truncation with the predicted loss, so that every screen has the same number."""
     if start.lost is None or not any(claim.claimed is Claimed.CUTS for claim in finding.claims):
         return finding
     severity = Severity.WARNING if finding.severity is Severity.INFO else finding.severity

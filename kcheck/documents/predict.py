@@ -1,4 +1,4 @@
-"""The prediction of a start as JSON: a row per log dir, with its partitions."""
+"""The prediction of a next start as JSON, with a row per log dir, and its partitions."""
 
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,7 @@ def partition_row(partition: PartitionPrediction) -> dict[str, object]:
 
 
 def loss_row(lost: LostRecords) -> dict[str, object]:
-    """Return the row of records that a start or a repair loses."""
+    """Return the row of records that a next start or a repair loses."""
     bound = {} if lost.at_most is None else {"at_most": lost.at_most}
     return {**lost_row(lost), "at_least": lost.at_least, **bound}
 

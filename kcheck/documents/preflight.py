@@ -1,4 +1,4 @@
-"""Reasons against the start of a broker, in words."""
+"""Reasons not to start a broker, in words."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -23,11 +23,11 @@ class PreflightReason(NamedTuple):
     why: str
     """The reason in words."""
     log_dir: str | None = None
-    """The log dir; None for the whole broker."""
+    """The log dir; None for the complete broker."""
     partition: PartitionPrediction | None = None
-    """The partition; None for a whole log dir."""
+    """The partition; None for a complete log dir."""
     premise: str | None = None
-    """The id of the premise that it is about; None for what the simulated start shows."""
+    """The id of the premise; None for a result of the simulated start."""
 
 
 def start_reasons(start: LogDirPrediction) -> Iterator[PreflightReason]:
@@ -50,9 +50,9 @@ def _why(kind: ReasonKind, partition: PartitionPrediction) -> str:
 
 
 def premise_reasons(premises: Iterable[JudgedPremise]) -> Iterator[PreflightReason]:
-    """Yield the refuted premises, and those that something else would show.
+    """Yield the refuted premises, and the ones that further evidence would show.
 
-    Where a log dir goes offline, the start of that log dir says so.
+    If a log dir goes offline, the prediction of that log dir says so.
     """
     for premise in premises:
         if premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None:

@@ -1,4 +1,4 @@
-"""The rows of premises: what an answer about a start rests on."""
+"""The rows of premises, which are the assumptions of an answer about a next start."""
 
 from collections.abc import Iterable, Iterator
 
@@ -26,7 +26,7 @@ def loses(premise: JudgedPremise) -> bool:
 
 
 def may_lack(premise: JudgedPremise) -> bool:
-    """Return whether the broker may lack records of which no file tells how many."""
+    """Return whether the broker may lack an unknown number of records."""
     return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
@@ -38,7 +38,7 @@ def open_words(premise: JudgedPremise) -> str | None:
 
 
 def note_words(premise: JudgedPremise) -> str | None:
-    """Return the facts that kcheck did not look at, and no other file of a broker shows; None of any other premise."""
+    """Return the facts that kcheck did not look at, and that no file of a broker shows; None for other premises."""
     is_note = premise.status is PremiseStatus.NOT_SEEN and premise.provide is None
     return f"note {premise.id} {premise.sentence}" if is_note else None
 

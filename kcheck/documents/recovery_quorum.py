@@ -11,7 +11,7 @@ from kcheck.words import agree, counted, listed
 
 
 def verdict(loss: QuorumLoss) -> Iterator[str]:
-    """Yield what is lost, what must not be done, and what may be missing afterwards, as sentences."""
+    """Yield the loss, the forbidden steps, and possibly missing metadata, as sentences."""
     count, lost = len(loss.voters), loss.lost
     if loss.has_majority:
         here = len(loss.survivors) - len(loss.damaged)
@@ -48,7 +48,7 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
 
 
 def role(loss: QuorumLoss, node: RescueNode) -> str:
-    """Return what a node is in the quorum, and whether it is lost."""
+    """Return the role of a node in the quorum, and whether it is lost."""
     brokers = {number for row in loss.nodes if row.copy is not None for number in row.copy.image.brokers}
     name = "voter" if loss.is_voter(node) else "broker" if node.node_id in brokers else "new"
     return f"{name}, given up" if node.dead else name

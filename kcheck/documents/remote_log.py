@@ -12,7 +12,7 @@ _MOST = 5
 
 
 def remote_row(view: PartitionView) -> Row | None:
-    """Return the row of the remote part; None if the partition has none, or if kcheck did not look for it."""
+    """Return the row of the remote part; None without one, or if kcheck did not look for it."""
     if view.remote is None:
         return None
     remote, local_start = view.remote, local_start_of(view)

@@ -1,10 +1,10 @@
-"""The fields of all documents as JSON Schema.
+"""The fields of all documents as JSON Schema, from `fields.tsv`.
 
-`fields.tsv` has them: an object begins with a line `# NAME, COMMANDS, MEANING`, and each field is a line `NAME, TYPE,
-MEANING`. A type is `string`, `integer`, `number`, `boolean`, `any` or the name of an object. `[T]` is a list, `{T}` an
-object whose names come from the files, `T?` can be null, `=word` is one text, and `T or U` is either. A `?` after the
-name of a field says that it can be absent. A field `*` means all fields of another object, or the columns of
-a table. A later line about the same field replaces its type, and its meaning unless that is empty.
+An object begins with a line `# NAME, COMMANDS, MEANING`, and each field is a line `NAME, TYPE, MEANING`. A type is
+`string`, `integer`, `number`, `boolean`, `any` or the name of an object. `[T]` is a list. `{T}` is an object whose
+names come from the files. `T?` can be null, `=word` is one text, and `T or U` is either. A `?` after the name of a
+field means that it can be absent. A field `*` means all fields of another object, or the columns of a table. A later
+line about the same field replaces its type. It also replaces its meaning, unless that is empty.
 """
 
 import re
@@ -36,10 +36,10 @@ class Field(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """A kind of object: a whole document, or a part of one."""
+    """A kind of object, which is a complete document, or a part of one."""
 
     name: str
-    """Its name; that of a document is the value of its field `schema`."""
+    """Its name; the name of a document is the value of its field `schema`."""
     commands: tuple[str, ...]
     """The commands whose answer it is."""
     meaning: str
@@ -70,7 +70,7 @@ def shapes_of(text: str) -> dict[str, Shape]:
 
 
 def columns_of(name: str) -> dict[str, Field]:
-    """Return the columns of a table as fields; the path of a file is a field of the object around them."""
+    """Return the columns of a table as fields; the path of a file belongs to the surrounding object."""
     table = next(one for one in discover("kcheck.tables", "TABLE") if isinstance(one, Table) and one.name == name)
     return {
         column.name: Field(column.name, _COLUMN_TYPES[column.type], False, column.meaning)

@@ -1,4 +1,4 @@
-"""A simulated history as JSON: every step with its replicas, what was sent, and the verdict."""
+"""A simulated history as JSON, with every step, its replicas and messages, and the verdict."""
 
 from collections.abc import Iterable, Sequence
 
@@ -53,7 +53,7 @@ def replay_body(replay: Replay) -> dict[str, object]:
 def releases_body(replays: Iterable[Replay], changes: Iterable[Sequence[str]]) -> dict[str, object]:
     """Return the body of the document of one history under many releases.
 
-    `changes` are for each release the rules by which its outcome differs from that of the release before.
+    `changes` are for each release the rules that change its outcome, compared with the release before.
     """
     return {
         "releases": tuple(
@@ -81,7 +81,7 @@ def search_body(end: SearchEnd, scenario: str | None) -> dict[str, object]:
 
 
 def searches_body(searches: Iterable[tuple[str, bool, SearchEnd, str | None]]) -> dict[str, object]:
-    """Return the body of the document of one search under many releases: name, KRaft or not, what it has found."""
+    """Return the body of the document of one search under many releases (name, KRaft or not, and its results)."""
     return {
         "searches": tuple(
             {"kafka": kafka, "controller": "kraft" if kraft else "zookeeper", **search_body(end, scenario)}
@@ -144,7 +144,7 @@ def _epoch_rows(epochs: EpochEntries) -> tuple[Row, ...]:
 
 
 def _log_rows(node: Node) -> tuple[Row, ...]:
-    """Return the log as runs of records: which append of the history wrote them, and in which epoch."""
+    """Return the log as ranges of records, with the append of the history that wrote them, and the epoch."""
     return tuple(
         {"from": batch.base_offset, "to": batch.end_offset, "epoch": batch.epoch, "append": batch.append}
         for batch in node.batches

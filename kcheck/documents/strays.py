@@ -16,7 +16,7 @@ SET_ASIDE = ": the broker renames the directory to -stray and does not serve it"
 
 
 def removal_words(delay_ms: int | None) -> str:
-    """Return how long after its start a broker removes -delete directories; None is the default of Kafka."""
+    """Return when a started broker removes -delete directories; None is the default of Kafka."""
     default = " by default" if delay_ms is None else ""
     return f"{(DELETE_DELAY_MS if delay_ms is None else delay_ms) // 1000} s after its start{default}"
 

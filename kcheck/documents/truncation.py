@@ -51,7 +51,7 @@ def plan_row(plan: TruncationPlan) -> Row:
 
 
 def amounts_row(lost: Amounts) -> Row:
-    """Return the row of what no replica has any more, with an upper bound of each count that is not known."""
+    """Return the row of records that no replica has any more, with upper bounds of unknown counts."""
     bounds = {"at_most": lost.at_most, "committed_at_most": lost.committed_at_most}
     return {
         "records": lost.records,

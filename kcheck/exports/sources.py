@@ -17,6 +17,7 @@ from kcheck.model.names import (
     CLUSTER_METADATA,
     COMPACTED,
     CONSUMER_OFFSETS,
+    SHARE_GROUP_STATE,
     SWAP,
     DirectoryState,
     PartitionDirectory,
@@ -24,6 +25,7 @@ from kcheck.model.names import (
     parse_directory,
     parse_file,
 )
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.model.report import PartitionFilter
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
@@ -32,7 +34,7 @@ from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.words import partition_name
 
-INTERNAL = (*COMPACTED, CLUSTER_METADATA, "__share_group_state", "__remote_log_metadata")
+INTERNAL = (*COMPACTED, CLUSTER_METADATA, SHARE_GROUP_STATE, REMOTE_LOG_METADATA)
 """The topics that brokers and controllers write. From a log dir they are exported only if the filter names them."""
 _BROKER = "broker"
 """`elect --save-lost` saves the records of broker 1 in `orders-0/broker-1`."""
@@ -46,7 +48,7 @@ class SegmentFile(NamedTuple):
     name: str
     """Its name."""
     base: Offset | None
-    """The offset in its name; None if there is none."""
+    """The offset in its name; None without one."""
     disk: Files
     """The directory that opens it."""
 
@@ -105,7 +107,7 @@ class Sources(NamedTuple):
 
 
 def sources(paths: list[str], wanted: PartitionFilter) -> Sources:
-    """Return the logs of the paths; UsageError if a path has none, or if two of them are of one partition."""
+    """Return the logs of the paths; UsageError if a path has none, or if two logs are of one partition."""
     backups, targets = _split(paths)
     log_dirs = LogDirs(release(NEWEST_TESTED))
     logs, skipped, findings = list[ExportLog](), list[Skipped](), list[Finding]()

@@ -1,4 +1,4 @@
-"""Checks all brokers at once: thousands of log dirs in, Parquet tables out.
+"""Checks all brokers at once, with thousands of log dirs in, Parquet tables out.
 
 In: folders, URLs or inventories of log dirs. Out: a scan run, which is a directory of tables with `_manifest.json`.
 
@@ -7,7 +7,7 @@ In: folders, URLs or inventories of log dirs. Out: a scan run, which is a direct
 - `spark`: How does Apache Spark write a run, or decide its elections?
 - `runs`: What do finished runs show?
 
-Shared by these, where each may import those above it:
+Shared by these, where each may import modules above it:
 
 - `run_output`: Where are the tables of a run, and when is the run complete?
 - `run`: Which runs are there, and which rows do their tables have?

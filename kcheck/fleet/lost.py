@@ -1,6 +1,6 @@
-"""The parts of an earlier run that a run lacks: log dirs, and partition directories of log dirs that it has.
+"""The parts of an earlier run that a run lacks (log dirs, and partition directories of present log dirs).
 
-Both runs have their rows broker by broker, mostly in the same order, so that few brokers are held at once.
+Both runs have their rows broker by broker. Mostly the order is the same, so that few brokers are in memory at once.
 """
 
 import json
@@ -28,10 +28,10 @@ _NumberedTopic = tuple[str, int]
 
 
 def identities_of(run: FleetRun) -> Identities:
-    """Return the name of each log dir wherever it is mounted: its directory id, or its path in the broker's folder.
+    """Return the name of each log dir, whatever its mount point.
 
-    Without a directory id the only log dir of a broker is itself; of several, the last part of the path counts if it is
-    unique, and otherwise the path.
+    The name is its directory id, if it has one. Otherwise an only log dir of a broker needs no name. Of several log
+    dirs the last part of the path counts if it is unique, and otherwise the path.
     """
     of_broker: dict[Values, list[tuple[str, str | None]]] = defaultdict(list)
     columns = ("cluster", "broker", "log_dir", "directory_id")
@@ -48,7 +48,7 @@ def identities_of(run: FleetRun) -> Identities:
 
 
 def is_empty_row(directory_id: str | None, cluster_id: str | None, directories: int | None) -> bool:
-    """Return whether a row of the table `log_dirs` is of an empty one: perhaps its disk is not mounted."""
+    """Return whether a row of the table `log_dirs` is of an empty log dir. Its disk may not be mounted."""
     return not directories and (directory_id or cluster_id) is None
 
 
@@ -151,7 +151,7 @@ def _assigned(after: FleetRun, gone: Mapping[BrokerKey, Iterable[_NumberedTopic]
 def _side_by_side(
     before: FleetRun, after: FleetRun, without: set[Any]
 ) -> Iterator[tuple[BrokerKey, set[_NumberedTopic], set[_NumberedTopic]]]:
-    """Yield the partitions of each broker in both runs, without those of some log dirs of the earlier one."""
+    """Yield the partitions of each broker in both runs, without some log dirs of the earlier one."""
     waiting: tuple[dict[BrokerKey, set[_NumberedTopic]], ...] = ({}, {})
     pairs = zip_longest(_by_broker(before, without, current=True), _by_broker(after, set(), current=False))
     for pair in pairs:

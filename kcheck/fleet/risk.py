@@ -1,4 +1,4 @@
-"""Which partitions of a fleet are at risk: by an error in a replica, by what a leader cuts, by what one disk holds."""
+"""Finds the partitions of a fleet at risk, by errors in replicas, truncations under a leader, and only copies."""
 
 import heapq
 import zlib
@@ -54,7 +54,7 @@ def partitions_at_risk(
 
 
 class _PartitionLosses(NamedTuple):
-    """The loss of others under the best leader, and its only copies: offsets, and those below a high watermark."""
+    """The loss of others under the best leader, and its only copies (all, and below a high watermark)."""
 
     leader: str | None = None
     lost: int | None = None
@@ -64,7 +64,7 @@ class _PartitionLosses(NamedTuple):
 
 
 class _Risk:
-    """The risk of a partition: counts of fatal findings and errors, on which brokers, and possible losses."""
+    """The risk of a partition, with counts of fatal findings and errors, their brokers, and possible losses."""
 
     __slots__ = ("brokers", "counts", "losses", "rules")
 
@@ -76,13 +76,13 @@ class _Risk:
 
     @property
     def verdict(self) -> Severity:
-        """A leader that cuts what was committed drops something; what one disk holds can still be fetched from it."""
+        """The verdict. A loss of committed records is an error. Records on only one disk can still be fetched."""
         if self.counts[Severity.FATAL]:
             return Severity.FATAL
         return Severity.ERROR if self.counts[Severity.ERROR] or self.losses.lost_below else Severity.WARNING
 
     def order(self) -> tuple[int, ...]:
-        """Return the sort key: by the verdict, then the most corrupt replicas first."""
+        """Return the sort key (the verdict, then the most corrupt replicas first)."""
         fatal, error = self.counts.values()
         committed = (self.losses.lost_below or 0, self.losses.alone_below or 0)
         return (-self.verdict.rank, -len(self.brokers), -fatal, -error, *(-count for count in committed))
@@ -112,7 +112,7 @@ def _risks(run: FleetRun, kinds: set[Kind], wanted: Callable[[Partition], bool])
 
 
 def _add_losses(run: FleetRun, risks: dict[Partition, _Risk], wanted: Callable[[Partition], bool]) -> None:
-    """Add what can be lost; a partition that can lose what was committed is at risk, whatever was found in it.
+    """Add possible losses. A partition that can lose committed records is at risk, with or without findings.
 
     A topic with only one replica is not a finding.
     """
@@ -129,7 +129,7 @@ def _add_losses(run: FleetRun, risks: dict[Partition, _Risk], wanted: Callable[[
 
 
 class _Replicas(NamedTuple):
-    """The replicas of a partition: on which brokers, up to which offset, of how many bytes in all."""
+    """The replicas of a partition, with their brokers, their highest log end, and their total bytes."""
 
     brokers: set[str | None]
     log_end_offset: int | None

@@ -25,11 +25,11 @@ _BATCH_COUNT = 16_384
 BrokerKey = tuple[str | None, str | None]
 """Cluster and broker."""
 WantedRows = Mapping[str, frozenset[Any]]
-"""The values that are wanted of some columns: row groups that hold none of them are not read."""
+"""The wanted values of some columns. Row groups without any of them are not read."""
 
 
 class RunFile(NamedTuple):
-    """A file of a table: its path, how many rows and bytes it has."""
+    """A file of a table, with its path, number of rows, and bytes."""
 
     path: str
     rows: int
@@ -54,9 +54,9 @@ class FleetRun(NamedTuple):
         return sum(part.rows for part in self.parts.get(table, ()))
 
     def batches(self, table: str, columns: Sequence[str], cluster: str | None = None) -> "Iterator[pa.RecordBatch]":
-        """Yield the rows of a table, these columns of it; what the run is older than is null.
+        """Yield the rows of a table with these columns; columns unknown to an old run are null.
 
-        With `cluster` parts of files that hold none of its rows are not read. KcheckError where a file is corrupt.
+        With `cluster`, parts of files without its rows are not read. KcheckError if a file is corrupt.
         """
         wanted: WantedRows = {} if cluster is None else {"cluster": frozenset((cluster,))}
         for part in self.parts.get(table, ()):
@@ -211,7 +211,7 @@ def _may_hold(metadata: Any, group: int, column: int, values: frozenset[Any]) ->
 
 
 def _names(there: Collection[str], wanted: Collection[str], known: Collection[str]) -> list[str]:
-    """Return which columns can be read: an older kcheck had fewer, a newer one has more, none has both."""
+    """Return the readable columns. An older kcheck had fewer, a newer one has more, but a run cannot have both."""
     missing, other = [name for name in known if name not in there], [name for name in there if name not in known]
     if missing and other:
         raise UnreadableError(f"it has the column {other[0]}, and none of the name {missing[0]}")

@@ -42,13 +42,13 @@ UNFINISHED = ".unfinished="
 _GROUP_COUNT, _GROUP_SIZE = 100_000, 4 << 20
 """Rows, or bytes, of each table that are held before they are written."""
 _HELD_COUNT = 64
-"""Batches of a table that are held before they are joined: one of a few rows takes far more memory than these."""
+"""Number of batches of a table in memory before they are joined, as small batches take much more memory."""
 _PART_SIZE = 128 << 20
 """A file ends after the row group that reaches this many bytes."""
 
 
 class WrittenFile(NamedTuple):
-    """A file of a table: its name, or path; how many rows and bytes it has."""
+    """A file of a table, with its name or path, number of rows, and bytes."""
 
     file: str
     rows: int
@@ -80,9 +80,9 @@ def is_written(path: str) -> bool:
 
 
 class RunOutput:
-    """The files of a run that is being written. A context: what is left without a manifest is removed again.
+    """The files of a run that is being written. As a context it removes files without a manifest again.
 
-    `path` is where the run will be, `working` where it is written. KcheckError where the disk refuses.
+    `path` is the final directory, `working` the one for writing. KcheckError if the disk refuses.
     """
 
     def __init__(self, folder: str, run: str, about: Mapping[str, str]) -> None:
@@ -142,7 +142,7 @@ class RunOutput:
         return join(self.working, name)
 
     def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
-        """Make files that somebody else wrote those of a table, in their order."""
+        """Make files of another writer files of a table, in their order."""
         with writing(self.path):
             self._tables[name].take_over(parts)
 
@@ -164,7 +164,7 @@ class RunOutput:
         return {name: table.count for name, table in self._tables.items()}
 
     def finish(self, about: Mapping[str, object]) -> None:
-        """Write what is held, then the manifest: from now on it is a run."""
+        """Write the rest, then the manifest, which makes it a run."""
         # A query over a store takes a run for complete if `runs` names it.
         in_order = sorted(self._tables, key=lambda name: (name == "runs", name))
         with writing(self.path):
@@ -228,7 +228,7 @@ class TableOutput:
         return {"version": self._version, "rows": self.count, "parts": [part._asdict() for part in self._parts]}
 
     def give_up(self) -> None:
-        """Close the file that is open: it counts for nothing."""
+        """Close the open file, which does not count."""
         if self._stream is not None:
             with suppress(OSError, ValueError):
                 self._writer.close()

@@ -1,7 +1,7 @@
-r"""Parsers for the small files in a Kafka broker's data directory (Kafka's words: log dir).
+r"""Parsers for the small files in a log dir of a Kafka broker.
 
-Each public module reads one kind of file and is named for it. It takes the bytes of a file and returns values; it
-opens no file and raises no error for corrupt content. `parse` finds the module by the file's name:
+Each public module reads one kind of file and is named for it. It takes the bytes of a file and returns values. It opens
+no file and raises no error for corrupt content. `parse` finds the module by the file's name:
 
     >>> from kcheck import formats
     >>> from kcheck.formats import leader_epoch_checkpoint
@@ -16,16 +16,17 @@ opens no file and raises no error for corrupt content. `parse` finds the module 
 
 A module has up to three functions:
 
-- `parse(data)` returns a `Parsed`: everything that could be read, and every defect. It is kcheck's own reader.
+- `parse(data)` returns a `Parsed` with everything that could be read, and every defect. It is kcheck's own reader.
 - `serialize(value)` returns the bytes of a value, as a broker writes them.
-- `broker_reads(data, release)` returns what the broker of a Kafka release reads from the bytes, or the exception that
-  it throws. Releases read the same bytes differently, so this is a second reader (docs/adr/0005-two-readers.md).
+- `broker_reads(data, release)` returns the value that the broker of a Kafka release reads from the bytes, or the
+  exception that it throws. Releases read the same bytes differently, so this is a second reader
+  (docs/adr/0005-two-readers.md).
 
-Segments (`.log`) can be gigabytes, so `segment` has no `parse`: `kcheck.records.batch` decodes one batch header at a
+Segments (`.log`) can be gigabytes, so `segment` has no `parse`. `kcheck.records.batch` decodes one batch header at a
 time.
 
-A module sets `FORMAT`, and `registry.discover` finds it: no list is extended. How to add one: docs/contributing.md.
-Importing this package loads no parser: each is imported when it is first used. Modules that formats share:
+A module sets `FORMAT`, and `registry.discover` finds it without a list. docs/contributing.md says how to add one.
+Importing this package loads no parser. Each is imported when it is first used. Modules that formats share:
 
 - `_contract`: What must a format provide?
 - `_checkpoint_file`: Which lines and defects does a text checkpoint have?
@@ -46,7 +47,7 @@ __all__ = ["Format", "all_formats", "format_of", "parse"]
 
 
 def parse(name: str, data: bytes) -> Parsed[Any]:
-    """Return what the bytes of a file hold, with every defect; `name` is the file's name or path.
+    """Return the contents of the bytes of a file, with every defect; `name` is the file's name or path.
 
     Raise UsageError if no module parses files of this name.
     """

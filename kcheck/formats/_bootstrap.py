@@ -1,4 +1,4 @@
-"""Whether a KRaft node starts with a given `bootstrap.checkpoint`.
+"""Tells whether a KRaft node starts with a given `bootstrap.checkpoint`.
 
 Kafka classes: BootstrapDirectory, BatchFileReader, BootstrapMetadata, MetadataVersion.fromFeatureLevel 3.3 to 4.3.1.
 """

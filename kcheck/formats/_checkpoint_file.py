@@ -1,6 +1,6 @@
-"""The layout of text checkpoints: a version line, a count line, then one entry per line.
+"""The layout of text checkpoints, with a version line, a count line, then one entry per line.
 
-Kafka classes: CheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2. `parse` is kcheck's own reader: it keeps
+Kafka classes: CheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2. `parse` is kcheck's own reader. It keeps
 every readable entry and reports every defect. `_checkpoint_reader` reads the same bytes as a broker does. Files in the
 form that brokers write are parsed in large chunks, not line by line.
 """
@@ -20,7 +20,7 @@ DEFECT_COUNT_MAX = 1000
 """Number of defects reported per file. A last one says how many more there are."""
 
 REFUSED_COUNT_MAX = 500_000
-"""After this many unreadable lines the parser stops: the file is not a checkpoint."""
+"""Number of unreadable lines after which the parser stops, as the file is not a checkpoint."""
 
 _CHUNK_SIZE = 1 << 20
 """Bytes parsed at once while every line is in the form that brokers write."""
@@ -35,7 +35,7 @@ class Framing(NamedTuple):
     has_topic: bool
     """True if an entry begins with a topic."""
     number_names: tuple[str, str]
-    """What the two numbers of an entry are, as words for messages: `an epoch`, `an offset`."""
+    """The meaning of the two numbers of an entry, as words for messages such as `an epoch` and `an offset`."""
 
     @property
     def field_count(self) -> int:
@@ -53,9 +53,9 @@ class Lines(NamedTuple):
     topics: Sequence[str]
     """The topic of each entry; empty if the entries of this kind have no topic."""
     firsts: Sequence[int]
-    """The first number of each entry: a partition or an epoch."""
+    """The first number of each entry, which is a partition or an epoch."""
     seconds: Sequence[int]
-    """The second number of each entry: an offset."""
+    """The second number of each entry, which is an offset."""
 
 
 class _Line(NamedTuple):
@@ -64,7 +64,7 @@ class _Line(NamedTuple):
     number: int
     """The line number, from 1."""
     position: int
-    """Bytes from the start of the file."""
+    """Position in the file, in bytes."""
     raw: bytes
     """The line without its line end."""
     end: bytes
@@ -147,7 +147,7 @@ class _Defects:
 def parse(data: bytes, framing: Framing) -> Parsed[Lines]:
     """Return every readable entry, and every defect with its line. Never raise on content.
 
-    The last result is cached: callers parse a file, then ask what a broker reads from it.
+    The last result is cached, because callers parse a file, and then ask for the broker's reading.
     """
     defects = _Defects()
     columns = Columns()
@@ -164,7 +164,7 @@ def parse(data: bytes, framing: Framing) -> Parsed[Lines]:
 
 
 def _report_no_line_end(data: bytes, defects: _Defects) -> None:
-    """Report that the last line may be cut short; the defect's position is the end of the file."""
+    """Report that the last line may be incomplete; the defect's position is the end of the file."""
     start = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
     number = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n") + 1
     file_end = _Line(number, len(data), data[start:][-FOUND_SIZE_MAX:], b"")
@@ -207,7 +207,7 @@ def _number(line: _Line | None, name: str, defects: _Defects) -> int | None:
 
 
 def _entries(data: bytes, second: _Line, framing: Framing, columns: Columns, defects: _Defects) -> None:
-    """Read the lines after the count: in chunks while they are in the form that brokers write, else one by one."""
+    """Read the lines after the count, in chunks if they have the form that brokers write, else one by one."""
     canonical = _CANONICAL_LINES[framing.has_topic]
     position = second.position + len(second.raw) + len(second.end)
     number = second.number

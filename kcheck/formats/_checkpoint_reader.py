@@ -21,15 +21,15 @@ _COUNT_DISTINCT_PARTITIONS = (CheckpointReader.R1, CheckpointReader.R2)
 """Readers that compare the count with the number of distinct partitions, not of lines."""
 _REFUSE_INVALID_UTF8 = (CheckpointReader.R5, CheckpointReader.R6)
 _ENTRY_NUMBER_ESCAPES = (CheckpointReader.R1, CheckpointReader.R6)
-"""Readers that let the NumberFormatException of a bad number in an entry escape."""
+"""Readers that let the NumberFormatException of an invalid number in an entry escape."""
 
 
 def read(data: bytes, framing: Framing, reader: CheckpointReader) -> BrokerReads[Lines]:
     """Return every entry in file order, or the exception that the reader throws.
 
-    From 3.1 the reader allocates a list for as many entries as the count says before it reads the first one. The answer
-    is OutOfMemoryError if the references (4 bytes each) do not fit into 1 GiB, the default heap of a broker. Up to
-    0.10.2 the reader decodes the bytes with the platform's charset; this assumes UTF-8.
+    3.1 and later first allocate a list for the stated count of entries. The answer is OutOfMemoryError if the
+    references do not fit into 1 GiB (4 bytes each), the default heap of a broker. 0.10.2 and earlier decode the bytes
+    with the platform's charset. This function assumes UTF-8.
     """
     parsed = parse(data, framing)
     try:

@@ -1,4 +1,4 @@
-"""What every public module of this package provides: a `FORMAT`."""
+"""The part that every public module of this package provides, a `FORMAT`."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -23,6 +23,6 @@ class Format(NamedTuple):
     row: Callable[[Any], Mapping[str, object]] | None = None
     """The JSON fields of a value, shown next to "kind" and "path"."""
     broker_reads: Callable[[bytes, Release], BrokerReads[Any]] | None = None
-    """What the broker of a release reads from the bytes. None if a broker never reads this kind at once."""
+    """The broker's reading of the bytes, by release. None if a broker never reads a complete file of this kind."""
     reads_row: Callable[[Any], Mapping[str, object]] | None = None
-    """The JSON fields of what a broker reads."""
+    """The JSON fields of the broker's reading."""

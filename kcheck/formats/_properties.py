@@ -20,7 +20,7 @@ class Property(NamedTuple):
     line: int
     """The number of its first line, from 1."""
     position: int
-    """Where it begins, in bytes from the start of the file."""
+    """Its position in the file, in bytes."""
     key: str
     """The key, unescaped."""
     value: str

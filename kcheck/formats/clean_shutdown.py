@@ -25,7 +25,7 @@ class CleanShutdown(NamedTuple):
 
 
 def parse(data: bytes) -> Parsed[CleanShutdown]:
-    """Return the contents; anything but an empty file or such a JSON object is one defect."""
+    """Return the contents; anything except an empty file or a JSON object with a brokerEpoch is one defect."""
     if not data:
         return Parsed(value=CleanShutdown())
     value = _read(data)
@@ -55,7 +55,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[CleanShutdown]:
 
 
 def _read(data: bytes) -> CleanShutdown:
-    """Read the file as Jackson does with its defaults: ignore text after the object, coerce numbers."""
+    """Read the file as Jackson does with its defaults, which ignores text after the object and coerces numbers."""
     try:
         content: Any = read_json(data.decode("utf-8", "replace"))
         epoch = _coerced(content["brokerEpoch"], LONG_MIN, LONG_MAX)

@@ -1,7 +1,7 @@
-"""leader-epoch-checkpoint of a partition directory: one `<epoch> <start offset>` per line.
+"""leader-epoch-checkpoint of a partition directory, with one `<epoch> <start offset>` per line.
 
-Kafka class: LeaderEpochCheckpointFile 0.11 to 4.3.1. core/replication/leader_epochs.py decides what an epoch cache
-keeps of the lines.
+Kafka class: LeaderEpochCheckpointFile 0.11 to 4.3.1. core/replication/leader_epochs.py decides which lines an epoch
+cache keeps.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,13 +31,13 @@ class LeaderEpochCheckpoint:
     epochs: Sequence[int]
     """The epoch of each line."""
     start_offsets: Sequence[int]
-    """The start offset of each line: the offset of the epoch's first record."""
+    """The start offset of each line, which is the offset of the epoch's first record."""
 
     entries: EpochEntries = field(init=False, repr=False, compare=False)
     """The same lines as entries."""
 
     def __post_init__(self) -> None:
-        """Make the entries once: callers use them several times."""
+        """Make the entries once, as callers use them several times."""
         object.__setattr__(
             self, "entries", tuple(map(EpochEntry._make, zip(self.epochs, self.start_offsets, strict=True)))
         )
@@ -65,8 +65,8 @@ def serialize(value: LeaderEpochCheckpoint) -> bytes:
 def broker_reads(data: bytes, release: Release) -> BrokerReads[EpochEntries]:
     """Return the entries that the broker's reader returns, in file order, or the simple name of its exception.
 
-    The epoch cache orders them later. Up to 0.10.2 brokers do not read the file, so there are no entries. The
-    exceptions are those of `offset_checkpoint.broker_reads`.
+    The epoch cache orders them later. Brokers of 0.10.2 and earlier do not read the file, so there are no entries.
+    `offset_checkpoint.broker_reads` lists the exceptions.
     """
     if not release.has_leader_epochs:
         return BrokerReads(value=())

@@ -1,8 +1,8 @@
-"""meta.properties: the broker and the cluster that a log dir belongs to.
+"""meta.properties, with the broker and the cluster of a log dir.
 
 Kafka classes: BrokerMetadataCheckpoint 0.9 to 2.7, RawMetaProperties 2.8 to 3.6, MetaProperties 3.7 to 4.3.1. Version 0
-has broker.id; up to 3.6 the version line may be absent in ZooKeeper mode too. Version 1 (KRaft, from 2.8) has node.id.
-cluster.id exists in 2.4 and later, directory.id in 3.7 and later.
+has broker.id. In 3.6 and earlier the version line may be absent in ZooKeeper mode too. Version 1 (KRaft, 2.8 and later)
+has node.id. cluster.id exists in 2.4 and later, directory.id in 3.7 and later.
 """
 
 import re
@@ -45,14 +45,14 @@ class MetaProperties(NamedTuple):
 
 
 def properties(data: bytes) -> dict[str, str]:
-    """Return what java.util.Properties.load reads; a Unicode escape that it refuses is kept as text."""
+    """Return the properties that java.util.Properties.load reads; a Unicode escape that it refuses is kept as text."""
     return {line.key: line.value for line in load(data)}
 
 
 def parse(data: bytes) -> Parsed[MetaProperties]:
     """Return the properties, and everything that the newest broker refuses.
 
-    Key order, comments and spaces are never a defect: people edit this file, and every broker accepts it.
+    Key order, comments and spaces are never a defect, because people edit this file, and every broker accepts them.
     """
     lines = tuple(load(data))
     value = MetaProperties({line.key: line.value for line in lines}, comments(data))
@@ -77,7 +77,7 @@ def _defect(data: bytes, message: str, line: Property | None) -> Defect:
 
 
 def _problems(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield (key, what is wrong with it), checked in the order of MetaPropertiesVersion and MetaProperties.Builder."""
+    """Yield (key, fault), checked in the order of MetaPropertiesVersion and MetaProperties.Builder."""
     version = java_int(values.get("version", "0").strip(_TRIMMED))
     if version not in (0, 1):
         yield "version", f'unknown version "{values["version"]}", expected 0 or 1'
@@ -94,7 +94,7 @@ def _problems(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def faulty_keys(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the entries that keep the newest broker from reading the file: their keys."""
+    """Return the keys of the entries that keep the newest broker from reading the file."""
     return tuple(key for key, _ in _problems(properties))
 
 
@@ -120,7 +120,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
 
 
 def _exception_up_to_2_7(values: Mapping[str, str], required: Iterable[tuple[str, int]]) -> str | None:
-    """Return what VerifiableProperties.getIntInRange throws, or BrokerMetadataCheckpoint for a higher version."""
+    """Return the exception of VerifiableProperties.getIntInRange; for a higher version of BrokerMetadataCheckpoint."""
     for key, most in required:
         number = java_int(values.get(key, ""))
         if key not in values or (number is not None and number < 0):

@@ -33,26 +33,26 @@ _MAGIC = 2
 
 
 _FEATURE_LEVEL = b"\1\x0c"
-"""The first bytes of FeatureLevelRecord: version of the frame, and type."""
+"""The first bytes of FeatureLevelRecord (version of the frame, and type)."""
 
 
 class MetadataSnapshot(NamedTuple):
-    """What a snapshot says before its records of topics and brokers."""
+    """The contents of a snapshot before its records of topics and brokers."""
 
     batches: int = 0
     """The number of batches with records of metadata."""
     features: Mapping[str, int] = {}
     """The levels of features in the first of these batches, where writers put them."""
     kraft_version: int | None = None
-    """The level of kraft.version; None up to 3.8, and in bootstrap.checkpoint."""
+    """The level of kraft.version; None in 3.8 and earlier, and in bootstrap.checkpoint."""
     voters: tuple[Voter, ...] = ()
     """The controllers that elect; empty if the configuration of the nodes names them."""
 
 
 def parse(data: bytes) -> Parsed[MetadataSnapshot]:
-    """Return what the batches say.
+    """Return the contents of the batches.
 
-    Defects: wrong CRCs, bytes that are not a batch; otherwise no header or footer.
+    The defects are wrong CRCs, and bytes that are not a batch. Without these, a missing header or footer is a defect.
     """
     batches = [*_batches(memoryview(data))]
     end = sum(map(len, batches))
@@ -104,11 +104,11 @@ def _features(batch: memoryview) -> Iterator[tuple[str, int]]:
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[None]:
-    """Return as `error` why a KRaft node does not start if this is its newest snapshot, None if it may start.
+    """Return as `error` why a KRaft node does not start with this newest snapshot; None if it may start.
 
-    Up to 3.7 it starts with any. From 3.8 it reads the snapshot first (KRaftControlRecordStateMachine, RecordsIterator)
-    and aborts on a CRC that does not match and on bytes that do not begin a batch. It takes a batch that is cut short
-    for the end of the snapshot.
+    3.7 and earlier start with any snapshot. 3.8 and later read it first (KRaftControlRecordStateMachine,
+    RecordsIterator). They abort on a CRC that does not match, and on bytes that do not begin a batch. They treat an
+    incomplete batch as the end of the snapshot.
     """
     if not release.reads_metadata_snapshot_at_start:
         return BrokerReads(None)

@@ -1,4 +1,4 @@
-"""The four offset checkpoints of a log dir: one `<topic> <partition> <offset>` per line.
+"""The four offset checkpoints of a log dir, with one `<topic> <partition> <offset>` per line.
 
 Kafka classes: OffsetCheckpointFile 0.11 to 4.3.1, OffsetCheckpoint 0.8.2 to 0.10.2.
 """
@@ -55,7 +55,7 @@ class OffsetCheckpoint:
         return iter(self)
 
     def by_topic(self, topics: Collection[str] | None = None) -> dict[str, dict[int, Offset]]:
-        """Return the offset of each partition of these topics (None: all); the last line of a partition counts."""
+        """Return the offset of each partition of these topics (None for all); the last line of a partition counts."""
         offsets: dict[str, dict[int, Offset]] = {}
         for topic, partition, offset in zip(self.topics, self.partitions, self.offsets, strict=True):
             if topics is None or topic in topics:

@@ -40,7 +40,7 @@ def parse(data: bytes) -> Parsed[OffsetIndex]:
 
 
 def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | None:
-    """Return what is wrong with an entry, given the one before it (for the first: the entry itself)."""
+    """Return the fault of an entry, given the entry before it (the first entry is given twice)."""
     if current[0] < 0 or current[1] < 0:
         return f"entry {index} has a negative number"
     if index and (current[0] <= before[0] or current[1] <= before[1]):
@@ -54,7 +54,7 @@ def serialize(value: OffsetIndex) -> bytes:
 
 
 def row(value: OffsetIndex) -> Mapping[str, object]:
-    """Return the JSON fields: offsets relative to the segment's base offset, positions and sizes in bytes."""
+    """Return the JSON fields (offsets relative to the segment's base offset, positions and sizes in bytes)."""
     return {"entries": entry_file.as_json(value.entries, OFFSET_INDEX_ENTRY), "room": value.room}
 
 

@@ -32,12 +32,12 @@ class PartitionMetadata(NamedTuple):
 
 
 class _Refusal(NamedTuple):
-    """Why a broker refuses the file."""
+    """The reason why a broker refuses the file."""
 
     error: str
     """The simple class name of its exception."""
     message: str
-    """What is wrong, in words."""
+    """The fault, in words."""
     line: int
     """The line, 1 or 2."""
 
@@ -64,11 +64,11 @@ def serialize(value: PartitionMetadata) -> bytes:
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[PartitionMetadata]:
-    """Return what PartitionMetadataFile.read of this release returns, or the simple name of its exception.
+    """Return the value that PartitionMetadataFile.read of this release returns, or the simple name of its exception.
 
-    NullPointerException: a line is missing. IllegalArgumentException: the id is not 16 bytes in base64.
-    MalformedInputException: invalid UTF-8. IOException: anything else; in 2.8 to 3.6 also a version above 0. Up to 2.7
-    brokers do not read the file, so both fields are None.
+    NullPointerException is for a missing line, IllegalArgumentException for an id that is not 16 bytes in base64.
+    MalformedInputException is for invalid UTF-8. IOException is for anything else, in 2.8 to 3.6 also for a version
+    above 0. Brokers of 2.7 and earlier do not read the file, so both fields are None.
     """
     if not release.has_partition_metadata:
         return BrokerReads(value=PartitionMetadata(None, None))
@@ -77,7 +77,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[PartitionMetadata
 
 
 def _read(data: bytes, *, knows_later_versions: bool) -> tuple[PartitionMetadata, _Refusal | None]:
-    """Return what is readable, and why a broker refuses the file; the checks are in the broker's order."""
+    """Return the readable values, and why a broker refuses the file; the checks are in the broker's order."""
     canonical = _CANONICAL.fullmatch(data)
     if canonical is not None and canonical[1] != _ZERO_ID:
         return PartitionMetadata(0, canonical[1].decode("ascii")), None
@@ -97,7 +97,7 @@ def _read(data: bytes, *, knows_later_versions: bool) -> tuple[PartitionMetadata
 
 
 def _field(lines: list[str], number: int, *, malformed: bool) -> tuple[str, _Refusal | None]:
-    """Return the value in a line, split as String.split does: it drops empty parts at the end."""
+    """Return the value in a line, split as String.split does, which removes empty parts at the end."""
     if number > len(lines):
         if malformed:
             return "", _Refusal("MalformedInputException", "invalid UTF-8", number)

@@ -1,7 +1,7 @@
-"""`.snapshot`: the state of each producer at an offset (ProducerStateManager 0.11 to 4.3.1).
+"""`.snapshot`, the state of each producer at an offset (ProducerStateManager 0.11 to 4.3.1).
 
-The file is a header with the version, a CRC-32C of all bytes after the CRC, and the number of producers; then one entry
-per producer.
+The file is a header, then one entry per producer. The header has the version, a CRC-32C of all bytes after the CRC, and
+the number of producers.
 """
 
 from array import array
@@ -37,7 +37,7 @@ VERSION = 1
 CRC_FROM = 6
 """The CRC covers the bytes from this position on."""
 CORRUPT = "CorruptSnapshotException"
-"""This exception does not abort a start: the broker deletes the file."""
+"""An exception that does not abort the broker, which deletes the file."""
 
 
 class Producer(NamedTuple):
@@ -76,7 +76,7 @@ class ProducerSnapshot(NamedTuple):
 
 
 def parse(data: bytes) -> Parsed[ProducerSnapshot]:
-    """Return every complete producer entry, up to the count. Defects: what a broker refuses, then what it accepts."""
+    """Return every complete producer entry, up to the count. Refused defects come before accepted ones."""
     if len(data) < SNAPSHOT_HEADER.size:
         refused = [_defect(data, message, position) for position, message in problems(data, len(data), 0)]
         return Parsed(value=ProducerSnapshot(None, ()), defects=tuple(refused))
@@ -148,10 +148,10 @@ def serialize(value: ProducerSnapshot) -> bytes:
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[ProducerSnapshot]:
-    """Return what ProducerStateManager.readSnapshot returns, or the exception that it throws.
+    """Return the value that ProducerStateManager.readSnapshot returns, or the exception that it throws.
 
-    The broker ignores bytes after the last producer if the CRC covers them. Up to 0.10.2 this file does not exist.
-    0.11.0.0 throws other exceptions besides CORRUPT.
+    The broker ignores bytes after the last producer if the CRC covers them. In 0.10.2 and earlier this file does not
+    exist. 0.11.0.0 throws other exceptions besides CORRUPT.
     """
     if not release.has_producer_state:
         return BrokerReads(value=ProducerSnapshot(None, ()))

@@ -1,6 +1,7 @@
-"""`quorum-state` of a KRaft node's metadata log: the last election that the node knows (FileQuorumStateStore).
+"""`quorum-state` of a KRaft node's metadata log, with the last known election (FileQuorumStateStore).
 
-The first line is a JSON object: version 0 from 2.8, version 1 from 3.8. Up to 3.7 FileBasedStateStore reads it.
+The first line is a JSON object, version 0 in 2.8 and later, version 1 in 3.8 and later. In 3.7 and earlier
+FileBasedStateStore reads it.
 """
 
 import json
@@ -23,7 +24,7 @@ _INTS = ("leaderId", "leaderEpoch", "votedId")
 
 
 class ElectionRead(NamedTuple):
-    """What a node does with the file when it starts."""
+    """The reaction of a starting node to the file."""
 
     removed_because: str | None
     """The reason why it deletes the file and starts without its contents; None if it uses them."""
@@ -136,7 +137,7 @@ def row(value: QuorumState | None) -> Mapping[str, object]:
 
 
 def reads_row(read: ElectionRead) -> Mapping[str, object]:
-    """Return the JSON fields of what a node reads."""
+    """Return the JSON fields of the node's reading."""
     return read._asdict()
 
 

@@ -19,8 +19,10 @@ class TimeIndex(NamedTuple):
     entries: Sequence[tuple[int, ...]]
     """(timestamp in ms, offset relative to the segment's base offset), in file order."""
     room: int = 0
-    """Bytes of zeros after the entries. Retention uses the last slot of the file: if it is zeros, the segment looks as
-    old as 1970."""
+    """Bytes of zeros after the entries.
+
+    Retention uses the last slot of the file. With zeros in this slot the segment looks as old as 1970.
+    """
 
 
 def parse(data: bytes) -> Parsed[TimeIndex]:
@@ -34,7 +36,7 @@ def parse(data: bytes) -> Parsed[TimeIndex]:
 
 
 def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | None:
-    """Return what is wrong with an entry, given the one before it (for the first: the entry itself)."""
+    """Return the fault of an entry, given the entry before it (the first entry is given twice)."""
     if current[0] < 0 or current[1] < 0:
         return f"entry {index} has a negative number"
     if index and current[0] <= before[0]:
@@ -50,7 +52,7 @@ def serialize(value: TimeIndex) -> bytes:
 
 
 def row(value: TimeIndex) -> Mapping[str, object]:
-    """Return the JSON fields: timestamps in ms, offsets relative to the segment's base offset, sizes in bytes."""
+    """Return the JSON fields (timestamps in ms, offsets relative to the segment's base offset, sizes in bytes)."""
     return {"entries": entry_file.as_json(value.entries, TIME_INDEX_ENTRY), "room": value.room}
 
 

@@ -53,7 +53,7 @@ def entries(data: bytes) -> AbortedTxns:
 
 
 def problem(index: int, before: Sequence[int], current: Sequence[int]) -> str | None:
-    """Return what is wrong with an entry, given the one before it (for the first: the entry itself)."""
+    """Return the fault of an entry, given the entry before it (the first entry is given twice)."""
     last, txn = AbortedTxn._make(before), AbortedTxn._make(current)
     if txn.version != 0:
         return f"entry {index} has unknown version {txn.version}, expected 0"
@@ -73,9 +73,9 @@ def serialize(value: AbortedTxns) -> bytes:
 
 
 def broker_reads(data: bytes, release: Release) -> BrokerReads[AbortedTxns]:
-    """Return what TransactionIndex.allAbortedTxns returns: every complete entry, or KafkaException for a bad version.
+    """Return the entries of TransactionIndex.allAbortedTxns, or KafkaException for an invalid version.
 
-    Up to 0.10.2 this file does not exist.
+    It returns every complete entry. In 0.10.2 and earlier this file does not exist.
     """
     if not release.has_producer_state:
         return BrokerReads(value=())

@@ -1,4 +1,4 @@
-"""The steps with metadata made again, in words and commands: those of the screen, and of recovery.md."""
+"""The steps with rebuilt metadata, in words and commands, for the screen and recovery.md."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from kcheck.core.rescue.progress import RescueAction
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import ELR, Rebuild
 from kcheck.handouts.quorum_steps import JOINS, NodeFile, QuorumStep, apply_step, format_command
-from kcheck.words import counted, listed, shell_line
+from kcheck.words import counted, listed, shell_line, shell_word
 
 _PLACE = "HOST:9093"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
@@ -20,7 +20,7 @@ _RETIRE = QuorumStep("Never start a former controller with its old disk", notes=
 
 
 class MetadataContext(NamedTuple):
-    """What the words of the steps need."""
+    """The inputs for the words of the steps."""
 
     disks: HeldDisks
     plan: Rebuild
@@ -35,18 +35,18 @@ class MetadataContext(NamedTuple):
     """The address of the controller; None if it is not known."""
     standalone: bool
     is_bootstrap: bool = False
-    """Whether the controller gets the metadata as its first records."""
+    """True if the controller gets the metadata as its first records."""
 
 
 def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
-    """Return what to do, in order."""
+    """Return the steps, in order."""
     return (
         _stop(context),
         _apply(context),
         _settings(context),
         *_start(context),
         _check(context),
-        *_configs(context),
+        *_configs_of(context.plan),
         *_grow(context),
         _RETIRE,
     )
@@ -64,6 +64,32 @@ def _stop(context: MetadataContext) -> QuorumStep:
 def _apply(context: MetadataContext) -> QuorumStep:
     older = "Brokers with an older copy of the metadata drop it by themselves."
     return apply_step(context.files, *(() if context.is_bootstrap else (older,)))
+
+
+def zookeeper_steps(plan: Rebuild, script: str) -> tuple[QuorumStep, ...]:
+    """Return the steps where an empty ZooKeeper gets the metadata."""
+    empty = "They must be empty. The command ls / of zookeeper-shell.sh shows zookeeper alone."
+    path = "Create the path in zookeeper.connect first, if there is one, and write HOST:2181/PATH."
+    best = "At first only the best replica of a partition is in sync, and the others follow."
+    return (
+        QuorumStep("Stop every broker", action=RescueAction.STOP),
+        QuorumStep("Start new ZooKeeper servers", notes=(empty,)),
+        QuorumStep("Make the znodes", (f"zookeeper-shell.sh HOST:2181 < {shell_word(script)}",), (path,)),
+        QuorumStep("Start the brokers", notes=(best, *_offline(plan)), action=RescueAction.BROKERS),
+        QuorumStep(
+            "See that every partition has its leader",
+            (f"kafka-topics.sh {_SERVER} --describe --under-replicated-partitions",),
+            action=RescueAction.CHECK,
+        ),
+        *_configs_of(plan),
+        QuorumStep("Set ACLs, SCRAM users and quotas again", notes=("No disk of a broker has them.",)),
+    )
+
+
+def _offline(plan: Rebuild) -> Iterator[str]:
+    if plan.without_disk:
+        count = counted(len(plan.without_disk), "partition")
+        yield f"{count} without a disk stay offline, so that no empty log counts as a full one."
 
 
 def _settings(context: MetadataContext) -> QuorumStep:
@@ -93,9 +119,7 @@ def _start(context: MetadataContext) -> Iterator[QuorumStep]:
         yield QuorumStep(title, (command,), waits, action=RescueAction.CONTROLLER)
     else:
         notes.insert(0, "Brokers may start at the same moment: they wait for its metadata.")
-    if context.plan.without_disk:
-        count = counted(len(context.plan.without_disk), "partition")
-        notes.append(f"{count} without a disk stay offline, so that no empty log counts as a full one.")
+    notes += _offline(context.plan)
     title = "Start the brokers" if context.is_bootstrap else f"Start controller {number}, then the brokers"
     yield QuorumStep(title, notes=tuple(notes), action=RescueAction.BROKERS)
 
@@ -111,8 +135,8 @@ def _check(context: MetadataContext) -> QuorumStep:
     return QuorumStep(title, commands, (note,), action=RescueAction.CHECK)
 
 
-def _configs(context: MetadataContext) -> Iterator[QuorumStep]:
-    names = [topic.name for topic in context.plan.topics if "configs" in topic.assumed]
+def _configs_of(plan: Rebuild) -> Iterator[QuorumStep]:
+    names = [topic.name for topic in plan.topics if "configs" in topic.assumed]
     if names:
         commands = [
             f"kafka-configs.sh {_SERVER} --alter --entity-type topics --entity-name {shell_line([name])}"
@@ -123,7 +147,7 @@ def _configs(context: MetadataContext) -> Iterator[QuorumStep]:
         others = (f"The same for {counted(more, 'more topic')}.",) if more else ()
         notes = ("Without this, their logs only grow.", *others)
         yield QuorumStep("Set the retention of topics again", tuple(commands), notes)
-    offline = [topic.name for topic in context.plan.topics if topic.placeholders]
+    offline = [topic.name for topic in plan.topics if topic.placeholders]
     if offline:
         notes = (
             f"They are of {listed(offline, most=3)}.",

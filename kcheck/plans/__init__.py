@@ -1,8 +1,9 @@
-"""Repair plans: which edits are safe, in which order, and which records each discards. The recovery of a cluster.
+"""Repair plans with safe edits in their order, and the records that each discards. The recovery of a cluster.
 
-In: log dirs, the findings about them, and the repairs of `repairs`. Out: a plan, a list of file operations with digests
-and proofs, or the reason why a finding has no repair. Nothing is written: edited log dirs exist only in memory, and
-`disk/apply.py` applies a plan. A recovery joins such plans with the starts and elections of `replicas.elect`.
+In: log dirs, the findings about them, and the repairs of `repairs`. Out: a plan, which is a list of file operations
+with digests and proofs, or the reason why a finding has no repair. Nothing is written. Edited log dirs exist only in
+memory, and `disk/apply.py` applies a plan. A recovery joins repair plans with the starts and elections of
+`replicas.elect`.
 
 - `diagnosis`: What is wrong with a log dir, as the input of repairs?
 - `repair`: Which steps does the plan have, and which are refused because they lose records?
@@ -15,17 +16,17 @@ and proofs, or the reason why a finding has no repair. Nothing is written: edite
 - `least_steps`: Which steps does the next start need, and which findings does the broker heal itself?
 - `operations`: Which operation does each path get, with which digests?
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
-- `recover`: What to do, step by step, with a cluster of which something is wrong?
+- `recover`: What to do, step by step, with a cluster that has a problem?
 - `recovery_output`: Which files does a recovery write?
 - `rescue_answer`: What do the answers of the next three share?
 - `recover_metadata`: How does lost metadata come back from the disks of brokers?
 - `held_disks`: What do these disks hold?
-- `rebuild_files`: Which files does such a plan write?
+- `rebuild_files`: Which files does a rebuild write?
 - `recover_topic`: How do old directories of a topic serve again?
 - `recover_quorum`: How do controllers come back that lost their majority?
 - `rescue_progress`: How far is a cluster with the plan of one of these three, and what comes next?
 - `rescue_files`: Which files does that change on each node?
-- `agreed_advice`: What do findings advise where such steps decide about a replica?
-- `progress`: How far is a cluster with such steps, and what comes next?
+- `agreed_advice`: What do findings advise if a recovery decides about their replica?
+- `progress`: How far is a cluster with the steps of a recovery, and what comes next?
 - `plan_report`: Which rows does a plan have, or the result of apply and undo?
 """

@@ -15,7 +15,7 @@ _PlacedReplica = tuple[int | None, str | None, int | None]
 
 
 def agreed(findings: Iterable[Finding], answer: ClusterRecovery) -> list[Finding]:
-    """Return the findings; those about a replica that the plan decides about advise what the plan does."""
+    """Return the findings; if a recovery decides about their replica, their advice is its step."""
     advice, dependent = _by_replica(answer), {rule.id for rule in all_rules() if rule.depends_on_others}
     rows = []
     for row in findings:
@@ -26,7 +26,7 @@ def agreed(findings: Iterable[Finding], answer: ClusterRecovery) -> list[Finding
 
 
 def _by_replica(answer: ClusterRecovery) -> dict[_PlacedReplica, str]:
-    """Return what the plan does with replicas, as a clause; a step of its own says more than who leads."""
+    """Return the decisions of the plan about replicas, as clauses; a step of its own goes before the leader."""
     advice: dict[_PlacedReplica, str] = {}
     rows = {partition_name(row.topic, row.partition): row for row in answer.election.of_cluster}
     for row in rows.values():
@@ -45,7 +45,7 @@ def _by_replica(answer: ClusterRecovery) -> dict[_PlacedReplica, str]:
 
 
 def _led(row: PartitionElection) -> dict[int, str]:
-    """Return what becomes of the replicas that take part; nothing where the elections are not known."""
+    """Return the words for replicas that lead or follow; empty if the elections are unknown."""
     leader = None if row.planned is None or row.seats is None else row.leaders[row.planned]
     if leader is None or leader.plan is None:
         return {}

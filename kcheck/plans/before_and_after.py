@@ -1,4 +1,4 @@
-"""What the next start does without and with an operation, in a sentence."""
+"""Describes the next start without and with an operation, in a sentence."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ _DIR_COUNT = 4
 
 
 class StartComparison:
-    """What the start does before and after some steps, which are judged together."""
+    """The next starts before and after some steps, which are judged together."""
 
     def __init__(self, before: Iterable[LogDirPrediction], after: Iterable[LogDirPrediction], *, steps: int) -> None:
         """Take the starts, and how many steps are between them."""
@@ -23,7 +23,7 @@ class StartComparison:
         self._alone = steps == 1
 
     def now_and_after(self, log_dir: EditedLogDir, step: RepairStep) -> tuple[str, str]:
-        """Return what the start does with a log dir before a step and after it, and with the partitions it changes."""
+        """Return the next start of a log dir before and after a step, with the partitions that it changes."""
         one, other = (starts[log_dir.path] for starts in self._starts)
         first, second, changed = self._of(log_dir.path)
         dirs = [edit.path.partition("/")[0] for edit in step.edits]

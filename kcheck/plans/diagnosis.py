@@ -1,4 +1,4 @@
-"""What is wrong with log dirs, put together with what a plan needs of them."""
+"""The findings of log dirs, joined with the other inputs of a plan."""
 
 from collections.abc import Iterable, Mapping
 from itertools import chain
@@ -145,7 +145,7 @@ def _topic_ids(log_dirs: list[EditedLogDir]) -> dict[str, dict[str, str]]:
 
 
 def _deciding(options: StartOptions, cluster_id: str | None) -> tuple[ClusterImage | None, str]:
-    """Return the metadata of a cluster, and where they are: the newest copy, or ZooKeeper; None without any."""
+    """Return the metadata of a cluster and its path, from the newest copy or ZooKeeper; None without any."""
     newest, zookeeper = newest_copy(options.copies.get(cluster_id or "", ())), options.zookeeper
     if newest is not None:
         return newest.image, newest.path
@@ -155,7 +155,7 @@ def _deciding(options: StartOptions, cluster_id: str | None) -> tuple[ClusterIma
 
 
 def _histories(log_dirs: Iterable[EditedLogDir], options: StartOptions) -> Mapping[str, TopicIdHistory]:
-    """Return what a ZooKeeper server's files show of the topics that have another id on disk."""
+    """Return the histories in a ZooKeeper server's files for topics that have another id on disk."""
     findings = (finding for log_dir in log_dirs for part in log_dir.partitions for finding in part.findings)
     topics = sorted({finding.where.topic or "" for finding in findings if finding.id == "KC235"})
     zookeeper = options.zookeeper

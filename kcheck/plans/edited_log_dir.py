@@ -1,4 +1,4 @@
-"""A log dir while edits are planned: as it would lie, and nothing is written."""
+"""A log dir with planned edits, in memory. Nothing is written."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,7 @@ from kcheck.views.log_dir import FILES, checkpoints_of
 from kcheck.views.partition import view_of
 
 _INPUTS = {RECOVERY_POINT: "recovery_point", REPLICATION_OFFSET: "high_watermark", LOG_START: "log_start"}
-"""What the start takes from the checkpoints for one partition."""
+"""The values of a partition that the broker takes from the checkpoints."""
 
 
 class EditedLogDir:
@@ -41,7 +41,11 @@ class EditedLogDir:
         options: StartOptions,
         findings: tuple[Finding, ...],
     ) -> None:
-        """Take it as it lies; `view` is whole, `findings` are those about no partition, `broker` is that of others."""
+        """Take the present log dir.
+
+        `view` is complete. `findings` are about the log dir, not a partition. `broker` is equal for all log dirs of a
+        broker.
+        """
         self.path: str = view.where.log_dir or ""
         self.tree: Tree = tree
         self._disk = tree.directory(self.path)
@@ -85,7 +89,7 @@ class EditedLogDir:
         return None if known is None else known.partitions.get(partition)
 
     def read(self, name: str) -> bytes | None:
-        """Return a small file at the top of it, None where there is none or it cannot be read."""
+        """Return a small file at the top of it; None if it is missing or unreadable."""
         self._write_entries()
         if name in self.small:
             return self.small[name]
@@ -95,7 +99,7 @@ class EditedLogDir:
             return None
 
     def entry(self, name: str, topic: str, partition: int) -> Offset | None:
-        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if corrupt."""
+        """Return the offset that the broker reads in an offset checkpoint; None without a line, or if it is corrupt."""
         return self._entries_of(name).get((topic, partition))
 
     def _entries_of(self, name: str) -> dict[tuple[str, int], Offset]:
@@ -115,7 +119,7 @@ class EditedLogDir:
         self._unwritten.clear()
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, EditedPartition | None]:
-        """Return the log end of a partition of this log dir, and the partition; None: not known, not there."""
+        """Return the log end of a partition of this log dir, and the partition; None if not known or missing."""
         for directory in self._live.get((topic, partition), ()):
             if not directory.gone:
                 if not directory.version:
@@ -149,7 +153,7 @@ class EditedLogDir:
         return {partition.dir: partition for partition in self.partitions}
 
     def saved(self) -> Callable[[], None]:
-        """Return what takes back every edit from now on; what was saved before is done with."""
+        """Return a function that undoes every later edit; an earlier saved state is then lost."""
         self._write_entries()
         small, gone = dict(self.small), set(self.gone)
         touched = self._touched = {}
@@ -246,9 +250,9 @@ class EditedLogDir:
         return self.start(), restore
 
     def start_of(self, partition: EditedPartition, stored: Mapping[str, Offset | None]) -> PartitionPrediction | None:
-        """Return the next start of one partition; checkpoints have these offsets of it instead of theirs.
+        """Return the next start of one partition, with these offsets instead of its offsets in checkpoints.
 
-        None if the start does not load the directory.
+        None if the broker does not load the directory.
         """
         now = self._current()
         clean, context = start_context(now, self._wish)
@@ -270,9 +274,9 @@ class EditedLogDir:
         return self._now[1]
 
     def start(self) -> LogDirPrediction:
-        """Return what the next start makes of it.
+        """Return the prediction of its next start.
 
-        It simulates again only what was edited since the last one: a log dir can have thousands of partitions.
+        It simulates again only partitions edited since the last call, as a log dir can have thousands of them.
         """
         there = {partition.named[0]: partition for partition in self.partitions if not partition.gone}
         now = self._current()

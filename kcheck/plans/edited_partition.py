@@ -1,4 +1,4 @@
-"""A partition directory while edits are planned: as it would lie, and nothing is written."""
+"""A partition directory with planned edits, in memory. Nothing is written."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +52,7 @@ from kcheck.repairs import (
     bases,
 )
 from kcheck.segments.header_columns import HeaderColumns
-from kcheck.startup.index import with_interval
+from kcheck.startup.index import index_interval
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.partition import cut_loss, start_folder
@@ -91,7 +91,7 @@ class EditedPartition:
     """One partition directory; each edit gives it another `version`, 0 is that on disk."""
 
     def __init__(self, log_dir: PartitionOwner, view: PartitionView, findings: tuple[Finding, ...]) -> None:
-        """Take it as it lies; `named` is its name with the edits, and what that says."""
+        """Take the present directory; `named` is its name with the edits, and the parsed name."""
         self.log_dir: PartitionOwner = log_dir
         self.view: PartitionView = view
         self.findings: tuple[Finding, ...] = findings
@@ -124,7 +124,7 @@ class EditedPartition:
 
     @property
     def context(self) -> Context:
-        """The settings that the broker has for it: the log of KRaft takes none of those of topics."""
+        """The settings that the broker has for it. The log of KRaft uses no settings of topics."""
         context = self.log_dir.context
         return context._replace(settings=Settings()) if self.view.is_metadata_log else context
 
@@ -134,11 +134,11 @@ class EditedPartition:
         return self.files.keys()
 
     def folder(self) -> Folder:
-        """Return the files, for a start to change."""
+        """Return the files as a new folder that a simulated start may change."""
         return Folder(self.disk, self.files, self.directories, self._loops)
 
     def read(self, name: str) -> bytes | None:
-        """Return a small file, None where there is none or it cannot be read."""
+        """Return a small file; None if it is missing or unreadable."""
         if name not in self.files:
             return None
         try:
@@ -187,7 +187,7 @@ class EditedPartition:
         return self._holders.leader
 
     def saved(self) -> Callable[[], None]:
-        """Return what takes back every edit from now on."""
+        """Return a function that undoes every later edit."""
         files, directories, gone, named = dict(self.files), dict(self.directories), self.gone, self.named
 
         def restore() -> None:
@@ -264,7 +264,7 @@ class EditedPartition:
                 self.planned[id(answer.finding)] = answer.finding
 
     def start(self, stored: LoadInputs, context: Context) -> PartitionPrediction:
-        """Return what the next start makes of it."""
+        """Return the prediction of its next start."""
         how = (self.version, stored, context)
         if self.version not in self._starts or self._starts[self.version][0] != how:
             start = start_folder(self.folder(), *self.named, stored, context)
@@ -272,9 +272,9 @@ class EditedPartition:
         return self._starts[self.version][1]
 
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
-        """Return what a recovery of every segment makes of it, with no checkpoint and no index believed.
+        """Return the log after a recovery of every segment that trusts no checkpoint and no index.
 
-        Behind the cuts `passed`, base offset and position, it continues, as if each had been made before.
+        It continues after the truncations `passed` (base offset and position), as if they had been made before.
         """
         if passed:
             return self._recovered(passed)
@@ -283,7 +283,7 @@ class EditedPartition:
         return self._image
 
     def image_of_cut(self, base: Offset, position: int) -> Image:
-        """Return what such a recovery makes of it if the log is cut at a position of a segment."""
+        """Return the log after this recovery if it is truncated at a position of a segment."""
         later = {segment_prefix(other) for other in bases(self) if other > base}
         files = {name: content for name, content in self.files.items() if name[:20] not in later}
         files[log_name(base)] = files[log_name(base)].resized(position)
@@ -307,7 +307,10 @@ class EditedPartition:
         files |= {name: Content(0) for name in files if name.endswith(".txnindex")}
         folder = Folder(self.disk, files)
         try:
-            context = self.context._replace(settings=with_interval(self._as_it_lies, self.context.settings))
+            said = self.context.settings
+            interval = index_interval(self._as_it_lies, said)
+            said = said._replace(index_interval_bytes=interval, index_interval_said=True)
+            context = self.context._replace(settings=said)
             loader = LogLoader(
                 folder, context, clean=False, log_start=None, recovery_point=0, deleted=False, passed=passed
             )
@@ -357,11 +360,10 @@ class EditedPartition:
         return all(row == own_row for row, own_row in _side_by_side(theirs, mine))
 
     def agrees_with(self, other: PartitionSite) -> bool:
-        """Return whether the batches of another replica that are whole are the same here, where offsets and epochs are.
+        """Return whether the intact batches of another replica are the same here, with equal offsets and epochs.
 
-        A batch that this one lacks, but for those above its log end, is another difference: unless compaction, which
-        brokers do each for itself, is known to have been at work. Those that a finding about the other names are not
-        compared.
+        A batch that is missing here differs too, unless it is above the log end, or compaction has run. Each broker
+        compacts on its own. Batches that a finding about the other replica names are not compared.
         """
         assert isinstance(other, EditedPartition)
         end = self.view.log_end_offset or 0
@@ -377,7 +379,7 @@ class EditedPartition:
         return True
 
     def doubted(self) -> Iterator[range]:
-        """Yield the base offsets of batches that are wrong though their CRCs match, or that two segments hold."""
+        """Yield the base offsets of batches that are wrong despite matching CRCs, or that two segments have."""
         for finding in self.findings:
             rows: Any = finding.data.get("batches", ()) if finding.id in (*DAMAGE, *RECORDS) else ()
             yield from (range(row["base_offset"], row["base_offset"] + 1) for row in rows)
@@ -395,7 +397,7 @@ class EditedPartition:
                 yield from compress(_rows(columns), columns.valid.tolist())
 
     def _valid_end(self, base: Offset, position: int) -> Offset:
-        """Return where the batches end that a recovery leaves of a segment, if it cuts it there."""
+        """Return the end of the batches that a recovery leaves in a segment, if it truncates it there."""
         if (base, position) not in self._ends:
             self.image()
         return self._ends.get((base, position), base)

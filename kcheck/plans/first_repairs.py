@@ -1,8 +1,8 @@
-"""`kcheck elect` with repairs: which brokers a repair without loss makes able, and what the elections cost after it.
+"""`kcheck elect` with repairs. Finds brokers that a repair without loss makes usable.
 
-A broker that does not start, a log dir that goes offline, and a log that the start cuts give up records and replicas.
-Where `kcheck repair` has a plan for one that discards nothing, the answer is for the log dirs as the plan leaves them,
-and the repair is its first step. No plan is carried out: the log dirs are read through it.
+Some brokers do not start, some log dirs go offline, and some logs are truncated when their broker starts. They cost
+records and replicas. If `kcheck repair` has a plan that discards nothing, the repair is the first step of the answer.
+The elections are for the log dirs after the plan. No plan is carried out. The log dirs are read through it.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
 _CRC_FROM = 21
-"""Where the bytes of a batch begin that its CRC covers."""
+"""First byte of a batch that its CRC covers."""
 
 
 class _Broker(NamedTuple):
@@ -49,10 +49,10 @@ class _Broker(NamedTuple):
 
     number: int
     arguments: tuple[str, ...]
-    """What names them, for a command about this broker alone."""
+    """The names of its log dirs, for a command about this broker alone."""
     targets: tuple[Target, ...]
     starts: tuple[LogDirPrediction, ...]
-    """What the next start makes of each as it lies."""
+    """The next starts of its log dirs, without repairs."""
 
 
 class _Planned(NamedTuple):
@@ -62,7 +62,7 @@ class _Planned(NamedTuple):
     trees: Mapping[str, Tree]
     """The log dirs as the plan leaves them, by path."""
     aside: tuple[str, ...]
-    """`BROKER=PATH`: the directories that the plan moves out of the log dirs."""
+    """`BROKER=PATH` of the directories that the plan moves aside."""
 
 
 def elect(
@@ -73,11 +73,10 @@ def elect(
     release: Release,
     log_dirs: LogDirs | None = None,
 ) -> ClusterElection:
-    """Return who should lead the partitions of the brokers in the paths, after the repairs that come first.
+    """Return the recommended leaders of the partitions in the paths, after the repairs that come first.
 
-    `log_dirs` are those that are open already.
-
-    UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
+    `log_dirs` are the open ones. UsageError if a path is a file, or a log dir has no broker id. UsageError also if a
+    broker is both here and dead.
     """
     now = elect_as_it_lies(arguments, question, wanted=wanted, release=release, log_dirs=log_dirs)
     if now.interrupted is not None:
@@ -111,7 +110,7 @@ def _with_repairs(
 def _changed_first(
     now: ClusterElection, then: ClusterElection, repairs: tuple[FirstRepair, ...]
 ) -> ClusterElection:  # fmt: skip
-    """Return the answer `then`, after the repairs and changes of log.dirs, with what is lost without them."""
+    """Return the answer `then`, after the repairs and changes of log.dirs, with the loss without them."""
     rows = tuple(unrepaired(now.partitions, then.partitions))
     without = _by_name(scenarios(rows, now.starts, now.order.brokers))
     first, *others = then.scenarios
@@ -164,14 +163,14 @@ def _brokers(now: ClusterElection) -> Iterator[_Broker]:
 
 
 def _failed(starts: Iterable[LogDirPrediction]) -> set[str]:
-    """Return the log dirs that the start does not load."""
+    """Return the log dirs that the broker does not load."""
     return {start.path for start in starts if start.outcome in _FAILED}
 
 
 def _troubled(broker: _Broker) -> tuple[str, ...]:
-    """Return the partitions of which a repair may know better, as TOPIC-N.
+    """Return the partitions, as TOPIC-N, for which a repair may find more.
 
-    The start does not load them, cuts more than an incomplete end, or finds two directories of one partition.
+    The broker does not load them, truncates more than an incomplete end, or finds two directories of one partition.
     """
     rows = [
         (target, row) for target, start in zip(broker.targets, broker.starts, strict=True) for row in start.partitions
@@ -188,7 +187,7 @@ def _troubled(broker: _Broker) -> tuple[str, ...]:
 
 
 def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
-    """Yield the partitions of which a broker has records in a directory that it does not serve, and nobody else."""
+    """Yield the partitions for which only an unserved directory of the broker has some records."""
     for part in now.of_cluster:
         if any(copy.broker_id == number and copy.only_here and copy.only_here.records for copy in part.candidates):
             yield partition_name(part.topic, part.partition)
@@ -212,7 +211,7 @@ def _nameless(starts: Iterable[LogDirPrediction]) -> list[str]:
 
 
 def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
-    """Whether the bytes that a start cuts begin with a whole batch: a wrong field before its CRC can be put right.
+    """Return whether the removed bytes begin with a complete batch that a repair of its header can save.
 
     No repair without loss helps an incomplete or corrupt batch, and its log may be large.
     """
@@ -232,9 +231,9 @@ def _may_be_patched(target: Target, name: str, cut: LogCut) -> bool:
 def _repair_of(
     broker: _Broker, wanted: PartitionFilter, now: ClusterElection, against: tuple[str, ...]
 ) -> _Planned | None:
-    """Return the repair of a broker; None if nothing can be repaired without loss, or if it would change nothing.
+    """Return the repair of a broker; None if no repair is possible without loss, or if it would change nothing.
 
-    `against` name the replicas of other brokers, as a proof of what is kept.
+    `against` names the replicas of other brokers, which prove that their records are kept.
     """
     planned, accepts = _plan_of(broker, wanted, now, against), False
     is_open = planned is None or any(row.plan_loses is not None for row in planned.losses)
@@ -275,9 +274,9 @@ def _plan_of(
     broker: _Broker, wanted: PartitionFilter, now: ClusterElection, against: tuple[str, ...], *,
     accept_loss: bool = False,
 ) -> "RepairPlan | None":  # fmt: skip
-    """Return what `kcheck repair` plans for a broker; None if it plans nothing, or nothing that helps the start.
+    """Return the plan of `kcheck repair` for a broker; None without one, or if it does not help the broker.
 
-    With `accept_loss` it may discard what the start discards as well, where the start discards more.
+    With `accept_loss` it may discard records that the broker discards as well, if the broker discards more.
     """
     from kcheck.plans.repair import repair  # the rules and all they need: only where a start is not clean
     from kcheck.views.broker_settings import settings_of
@@ -308,12 +307,12 @@ def _is_losing(part: PartitionElection) -> bool:
 
 
 def _saved(planned: "RepairPlan") -> int:
-    """Return how many records a plan saves from the start at least."""
+    """Return how many records a plan saves at least."""
     return sum(row.saved for row in planned.losses)
 
 
 def _is_no_worse(row: "PartitionLoss") -> bool:
-    """Return whether a partition loses no more by a plan than by the start as it is."""
+    """Return whether a partition loses less by a plan than when its broker starts without the plan."""
     start, plan = (0 if lost is None else lost.at_least for lost in (row.start_loses, row.plan_loses))
     return row.plan_loses is None or plan < start
 
@@ -350,7 +349,7 @@ def _as_planned(broker: _Broker, plan: Plan, repair: FirstRepair) -> _Planned:
 
 
 def _why(broker: _Broker, now: ClusterElection) -> str:
-    """Return what the start of a broker does without a repair, as a clause."""
+    """Return the failure or loss of a broker that starts without a repair, as a clause."""
     failed = [start for start in broker.starts if start.outcome in _FAILED]
     if broker.number not in now.starts and failed:
         return f"it does not start: {next(iter(failed[0].reasons), failed[0].outcome)}"

@@ -58,7 +58,7 @@ _REMOVALS = {
 
 
 class _Facts(NamedTuple):
-    """What the batches of a partition say."""
+    """Facts from the batches of a partition."""
 
     producer_id: int = -1
     append_time: bool = False
@@ -66,8 +66,13 @@ class _Facts(NamedTuple):
     is_tiered: bool = False
 
 
-def held_disks(targets: Sequence[Target], nodes: Iterable[RescueNode], release: Release) -> HeldDisks:
-    """Return what the log dirs of brokers hold; `nodes` are those with copies of the metadata."""
+def held_disks(
+    targets: Sequence[Target], nodes: Iterable[RescueNode], release: Release, *, as_they_are: bool = False
+) -> HeldDisks:
+    """Return the contents of the log dirs of brokers; `nodes` have copies of the metadata.
+
+    Brokers start with the ids of KRaft that a plan writes, or `as_they_are`.
+    """
     log_dirs = LogDirs(release)
     opened = {target.path: log_dirs.open(target) for target in targets}
     here: list[tuple[str, str]] = []
@@ -97,16 +102,16 @@ def held_disks(targets: Sequence[Target], nodes: Iterable[RescueNode], release: 
         return HeldDisks(tuple(rows), {})
     disks = HeldDisks(tuple(rows), {}, frozenset(compacted), old=_old(nodes))
     trees = {
-        target.path: _as_planned(
-            target, row, disks, partition_directories(name for name, _ in opened[row.path].directories)
-        )
+        target.path: target.tree
+        if as_they_are
+        else _as_planned(target, row, disks, partition_directories(name for name, _ in opened[row.path].directories))
         for target, row in zip(targets, rows, strict=True)
     }
     return _with_partitions(disks, targets, trees, places, release)
 
 
 def _as_planned(target: Target, row: HeldLogDir, disks: HeldDisks, names: Iterable[str]) -> Tree:
-    """Return a log dir with the ids that the plan writes, and without a copy of the metadata that will be dropped."""
+    """Return a log dir with the ids of the plan, and without a metadata copy that the plan removes."""
     real = target.tree.real(target.path)
     operations: list[FileOp] = []
     if target.tree.is_directory(join(target.path, METADATA_DIRECTORY)):
@@ -185,7 +190,7 @@ def _both(one: _Facts, other: _Facts) -> _Facts:
 
 
 def _of_batches(logs: Iterable[LogFile]) -> _Facts:
-    """Return what the headers of all batches say."""
+    """Return the facts in the headers of all batches."""
     from kcheck.segments.header_columns import HeaderReader  # numpy: loaded only here
 
     facts = _Facts()
@@ -206,7 +211,7 @@ def _of_batches(logs: Iterable[LogFile]) -> _Facts:
 
 
 def _of_snapshots(path: str) -> _Facts:
-    """Return the largest producer id in producer snapshots: batches of it may be gone."""
+    """Return the largest producer id in producer snapshots, as its batches may be deleted."""
     folder = LOCAL.directory(path)
     largest = -1
     for name in folder.entries().sizes:

@@ -1,9 +1,7 @@
-"""Chooses the least set of repair steps: those without which the next start ends differently.
+"""Chooses the least set of repair steps without which the next start ends differently.
 
-The broker repairs the rest itself.
-
-The start of a partition is simulated without a step. If the broker then serves the same log, and leaves the same files,
-the step is not needed. Of several steps the one that changes most goes first.
+The broker repairs the rest itself. kcheck simulates the next start of a partition without a step. If the broker then
+serves the same log, and leaves the same files, the step is not needed. Of several steps the largest change goes first.
 """
 
 from collections.abc import Mapping
@@ -32,16 +30,16 @@ from kcheck.startup.virtual_files import StartError, read_content
 from kcheck.words import some_reasons
 
 _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
-"""The start does not come far enough to show what a step changes."""
+"""Outcomes that do not show the changes of a step."""
 _REASON_COUNT = 1
 UNSERVED = (Outcome.STRAY, Outcome.DELETED)
-"""The start serves nothing of the directory, whatever its files are."""
+"""Outcomes in which the broker does not serve the directory, whatever its files are."""
 
 
 class PlannedStep:
-    """A step with the log dir that its finding is about, the one that it edits, and what it removes.
+    """A step with the log dir of its finding, the log dir that it edits, and the removed records.
 
-    `needed` says what the next start does otherwise without it.
+    `needed` describes the next start without the step.
     """
 
     def __init__(
@@ -62,7 +60,7 @@ class PlannedStep:
 
     @property
     def is_certain(self) -> bool:
-        """True if only a rule can say what happens without the step, and says that it is bad."""
+        """True if only a rule can tell the result without the step, and the rule calls it severe."""
         severity = self.step.finding.severity
         renames = any(isinstance(edit, RenameEdit) for edit in self.step.edits)
         if renames or severity is Severity.FATAL or self.lost is not None or self.step.holder is not None:
@@ -88,9 +86,9 @@ class PlannedStep:
 
 
 def least_steps(planned: list[PlannedStep]) -> tuple[list[PlannedStep], list[PlannedStep]]:
-    """Return the steps that are needed, and the others.
+    """Return the needed steps, and the others.
 
-    The edits of all are made; afterwards only those of the needed steps are.
+    All edits are made. Afterwards only edits of the needed steps remain.
     """
     starts: dict[str, LogDirPrediction] = {}
     groups: dict[tuple[str, str], list[PlannedStep]] = {}
@@ -111,7 +109,7 @@ def least_steps(planned: list[PlannedStep]) -> tuple[list[PlannedStep], list[Pla
 
 
 def _judged_alone(step: PlannedStep, starts: dict[str, LogDirPrediction]) -> PlannedStep | None:
-    """Return a step that edits files of a log dir itself; None if the next start is the same without it."""
+    """Return a step that edits files of a log dir; None if the next start is the same without it."""
     names = [edit.path for edit in step.step.edits if isinstance(edit, WriteEdit) and "/" not in edit.path]
     if step.is_certain or len(names) < len(step.step.edits) or not step.edited.lines_changed.isdisjoint(names):
         return step
@@ -161,7 +159,7 @@ class _Chooser:
         return self._final is None or self._final.outcome not in _UNDECIDED or step.moves_unread
 
     def _left(self, always: list[int], optional: list[int]) -> list[int]:
-        """Return the optional steps that are needed; those of one rule together, the ones that change most first."""
+        """Return the needed ones of the optional steps, together for each rule, the largest changes first."""
         rules = dict.fromkeys(self._rank(number) for number in sorted(optional, key=self._rank))
         groups = [[number for number in optional if self._rank(number) == rule] for rule in rules]
         kept: list[int] = []
@@ -174,9 +172,9 @@ class _Chooser:
         return -self._steps[number].impact, self._steps[number].step.finding.id
 
     def _of_files(self, others: list[int], group: list[int]) -> list[int]:
-        """Return the steps whose files differ without the group, if nothing else differs; none if that is not all.
+        """Return the steps whose files differ without the group, if nothing else differs; else an empty list.
 
-        Most steps of a log with many files concern one file each: two starts are enough for all of them.
+        Most steps of a log with many files concern one file each. Then two simulated starts are enough for all of them.
         """
         self._make(sorted(others))
         start = self._log_dir.start_of(self._partition, self._stored(others))
@@ -206,7 +204,7 @@ class _Chooser:
         return first + self._bisected([*others, *first], group[half:])
 
     def _without(self, others: list[int]) -> str | None:
-        """Return what the next start does otherwise with these steps alone."""
+        """Return how the next start differs with these steps alone; None if it does not."""
         self._make(sorted(others))
         start = self._log_dir.start_of(self._partition, self._stored(others))
         if start is None or self._final is None:
@@ -246,7 +244,7 @@ class _Chooser:
 
 
 def difference(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> str | None:
-    """Return what the next start serves or leaves otherwise without a step; None if nothing."""
+    """Return how the served log or the files of the next start differ without a step; None if equal."""
     files = differing_files(disk, without, final)
     return served_otherwise(without, final) or (_leaves(min(files), without, final) if files else None)
 
@@ -274,14 +272,17 @@ def served_otherwise(without: PartitionPrediction, final: PartitionPrediction) -
 
 
 def differing_files(disk: Files, without: PartitionPrediction, final: PartitionPrediction) -> set[str]:
-    """Return the files that a start reads and that are otherwise after it without a step."""
+    """Return the files that the broker reads and that differ after its next start without a step."""
     # What only the start without the step creates is the broker's own.
     names = final.after.keys() | (without.after.keys() - frozenset(without.changes.created))
     return {name for name in names if _differs(disk, name, without, final)}
 
 
 def _leaves(name: str, without: PartitionPrediction, final: PartitionPrediction) -> str:
-    """Return what the next start does without a step: its reason, if the other start has none, and one of its files."""
+    """Return how the next start differs without a step, by its reason and one of its files.
+
+    The reason is given only if the other start has another one.
+    """
     if without.reason is not None and without.reason != final.reason:
         why = some_reasons(without.reason.split("; "), _REASON_COUNT, "change")
         return f"{why}; the next start leaves another {name}"
@@ -312,7 +313,7 @@ def _differs(disk: Files, name: str, without: PartitionPrediction, final: Partit
 
 
 def _same_bytes(disk: Files, name: str, one: Content, other: Content) -> bool:
-    """Return whether two files are equal; those that depend on the clock count as equal to each other."""
+    """Return whether two files are equal; files that depend on the clock count as equal to each other."""
     if one.size != other.size or one.certain != other.certain:
         return False
     if not one.certain:

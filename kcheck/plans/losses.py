@@ -15,14 +15,14 @@ from kcheck.words import lost_words, offset_span, record_count
 
 
 def scope_row(step: RepairStep) -> dict[str, object]:
-    """Return whether the records are lost for the cluster: the counts are those of this disk."""
+    """Return whether the records are lost for the cluster or this disk; the counts are for this disk."""
     if step.holder is None:
         return {"scope": "disk", "cluster_records": None}
     return {"scope": "cluster", "cluster_records": 0}
 
 
 def worse(before: list[LogDirPrediction], after: list[LogDirPrediction]) -> str | None:
-    """Return what the next start would discard because of a step that discards nothing itself."""
+    """Return the records that the next start would discard because of a step that discards nothing itself."""
     known = {(start.path, part.dir): part.lost for start in before for part in start.partitions}
     for start in after:
         for part in start.partitions:
@@ -101,20 +101,20 @@ def _beside_start(log_dir: EditedLogDir, partition: EditedPartition, step: Repai
 
 
 class PartitionLoss(NamedTuple):
-    """What a partition loses by the next start as it is, and by a plan and the start after it, on this disk."""
+    """The loss of a partition on this disk, without and with a plan."""
 
     log_dir: str
     """The log dir."""
     dir: str
     """The partition directory."""
     start_loses: LostRecords | None
-    """What the next start loses without the plan."""
+    """The loss of the next start without the plan."""
     plan_loses: LostRecords | None
-    """What the steps of the plan and the start after them lose."""
+    """The loss by the steps of the plan and the next start after them."""
 
     @property
     def saved(self) -> int:
-        """How many records the plan saves at least."""
+        """Number of records that the plan saves at least."""
         start, plan = (0 if lost is None else lost.at_least for lost in (self.start_loses, self.plan_loses))
         return max(start - plan, 0)
 
@@ -124,9 +124,9 @@ def partition_losses(
     starts: tuple[Iterable[LogDirPrediction], Iterable[LogDirPrediction]],
     discarded: Mapping[tuple[str, str], list[LostRecords]],
 ) -> Iterator[PartitionLoss]:
-    """Yield the partitions that lose records without the plan or with it; not those that it moves aside.
+    """Yield the partitions that lose records without or with the plan, except partitions that it moves aside.
 
-    `starts` are those without and with the plan, `discarded` is what its steps remove.
+    `starts` are the predictions without and with the plan. `discarded` are the records that its steps remove.
     """
     before, after = (
         {(start.path, part.dir): part.lost or part.unproven for start in group for part in start.partitions}

@@ -1,4 +1,4 @@
-"""Edits as the operations of a plan: one for each path, with the digests before and after."""
+"""Turns edits into the operations of a plan, one for each path, with the digests before and after."""
 
 import os
 import stat
@@ -34,7 +34,7 @@ _REASON_COUNT = 4
 
 
 class Operations:
-    """The last edit of each path, and why it is made; of patches and cuts all of them."""
+    """The last edit of each path and its reason; all edits for patches and truncations."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -72,9 +72,9 @@ class Operations:
         return self._refuses_in_bundle(tree, path, edit) if kind == stat.S_IFREG and tree.is_bundle else None
 
     def _refuses_in_bundle(self, tree: Tree, path: str, edit: Edit) -> str | None:
-        """Return why the edit of a file in a bundle cannot be planned; UnreadableError: its digest is not there.
+        """Return why the edit of a file in a bundle cannot be planned; UnreadableError if its digest is missing.
 
-        What a plan writes must not be made of masked lines.
+        A plan must not write masked lines.
         """
         before, top = digest_of_file(tree, path), "/" not in edit.path
         if isinstance(edit, EntryEdit) or (top and isinstance(edit, WriteEdit) and may_be_masked(edit.data)):
@@ -90,7 +90,7 @@ class Operations:
         return bool(edits) and isinstance(edits[-1], AsideEdit) and tree.is_directory(path)
 
     def add(self, log_dir: EditedLogDir, step: RepairStep, loses: Row | None, now: str, after: str) -> None:
-        """Take the edits of a step. The operations that cut or move a `.log` say what is lost."""
+        """Take the edits of a step. The operations that truncate or move a `.log` carry the loss."""
         first, *more = step.evidence
         evidence = {**first._asdict(), "more": [part._asdict() for part in more]}
         for edit in step.edits:
@@ -139,7 +139,7 @@ class Operations:
 
 
 def _written(log_dir: EditedLogDir, edits: list[Edit]) -> list[Edit]:
-    """Return the edits of a file; those of its lines as one file that has all of them."""
+    """Return the edits of a file; edits of lines become one edit of the complete file."""
     last = edits[-1]
     return [WriteEdit(last.path, log_dir.read(last.path) or b"")] if isinstance(last, EntryEdit) else edits
 

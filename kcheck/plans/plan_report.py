@@ -1,4 +1,4 @@
-"""Plans as answers: what is to be done, and what was."""
+"""Plans as answers, with the operations to do or already done."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from kcheck.model.unreadable import UnreadableError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOutcome(Answer):
-    """What `kcheck apply` and `kcheck undo` answer."""
+    """The answer of `kcheck apply` and `kcheck undo`."""
 
     plan: Plan
     """The plan."""

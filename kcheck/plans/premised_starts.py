@@ -21,22 +21,25 @@ class PremisedStarts(NamedTuple):
     """The next starts of the log dirs of a plan, which `kcheck predict` says too."""
 
     premises: tuple[JudgedPremise, ...]
-    """What the start without the plan rests on."""
+    """The assumptions about the next start without the plan."""
     now: tuple[LogDirPrediction, ...]
     """The starts without the plan."""
     then: tuple[LogDirPrediction, ...]
     """The starts with it."""
     left: tuple[Finding, ...]
-    """What is refuted with the plan too: a person has to act."""
+    """The premises that are refuted with the plan too, so that an operator has to act."""
     missing: frozenset[str]
-    """The log dirs that do not exist: a premise says so, and no other finding."""
+    """The log dirs that do not exist. Only a premise says so, no other finding."""
 
 
 def premised_starts(
     targets: tuple[Target, ...], edited: Sequence[EditedLogDir], options: StartOptions, log_dirs: LogDirs,
     *, starts: tuple[Sequence[LogDirPrediction], Sequence[LogDirPrediction]], is_changed: bool,
 ) -> PremisedStarts:  # fmt: skip
-    """Judge the combined starts without a plan, and with it; `edited` are the log dirs with it, if it changes them."""
+    """Judge the combined starts without a plan and with it.
+
+    `edited` are the log dirs with the plan, if it changes them.
+    """
     before, after = starts
     now, premises = then, premises_then = judge(targets, before, options, log_dirs)
     if is_changed:
@@ -61,6 +64,6 @@ def premised_starts(
 
 
 def _is_of_files(judged: JudgedPremise) -> bool:
-    """Return whether the files decide after the plan as they do before it."""
+    """Return whether a premise depends on the files after the plan, as it does before it."""
     premise = BY_ID[judged.id]
     return premise.ends_start or premise.takes_offline or judged.id == READABLE

@@ -22,7 +22,7 @@ from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
-from kcheck.documents.recovery_next import progress_body
+from kcheck.documents.recovery_next import go_on_words, progress_body, wait_words
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
@@ -42,28 +42,28 @@ _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, Reco
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryProgress(Answer):
-    """What `kcheck recover DIR --next` answers."""
+    """The answer of `kcheck recover DIR --next`."""
 
     folder: str
     """The directory of the plan."""
     steps: tuple[SavedStep, ...]
     """The steps of the plan."""
     states: tuple[StepState, ...]
-    """How far each of them is."""
+    """The state of each of them."""
     now: ClusterRecovery
-    """The decision by what is there now."""
+    """The decision for the present files."""
     differs: tuple[Differs, ...] = ()
     """The partitions that another broker leads than the plan wants."""
     fails: tuple[str, ...] = ()
     """The reason why a broker that the next step starts does not start."""
     left: tuple[PlanStep, ...] = ()
-    """What is not as planned although every step is done; empty as long as steps are left."""
+    """Differences from the plan although every step is done; empty as long as steps are left."""
     strays: tuple[str, ...] = ()
     """The directories that brokers do not serve, once every step is done."""
 
     @property
     def state(self) -> PlanState:
-        """What to do now."""
+        """The next action."""
         state = state_of(self.states, differs=bool(self.differs or self.fails))
         return PlanState.WAIT if state is PlanState.DONE and self.left else state
 
@@ -86,15 +86,15 @@ class RecoveryProgress(Answer):
         if self.at is None:
             if self.left:
                 rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left]
-                return (f"Wait: every step is done, but {some_of(rows)}.",)
+                return (f"Wait. Every step is done, but {some_of(rows)}.",)
             done = f"Done: all {counted(len(self.steps), 'step')}, and every partition is as planned."
             if not self.strays:
                 return (done,)
             return done, f"No broker serves {some_of([*self.strays])}: remove what nobody needs."
-        step, number = self.steps[self.at], f"{self.at + 1} of {len(self.steps)}"
+        step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
-            return (f"Wait: step {number} is not settled: {step.title}. It is once {step.until}.",)
-        return (f"Go on: step {number}. {step.title}.",)
+            return (f"{wait_words(self.at, count, step.title)} It is once {step.until}.",)
+        return (go_on_words(self.at, count, step.title),)
 
     @property
     def next_command(self) -> str | None:
@@ -116,7 +116,7 @@ class RecoveryProgress(Answer):
         return self.now.collected
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return those of the decision by what is there now."""
+        """Return the outcomes of the decision for the present files."""
         return self, self.now.outcomes()[1]
 
     def of_release(self, release: Release) -> Self:
@@ -167,9 +167,10 @@ def _place(topic: str | None, partition: int | None) -> str:
 def next_step(
     folder: str, arguments: list[str], question: ElectionQuestion, *, wanted: PartitionFilter, release: Release
 ) -> RecoveryProgress:
-    """Return what to do now, by the plan in a directory and the log dirs as they are.
+    """Return the next action, by the plan in a directory and the present log dirs.
 
-    UsageError: the directory holds no plan, or the paths no metadata; a path is a file, or a log dir has no broker id.
+    UsageError if the directory has no plan, or the paths have no metadata. UsageError also if a path is a file, or a
+    log dir has no broker id.
     """
     plan, steps = _plan_in(folder)
     now = recover(arguments, question, wanted=wanted, release=release)
@@ -203,8 +204,15 @@ def next_step(
     }
     differs = tuple(differences(plan, seen, awaited))
     progress = RecoveryProgress(folder=folder, steps=steps, states=far, now=now, differs=differs)
-    waits = tuple(unled(steps, plan, seen)) if now.election.kraft else ()
-    progress = replace(progress, fails=(*_fails(progress, seen), *_fenced_otherwise(progress, seen), *map(_led, waits)))
+    waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
+    fails = (
+        *_fails(progress, seen),
+        *_new_needs(progress, seen),
+        *_other_logs(plan, progress, seen),
+        *_fenced_otherwise(progress, seen),
+        *map(_led, waits),
+    )
+    progress = replace(progress, fails=fails)
     if progress.state is not PlanState.DONE:
         return progress
     verification = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
@@ -222,7 +230,7 @@ def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
 
 
 def _ran_since(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
-    """Yield the brokers that the plan stops and that have led since: their logs know a later leader epoch."""
+    """Yield the brokers that the plan stops and that have led since, as their logs have a later leader epoch."""
     for number in {number for step in steps if step.kind is RecoveryAction.STOP for number in step.brokers}:
         if any(
             copy.state.latest_epoch > row.epoch_floor
@@ -254,13 +262,12 @@ def _fenced_otherwise(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator
 
 
 def _led(row: PlannedPartition) -> str:
-    """Return that the ISR of a partition is not the assumed one."""
-    name = partition_name(row.topic, row.partition)
-    return f"{name} has no leader although broker {row.leader} runs (another ISR than assumed)"
+    """Return that a partition keeps having no leader."""
+    return f"{partition_name(row.topic, row.partition)} has no leader, and no later step of the plan elects one"
 
 
 def _course(steps: Iterable[SavedStep | RecoveryStep]) -> list[tuple[object, ...]]:
-    """Return what becomes of brokers and leaders, without what comes before the first start."""
+    """Return the steps of brokers and leaders, without steps before the first start."""
     return [
         (step.kind, step.brokers, sorted((row.topic, row.partition) for row in step.partitions), step.is_again)
         for step in steps
@@ -268,15 +275,49 @@ def _course(steps: Iterable[SavedStep | RecoveryStep]) -> list[tuple[object, ...
     ]
 
 
-def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> tuple[str, ...]:
-    """Return why a broker that the next step starts does not start."""
-    step = None if progress.at is None else progress.steps[progress.at]
-    if step is None or step.kind is not RecoveryAction.START:
-        return ()
+def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield why a broker that a step is still to start does not start."""
+    waiting = _waiting(progress) - seen.running
     election = progress.now.election
-    waiting = [number for number in step.brokers if number not in seen.running]
-    return tuple(
-        f"broker {gap.broker_id} does not start: {gap.why}"
-        for gap in election.gaps
-        if gap.broker_id in waiting and gap.broker_id in election.brokers
-    )
+    for gap in election.gaps:
+        if gap.broker_id in waiting and gap.broker_id in election.brokers:
+            yield f"broker {gap.broker_id} does not start: {gap.why}"
+
+
+def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield needs of brokers that the plan does not have, because something changed before any broker started."""
+    has = {(step.kind, number) for step in progress.steps for number in step.brokers}
+    needs = {
+        RecoveryAction.REPAIR: ("a repair", seen.unrepaired),
+        RecoveryAction.LOG_DIRS: ("another log.dirs", seen.short),
+    }
+    for kind, (what, brokers) in needs.items():
+        for number in sorted(brokers) if not seen.registered else ():
+            if (kind, number) not in has:
+                yield f"broker {number} needs {what} first, and the plan has no such step"
+
+
+def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield the planned leaders whose logs have another end now, although their brokers have not started since.
+
+    Such a disk is another one, or was changed.
+    """
+    waiting = _waiting(progress) - seen.registered
+    now = {(part.topic, part.partition): part for part in progress.now.election.partitions}
+    for row in plan.partitions:
+        part, name = now.get((row.topic, row.partition)), partition_name(row.topic, row.partition)
+        if row.leader not in waiting or part is None:
+            continue
+        copy = part.leaders.get(row.leader)
+        end = None if copy is None else copy.log_end_offset
+        if copy is None:
+            yield f"broker {row.leader} has no log of {name} any more that can lead"
+        elif end != row.log_end_offset and None not in (end, row.log_end_offset):
+            yield f"{name} of broker {row.leader} ends at offset {end} (at {row.log_end_offset} in the plan)"
+
+
+def _waiting(progress: RecoveryProgress) -> set[int]:
+    """Return the brokers that steps are still to start."""
+    pairs = zip(progress.steps, progress.states, strict=True)
+    starts = [step for step, state in pairs if step.kind is RecoveryAction.START and state is not StepState.DONE]
+    return {number for step in starts for number in step.brokers}

@@ -1,4 +1,4 @@
-"""A rebuild of metadata as the operations of plans: the snapshot of the new controller, and ids that disks lack."""
+"""A rebuild of metadata as operations of plans (the new controller's snapshot, and ids that disks lack)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -24,25 +24,25 @@ from kcheck.schemas.encode import metadata_record
 from kcheck.words import partition_name
 
 _OFFSETS, _EPOCHS = 1000, 100
-"""How far the snapshot is above all that the disks here have: a disk that is not here may have seen more."""
+"""The distance of the snapshot above all offsets and epochs of the disks here. A missing disk may have seen more."""
 _KRAFT = 1
 """The version of meta.properties with node.id (MetaPropertiesVersion.V1)."""
 
 
 def with_ids(disks: HeldDisks) -> HeldDisks:
-    """Return the disks with the directory ids that the plan gives to those of ZooKeeper."""
+    """Return the disks with the directory ids that the plan gives to log dirs of ZooKeeper."""
     return disks._replace(log_dirs=tuple(row._replace(directory_id=_directory_id(row)) for row in disks.log_dirs))
 
 
 def _directory_id(row: HeldLogDir) -> str | None:
-    """Return the id of a log dir: a broker of 3.7 and later gives itself one, unless meta.properties has it."""
+    """Return the id of a log dir. A broker of 3.7 and later makes one, unless meta.properties has it."""
     if row.directory_id is not None or row.version == _KRAFT:
         return row.directory_id
     return made_id(row.cluster_id or "", str(row.broker_id), row.path)
 
 
 def place_of_snapshot(nodes: Iterable[RescueNode]) -> tuple[int, int]:
-    """Return an offset and an epoch above all that any disk here has: then brokers drop their old copies."""
+    """Return an offset and an epoch above all of the disks here. Brokers then remove their old copies."""
     ends, epochs = [0], [0]
     for node in nodes:
         ends += [node.snapshot_end, 0 if node.copy is None else node.copy.end]
@@ -54,10 +54,10 @@ def rebuild_plans(
     tree: Tree, plan: Rebuild, disks: HeldDisks, controller: RescueNode, place: tuple[int, int] | None,
     voters: tuple[Voter, ...], release: Release, votes: Sequence[DropVote] = (),
 ) -> tuple[NodePlan, ...]:  # fmt: skip
-    """Return a plan for the controller, and one for each broker whose disks lack ids; UsageError if it is too large.
+    """Return a plan for the controller, and one for each broker whose disks lack ids.
 
-    `place` is where the snapshot ends; None for bootstrap.checkpoint, the first records of the controller. `votes` are
-    the quorum-state files with which brokers would not start.
+    UsageError if a plan is too large. `place` is the end of the snapshot; None for bootstrap.checkpoint, the first
+    records of the controller. `votes` are quorum-state files that keep brokers from starting.
     """
     log_dir = tree.real(controller.log_dir)
     operation = _metadata(tree, plan, disks, log_dir, place, voters)
@@ -103,7 +103,7 @@ def kraft_identity(tree: Tree, row: HeldLogDir, disks: HeldDisks) -> Write | Non
 
 
 def _ids(tree: Tree, row: HeldLogDir, plan: Rebuild, disks: HeldDisks) -> Iterator[FileOp]:
-    """Yield the ids that a log dir lacks: those of KRaft, and those of its partitions."""
+    """Yield the missing ids of a log dir, which are the ids of KRaft and of its partitions."""
     log_dir = tree.real(row.path)
     if (identity := kraft_identity(tree, row, disks)) is not None:
         yield identity

@@ -47,11 +47,14 @@ SAVED, MANIFEST = "saved", "manifest.json"
 
 
 UNREAD = "whether all batches are intact: starts read few of them, and kcheck check --depth crc reads all"
-"""What is not known of logs that no start reads whole."""
+"""Words for the batches that no start reads completely."""
 
 
 def _has_unread(row: PartitionPrediction) -> bool:
-    """Whether a log has batches that neither the start nor kcheck reads: LogLoader reads from the recovery point on."""
+    """Return whether a log has batches that neither the broker nor kcheck reads.
+
+    LogLoader reads from the recovery point.
+    """
     log, is_read = row.replica_log, row.batches is not None and row.batches.is_complete
     if log is None or is_read or log.log_end_offset <= log.log_start_offset:
         return False
@@ -59,32 +62,32 @@ def _has_unread(row: PartitionPrediction) -> bool:
 
 
 class Case(NamedTuple):
-    """What to do if something is otherwise than the plan assumes."""
+    """The steps if something differs from the assumptions of the plan."""
 
     condition: str
-    """What would be otherwise, as a clause."""
+    """The difference, as a clause."""
     decided_by: str
-    """What shows whether it is."""
+    """The evidence that shows whether it applies."""
     election: ClusterElection
-    """Who should lead then."""
+    """The recommended leaders in this case."""
     dead: tuple[int, ...] = ()
     """The brokers whose disks are then given up."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterRecovery(Answer):
-    """What `kcheck recover` answers."""
+    """The answer of `kcheck recover`."""
 
     election: ClusterElection
-    """Who should lead, after the repairs that come first."""
+    """The recommended leaders, after the repairs that come first."""
     folder: str = FOLDER
     """The directory of the plan's files."""
     cases: tuple[Case, ...] = ()
-    """What to do if something that was not seen is otherwise."""
+    """The steps if something unseen differs from the assumptions."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
     wanted: PartitionFilter = EVERY_PARTITION
-    """The partitions that are shown: the decision is for all."""
+    """The shown partitions. The decision is for all."""
 
     @property
     def release(self) -> Release:
@@ -101,7 +104,7 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
-        """What to do, one after the other."""
+        """The steps, one after the other."""
         return steps_of(self.recovery)
 
     @cached_property
@@ -123,13 +126,13 @@ class ClusterRecovery(Answer):
         return step_texts(plan, self.steps)
 
     def scenario(self, name: str) -> Scenario:
-        """Return a way to go on; that of starting all is without the repairs."""
+        """Return a course; the course of starting all brokers is without the repairs."""
         rows = {row.name: row for row in self.election.scenarios}
         return rows.get(f"{name}-unrepaired", rows[name])
 
     @property
     def start_of_all(self) -> StartOfAll:
-        """What starting all brokers here costs, and what the plan costs."""
+        """The cost of starting all brokers here, and the cost of the plan."""
         start = self.election.start_of_all
         counted = frozenset(
             partition_name(row.topic, row.partition)
@@ -140,7 +143,7 @@ class ClusterRecovery(Answer):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What starting everything now would lose, what the plan loses, and how far that is proven."""
+        """The loss of starting everything now, the loss of the plan, and how far that is proven."""
         rescue = self.election.rescue
         if rescue is not None:
             apart = (row for row in self.election.refuted if row.id == SAME_HISTORY)
@@ -175,7 +178,7 @@ class ClusterRecovery(Answer):
 
     @property
     def next_command(self) -> str:
-        """The command to type next: it writes the files, or says whether a step is done."""
+        """The next command, which writes the files, or tells whether a step is done."""
         question, words = self.election.question, self.words
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *words])
@@ -196,7 +199,10 @@ class ClusterRecovery(Answer):
 
     @property
     def not_known(self) -> tuple[str, ...]:
-        """What was not seen, and what would show it; what the log dirs of all brokers show is counted."""
+        """Unseen facts, and the evidence that would show them.
+
+        Facts that the log dirs of all brokers would show are only counted.
+        """
         rows = [
             f"what only broker {gap.broker_id} holds; name {gap.broker_id}=PATH"
             for gap in self.election.gaps
@@ -225,7 +231,7 @@ class ClusterRecovery(Answer):
         return self.election.collected
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return those of the election."""
+        """Return the outcomes of the election."""
         return self, self.election.outcomes()[1]
 
     def of_release(self, release: Release) -> Self:
@@ -273,9 +279,10 @@ def recover(
     release: Release,
     log_dirs: LogDirs | None = None,
 ) -> ClusterRecovery:
-    """Return what to do with a cluster of which these log dirs are given; `log_dirs` are those open already.
+    """Return the recovery of a cluster from these log dirs; `log_dirs` are the open ones.
 
-    UsageError: a path is a file, a log dir has no broker id or no wanted partition, or a broker is both here and dead.
+    UsageError if a path is a file, or a log dir has no broker id or no wanted partition. UsageError also if a broker is
+    both here and dead.
     """
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
@@ -290,7 +297,7 @@ def recover(
 
 
 def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) -> Iterator[Case]:
-    """Yield what to do if the disks that are not here, of whole brokers or of one log dir, never come back."""
+    """Yield the steps if missing disks, of brokers or of one log dir, never come back."""
     question = answer.election.question
     absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
     if absent and not question.incomplete_ok:
@@ -353,10 +360,10 @@ def _controllers(election: ClusterElection, targets: Mapping[int, list[Target]])
 
 
 def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tuple[str, ...]:
-    """Return what log.dirs of a broker is to be: without log dirs that are given up, with those that it lacks.
+    """Return the new log.dirs of a broker, without log dirs that are given up, and with missing ones.
 
-    The metadata log is in the first one, unless metadata.log.dir is set. Next to absolute paths all are absolute, for
-    the broker starts in another folder than kcheck.
+    The metadata log is in the first one, unless metadata.log.dir is set. If one path is absolute, all are, as the
+    broker may run in another directory than kcheck.
     """
     lost = {row.path for row in election.question.without}
     added = [target for target in own if target.path in {row.path for row in election.question.added}]
@@ -371,7 +378,7 @@ def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tup
 
 
 def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:
-    """Return where the directories of replicas are, by broker and name."""
+    """Return the directories of replicas, by broker and name."""
     return {
         (number, row.dir): join(target.log_dir, row.dir)
         for number, own in targets.items()

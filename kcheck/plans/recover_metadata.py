@@ -8,23 +8,25 @@ from functools import cached_property
 
 from kcheck.core.rescue.answers import NONE, SCHEMA, MetadataAnswers, answers_of
 from kcheck.core.rescue.held import HeldDisks
-from kcheck.core.rescue.quorum_loss import NewVoter, RescueNode
+from kcheck.core.rescue.quorum_loss import NO_DIRECTORY, NewVoter, RescueNode
 from kcheck.core.rescue.rebuild import METADATA_VERSION, Rebuild, Wanted, rebuild, records_of, template
 from kcheck.core.rescue.rebuild_refusals import (
     refusals_of_bootstrap,
     refusals_of_controller,
     refusals_of_held,
     refusals_of_rebuild,
+    refusals_of_zookeeper,
 )
 from kcheck.core.rescue.refusals import RescueRefusal, refusals_of_disks
-from kcheck.core.rescue.ways import NO_DIRECTORY, checks_voters, dropped_votes
+from kcheck.core.rescue.ways import checks_voters, dropped_votes
+from kcheck.core.rescue.znodes import MadeZnode, znodes, zookeeper_script
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
 from kcheck.documents.recovery_metadata import disks_row, rebuild_row, sentences
 from kcheck.errors import UsageError, why_not_text
 from kcheck.formats import metadata_snapshot
-from kcheck.handouts.metadata_steps import MetadataContext, metadata_steps
+from kcheck.handouts.metadata_steps import MetadataContext, metadata_steps, zookeeper_steps
 from kcheck.handouts.quorum_steps import QuorumStep
 from kcheck.model.cluster import Voter
 from kcheck.model.names import METADATA_DIRECTORY, FileKind, segment_bases
@@ -41,7 +43,7 @@ from kcheck.views.rescue_nodes import rescue_nodes
 from kcheck.views.targets import Target, paths_of, replica_targets
 from kcheck.words import shell_line
 
-ANSWERS = "answers.json"
+ANSWERS, ZNODES = "answers.json", "znodes.txt"
 _SMALL_SIZE_MAX = 64 << 20
 _FORMATTED = f"{0:020}-{0:010}.checkpoint"
 """The snapshot with which kafka-storage.sh names the first voters."""
@@ -49,32 +51,34 @@ _FORMATTED = f"{0:020}-{0:010}.checkpoint"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataQuestion:
-    """What is asked of the disks."""
+    """A question about the disks."""
 
     dead: tuple[int, ...] = ()
     """The nodes that never come back."""
     voter: NewVoter | None = None
     """The controller that is to lead."""
     answers: MetadataAnswers = NONE
-    """What the user says."""
+    """The answers of the user."""
     answers_path: str | None = None
     """The file that says it."""
     standalone: bool = False
     """True if the cluster is one broker, for reading."""
     bootstrap: bool = False
     """True if the controller gets the metadata as its first records, not as a snapshot."""
+    zookeeper: bool = False
+    """True if an empty ZooKeeper gets the metadata, not a controller."""
     force: bool = False
     """True if refusals that a user can overrule count as warnings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataRecovery(RescueAnswer):
-    """What `kcheck recover metadata` answers."""
+    """The answer of `kcheck recover metadata`."""
 
     question: MetadataQuestion
-    """What was asked."""
+    """The question."""
     disks: HeldDisks
-    """What the disks hold."""
+    """The contents of the disks."""
     rebuild: Rebuild
     """The metadata that the plan writes."""
     controller: RescueNode | None
@@ -84,16 +88,20 @@ class MetadataRecovery(RescueAnswer):
     voters: tuple[Voter, ...]
     """The voters in the snapshot; empty if the configuration names them."""
     plans: tuple[NodePlan, ...]
-    """What changes on the disk of each node."""
+    """The changes on the disk of each node."""
+    znodes: tuple[MadeZnode, ...] = ()
+    """The znodes for an empty ZooKeeper."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What comes back, and what only the user knows."""
+        """The recovered metadata, and facts that only the user knows."""
         return tuple(sentences(self.disks, self.rebuild))
 
     @cached_property
     def steps(self) -> tuple[QuorumStep, ...]:
-        """What to do, one after the other."""
+        """The steps, one after the other."""
+        if self.znodes:
+            return zookeeper_steps(self.rebuild, join(self.folder, ZNODES))
         if self.controller is None or not self.plans:
             return ()
         files = node_files(self.plans, self.folder)
@@ -109,17 +117,28 @@ class MetadataRecovery(RescueAnswer):
     @property
     def next_command(self) -> str | None:
         """The command to type next; None if first something has to be brought."""
-        if not self.plans:
+        if not self.plans and not self.znodes:
             return None
         if self.written:
-            return self.first_command
+            return self.script_command if self.znodes else self.first_command
         question = self.question
         words = [word for number in question.dead for word in ("--dead", str(number))]
         words += [] if question.answers_path is None else ["--answers", question.answers_path]
         words += voter_words(question.voter)
-        chosen = {"--standalone": question.standalone, "--bootstrap": question.bootstrap, "--force": question.force}
+        chosen = {"--standalone": question.standalone, "--bootstrap": question.bootstrap}
+        chosen |= {"--zookeeper": question.zookeeper, "--force": question.force}
         words += [option for option, is_wanted in chosen.items() if is_wanted]
         return f"{shell_line(['kcheck', 'recover', 'metadata', *self.arguments, *words])} --output-dir {FOLDER}"
+
+    @property
+    def has_progress(self) -> bool:
+        """False with ZooKeeper: `--next` reads disks of KRaft."""
+        return not self.znodes
+
+    @property
+    def script_command(self) -> str:
+        """The command that makes the znodes."""
+        return next(command for step in self.steps for command in step.commands)
 
     def with_plan(self, out: str) -> "MetadataRecovery":
         """Return the answer once its files are written; without a plan the answers file alone.
@@ -131,9 +150,13 @@ class MetadataRecovery(RescueAnswer):
         document = {"schema": SCHEMA, **template(self.rebuild)}
         texts[ANSWERS] = (json.dumps(document, indent=1) + "\n").encode(errors="backslashreplace")
         names = (*texts, RUNBOOK, RECOVERY) if self.plans else (ANSWERS,)
+        if self.znodes:
+            texts[ZNODES] = zookeeper_script(self.znodes).encode()
+            names = (ANSWERS, ZNODES, RUNBOOK)
         planned = replace(planned, written=tuple(join(out, name) for name in names))
-        if self.plans:
-            texts |= planned.documents("Recovery of the metadata of a cluster")
+        if self.plans or self.znodes:
+            documents = planned.documents("Recovery of the metadata of a cluster")
+            texts |= {name: text for name, text in documents.items() if name in names}
         write_files(out, (), texts, apart_from=self.checked)
         return planned
 
@@ -157,12 +180,13 @@ class MetadataRecovery(RescueAnswer):
             "snapshot": None if self.place is None else dict(zip(("end_offset", "epoch"), self.place, strict=True)),
             **disks_row(self.disks),
             **rebuild_row(self.rebuild, self.disks),
+            "znodes": tuple(row._asdict() for row in self.znodes),
             **self.last_rows(map(plan_row, self.plans)),
         }
 
 
 def read_answers(path: str) -> MetadataAnswers:
-    """Return the answers in a file; UsageError if it cannot be read, or is none."""
+    """Return the answers in a file; UsageError if it cannot be read, or has no answers."""
     try:
         document = json.loads(LOCAL.read_whole(path, follow=True, size_max=_SMALL_SIZE_MAX))
     except (UnreadableError, ValueError) as error:
@@ -171,29 +195,33 @@ def read_answers(path: str) -> MetadataAnswers:
 
 
 def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, release: Release) -> MetadataRecovery:
-    """Return the metadata made again from these disks; UsageError for what is no log dir of a node."""
+    """Return the metadata rebuilt from these disks; UsageError for a path that is no log dir of a node."""
     targets = tuple(_with_number(target) for target in replica_targets([*arguments]))
     nodes = rescue_nodes(targets, frozenset(question.dead))
     with_partitions = {target.broker_id for target in targets if _has_partitions(target)}
-    controller = _controller(nodes, with_partitions, question.voter)
+    controller = None if question.zookeeper else _controller(nodes, with_partitions, question.voter)
     brokers = tuple(
         target for target in targets if target.broker_id in with_partitions or not _is_other(target, nodes, controller)
     )
     others = [node for node in nodes if controller is None or node.node_id != controller.node_id]
-    disks = with_ids(held_disks(brokers, others, release))
+    disks = with_ids(held_disks(brokers, others, release, as_they_are=question.zookeeper))
     features = {} if controller is None else _features(controller)
     wanted = Wanted(question.answers, features, question.dead, question.standalone)
     plan = rebuild(disks, wanted)
     every = [
         *refusals_of_held(nodes, disks, wanted),
         *(row for row in refusals_of_disks(nodes, ()) if row.name == "node-twice"),
-        *refusals_of_controller(controller, disks, wanted, is_empty=controller is None or _is_new(controller)),
+        *(
+            refusals_of_zookeeper(disks, wanted)
+            if question.zookeeper
+            else refusals_of_controller(controller, disks, wanted, is_empty=controller is None or _is_new(controller))
+        ),
         *(refusals_of_rebuild(disks, plan, wanted) if disks.partitions else ()),
         *(_of_bootstrap(others, plan, disks) if question.bootstrap else ()),
     ]
     refusals, warnings = overruled(every, force=question.force)
     voters = () if controller is None else _voters(controller, question.voter)
-    place = None if question.bootstrap else place_of_snapshot(others)
+    place = None if question.bootstrap or question.zookeeper else place_of_snapshot(others)
     plans: tuple[NodePlan, ...] = ()
     if not refusals and controller is not None:
         votes = tuple(dropped_votes(others, (), names_voters=not voters and checks_voters(release)))
@@ -202,6 +230,7 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
         release=release, question=question, arguments=tuple(arguments), disks=disks, rebuild=plan, refusals=refusals,
         warnings=warnings, controller=controller,
         place=place, voters=voters, plans=plans, checked=paths_of(targets), collected=[],
+        znodes=znodes(plan, disks) if question.zookeeper and not refusals else (),
     )  # fmt: skip
 
 
@@ -221,7 +250,7 @@ def _has_partitions(target: Target) -> bool:
 
 
 def _controller(nodes: Iterable[RescueNode], brokers: set[int | None], wanted: NewVoter | None) -> RescueNode | None:
-    """Return the node that gets the metadata: the one that the user names, or the only one that has nothing."""
+    """Return the node that gets the metadata, named by the user, or else the only node without any metadata."""
     new = [node for node in nodes if node.node_id not in brokers and not node.dead]
     if wanted is not None:
         return next((node for node in new if node.node_id == wanted.node_id), None)
@@ -237,7 +266,7 @@ def _is_other(target: Target, nodes: Iterable[RescueNode], controller: RescueNod
 
 
 def _is_new(controller: RescueNode) -> bool:
-    """Return whether a controller has no metadata but what kafka-storage.sh writes."""
+    """Return whether a controller has no more metadata than kafka-storage.sh writes."""
     path = join(controller.log_dir, METADATA_DIRECTORY)
     if not LOCAL.is_directory(path):
         return True

@@ -21,7 +21,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
 from kcheck.plans.rescue_files import NodePlan, node_files, node_plans, plan_row, plan_texts
-from kcheck.views.rescue_nodes import rescue_nodes, rifts
+from kcheck.views.rescue_nodes import proven_end, rescue_nodes, rifts
 from kcheck.views.targets import paths_of, replica_targets
 from kcheck.words import shell_line
 
@@ -31,7 +31,7 @@ _BOOTSTRAP_SIZE_MAX = 1 << 20
 
 
 class QuorumQuestion(NamedTuple):
-    """What is asked of the disks."""
+    """A question about the disks."""
 
     dead: tuple[int, ...] = ()
     """The nodes that never come back."""
@@ -45,29 +45,29 @@ class QuorumQuestion(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class QuorumRecovery(RescueAnswer):
-    """What `kcheck recover quorum` answers."""
+    """The answer of `kcheck recover quorum`."""
 
     question: QuorumQuestion
-    """What was asked."""
+    """The question."""
     loss: QuorumLoss | None
-    """What is left of the quorum; None if no copy of the metadata is here."""
+    """The remaining quorum; None if no copy of the metadata is here."""
     choices: tuple[Choice, ...]
     """Every way, the gentlest first."""
     rescue: Rescue | None
     """The way that is taken; None if it is refused."""
     plans: tuple[NodePlan, ...]
-    """What changes on the disk of each node."""
+    """The changes on the disk of each node."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is lost, and what that means."""
+        """The loss and its meaning."""
         if self.loss is None:
             return ("All copies of the metadata are lost, or none is in these paths.",)
         return tuple(verdict(self.loss))
 
     @cached_property
     def steps(self) -> tuple[QuorumStep, ...]:
-        """What to do, one after the other."""
+        """The steps, one after the other."""
         if self.loss is None or self.rescue is None:
             return ()
         files = node_files(self.plans, self.folder)
@@ -128,7 +128,7 @@ class QuorumRecovery(RescueAnswer):
 
 
 def _files_of(way: Rescue, stand_in: StandIn) -> dict[str, bytes]:
-    """Return what an empty log dir needs to take the place of a lost voter."""
+    """Return the files that an empty log dir needs to replace a lost voter."""
     bootstrap = LOCAL.read_whole(join(way.target.log_dir, FileKind.BOOTSTRAP), size_max=_BOOTSTRAP_SIZE_MAX)
     identity = {
         "node.id": str(stand_in.node_id), "directory.id": stand_in.directory_id, "version": "1",
@@ -147,7 +147,7 @@ def new_voter(text: str) -> NewVoter:
 
 
 def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: Release) -> QuorumRecovery:
-    """Return the way back to a quorum from these disks; UsageError for what is no log dir of a node."""
+    """Return the way back to a quorum from these disks; UsageError for a path that is no node's log dir."""
     targets = replica_targets(arguments)
     nodes = rescue_nodes(targets, frozenset(question.dead))
     loss = quorum_loss(nodes, question.dead)
@@ -161,6 +161,8 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
     torn = tuple(rifts(LOCAL, loss.newest, nodes)) if same else ()
     if torn:
         loss = loss._replace(is_one_history=False, committed_to=None)
+    elif loss.older and not loss.behind:
+        loss = loss.proven_to(proven_end(LOCAL, loss.newest, targets))
     answer = replace(answer, loss=loss)
     target = target_of(loss, question.voter)
     every = [

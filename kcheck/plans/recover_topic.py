@@ -49,12 +49,12 @@ from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, 
 from kcheck.words import agree, counted, listed, shell_line, shell_word
 
 _EPOCH_AT, _EPOCH_SIZE = 12, 4
-"""Where a batch has its leader epoch: before the bytes that its CRC covers."""
+"""Position and size of the leader epoch in a batch. It is before the bytes that the CRC covers."""
 _MODERN = 2
 
 
 class TopicPlan(NamedTuple):
-    """One of the plans of a broker: its files, or the names of its directories."""
+    """A plan of a broker that changes either its files, or the names of its directories."""
 
     broker_id: int
     kind: str
@@ -69,20 +69,20 @@ class TopicPlan(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TopicRecovery(RescueAnswer):
-    """What `kcheck recover topic` answers."""
+    """The answer of `kcheck recover topic`."""
 
     topic: OldTopic
-    """What is known of the topic."""
+    """The known facts of the topic."""
     options: tuple[str, ...]
     """The options of the command."""
     adoptions: tuple[Adoption, ...]
-    """What takes the place of what."""
+    """The old directories and the directories that they replace."""
     plans: tuple[TopicPlan, ...]
-    """What changes on the disks of each broker: files first, then names."""
+    """The changes on the disks of each broker, files first, then names."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is left of the topic, and what comes back."""
+        """The remaining directories of the topic, and the recovered ones."""
         topic = self.topic
         if not topic.old:
             return (f"No directory of {topic.name} is left.",)
@@ -97,7 +97,7 @@ class TopicRecovery(RescueAnswer):
 
     @cached_property
     def steps(self) -> tuple[QuorumStep, ...]:
-        """What to do, one after the other."""
+        """The steps, one after the other."""
         if not self.plans:
             return ()
         commands = [
@@ -196,7 +196,7 @@ def _directory_row(old: OldDirectory, rows: Iterable[Adoption]) -> Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicQuestion:
-    """What is asked of the disks."""
+    """A question about the disks."""
 
     name: str
     """The topic."""
@@ -209,7 +209,7 @@ class TopicQuestion:
 
 
 def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release: Release) -> TopicRecovery:
-    """Return how the old directories of a topic serve again; UsageError for what is no log dir of a broker."""
+    """Return how the old directories of a topic serve again; UsageError for a path that is no broker's log dir."""
     targets = replica_targets([*arguments])
     for target in targets:
         if target.kind is not TargetKind.LOG_DIR or target.tree.is_bundle or target.tree.is_remote:
@@ -232,9 +232,9 @@ def recover_topic(arguments: Sequence[str], question: TopicQuestion, *, release:
 def _old_topic(
     targets: Sequence[Target], question: TopicQuestion, log_dirs: LogDirs, image: ClusterImage | None
 ) -> OldTopic:
-    """Read the directories of a topic, those that brokers serve and the others.
+    """Read the directories of a topic, served and unserved.
 
-    From 3.0 on no broker serves a directory whose topic id is not that of the topic now (KC235).
+    In 3.0 and later no broker serves a directory with another topic id than the present topic (KC235).
     """
     topic = None if image is None else image.topics.get(question.name)
     old, present, running = list[OldDirectory](), list[PresentDirectory](), set[int]()
@@ -268,7 +268,7 @@ def _old_topic(
 
 
 def _is_of(topic: TopicImage | None, own: str | None) -> bool:
-    """Whether a broker takes a directory with a topic id for one of a topic that the cluster has now."""
+    """Return whether a broker accepts a directory with a topic id as one of a present topic."""
     return topic is not None and (None in (own, topic.topic_id) or own == topic.topic_id)
 
 
@@ -304,7 +304,7 @@ def _old_directory(broker: int, log_dir: str, name: str, number: int) -> OldDire
 
 
 def _plans(rows: Sequence[Adoption], release: Release) -> Iterator[TopicPlan]:
-    """Yield the plans of each broker: a directory is renamed once its files are changed."""
+    """Yield the plans of each broker. A directory is renamed after its files are changed."""
     for broker in sorted({row.old.broker_id for row in rows}):
         own = [row for row in rows if row.old.broker_id == broker]
         log_dirs = tuple(dict.fromkeys(LOCAL.real(row.old.log_dir) for row in own))

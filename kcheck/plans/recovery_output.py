@@ -1,4 +1,4 @@
-"""Writes the files of a recovery: the runbook, files of Kafka's tools, and the records that the plan gives up."""
+"""Writes the files of a recovery (the runbook, files of Kafka's tools, and the records that the plan gives up)."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from kcheck.replicas.replica import LogFile
 
 
 def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
-    """Return the answer once its files are written: the runbook, files for Kafka's tools, and records to save.
+    """Return the answer after writing its files (the runbook, files for Kafka's tools, and records to save).
 
     UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
     """
@@ -46,7 +46,7 @@ def _planned(planned: ClusterRecovery, files: NewFiles, out: str) -> ClusterReco
 
 
 def _manifest(election: ClusterElection) -> Row:
-    """Return which saved files are needed under which leader: together they hold each lost record once, at least."""
+    """Return the needed saved files for each leader. Together they have each lost record at least once."""
     saved = {(row.topic, row.partition, row.broker_id): row for row in election.saved}
     rows = []
     for part in election.partitions:
@@ -70,7 +70,7 @@ def _manifest(election: ClusterElection) -> Row:
 
 
 def _needed(candidate: Candidate, logs: Mapping[int | None, tuple[LogFile, ...]]) -> Iterator[int]:
-    """Yield the brokers of which the saved records are needed, if a candidate leads: none has what another one has."""
+    """Yield the brokers whose saved records are needed if a candidate leads, each with records that the others lack."""
     followers = () if candidate.plan is None else candidate.plan.followers
     ranges = [
         (row.broker_id, LostRange(logs[row.broker_id], row.lost.start, row.lost.end))

@@ -61,7 +61,7 @@ class NotPlanned(NamedTuple):
     finding: str
     """The rule's id."""
     severity: Severity
-    """How bad the finding is."""
+    """The severity of the finding."""
     log_dir: str
     """The log dir."""
     dir: str | None
@@ -82,16 +82,16 @@ class ChosenStep(NamedTuple):
     dir: str | None
     """The partition directory; None if it concerns the log dir."""
     impact: str
-    """How much the step changes: checkpoint, index, field, aside or cut."""
+    """The size of the change (an `Impact` in lower case)."""
     reason: str
-    """What becomes true."""
+    """The result of the step."""
     least: str
-    """What the next start does without it."""
+    """The next start without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairPlan(BrokerAnswer):
-    """What `kcheck repair` answers."""
+    """The answer of `kcheck repair`."""
 
     plan: Plan
     """The operations, as `kcheck apply` takes them."""
@@ -102,15 +102,15 @@ class RepairPlan(BrokerAnswer):
     chosen: tuple[ChosenStep, ...]
     """The steps, and why nothing less is enough."""
     losses: tuple[PartitionLoss, ...]
-    """What the partitions lose at the next start without the plan and with it."""
+    """The loss of partitions without the plan and with it."""
     now: tuple[LogDirPrediction, ...]
-    """What the next start makes of the log dirs without the plan."""
+    """The next starts of the log dirs without the plan."""
     starts: tuple[LogDirPrediction, ...]
-    """What the next start makes of the log dirs once the plan is applied."""
+    """The next starts of the log dirs with the plan applied."""
     premises: tuple[JudgedPremise, ...]
-    """What the start without the plan rests on."""
+    """The assumptions about the next start without the plan."""
     is_of_nothing: bool = False
-    """True if none of the log dirs could be read."""
+    """True if no log dir could be read."""
 
     def report(self) -> Report:
         """Return the answer as rows."""
@@ -195,7 +195,7 @@ def repair(
 
 
 def _election(arguments: list[str], options: StartOptions) -> "ClusterElection":
-    """Return who should lead the partitions of these brokers, after the repairs that come first."""
+    """Return the recommended leaders of the partitions of these brokers, after the repairs that come first."""
     from kcheck.plans.first_repairs import elect  # it asks for repairs
     from kcheck.replicas.elect import ElectionQuestion
 
@@ -224,9 +224,9 @@ def _log_dirs(targets: Iterable[Target], wanted: PartitionFilter) -> tuple[tuple
 
 
 class _Planner:
-    """Asks the repairs one after the other, and makes the edits of each answer before the next one is asked for.
+    """Asks the repairs one after the other, and makes the edits of each answer before it asks the next one.
 
-    The steps of a repair are judged together, by the start before and after them. Where they make it worse, each is
+    The steps of a repair are judged together, by the next start before and after them. If they make it worse, each is
     judged alone.
     """
 
@@ -294,7 +294,7 @@ class _Planner:
     def _is_clean_with_less(
         self, log_dir: EditedLogDir, partition: EditedPartition, about: tuple[Finding, ...]
     ) -> bool:
-        """Whether repairs that change less than moving a copy aside leave none of these errors, and a clean start."""
+        """Return whether smaller repairs than moving a copy aside settle all errors, with a clean next start."""
         bad = [finding for finding in about if finding.severity in (Severity.ERROR, Severity.FATAL)]
         if not bad or not partition.holders():
             return False
@@ -363,7 +363,7 @@ class _Planner:
             self._judge()
 
     def choose(self, *, tidy: bool) -> None:
-        """Make operations of the steps, without those that the next start does not need unless `tidy`."""
+        """Make operations of the steps; without `tidy` only of the steps that the next start needs."""
         needed, healed = (self._planned, []) if tidy else least_steps(self._planned)
         self.starts = self._start()
         for planned in healed:
@@ -388,7 +388,7 @@ class _Planner:
             )  # fmt: skip
 
     def _leave_out(self, planned: PlannedStep) -> None:
-        """Take a step that the next start does not need: the broker heals the log, or it does not serve it at all."""
+        """Take a step that the next start does not need. The broker heals the log, or does not serve it."""
         finding = planned.step.finding
         owner = planned.shown.by_dir.get(finding.where.dir or "")
         starts = (part for start in self.starts if start.path == planned.shown.path for part in start.partitions)

@@ -1,4 +1,4 @@
-"""What `kcheck recover quorum`, `metadata` and `topic` share: refusals, steps, and the files of a plan."""
+"""The shared parts of `kcheck recover quorum`, `metadata` and `topic` (refusals, steps, files of a plan)."""
 
 import json
 from abc import abstractmethod
@@ -29,7 +29,7 @@ _FILE_SIZE_MAX = 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class RescueAnswer(Answer):
-    """A way back from the disks that are left, or why there is none."""
+    """A way back from the remaining disks, or the reason why there is no way."""
 
     release: Release
     """The Kafka release that is modelled."""
@@ -38,7 +38,7 @@ class RescueAnswer(Answer):
     refusals: tuple[RescueRefusal, ...]
     """The reason why there is no plan."""
     warnings: tuple[RescueRefusal, ...]
-    """What the user overruled."""
+    """The refusals that the user overruled."""
     checked: tuple[str, ...]
     """The paths that were read."""
     collected: list[Finding]
@@ -51,12 +51,12 @@ class RescueAnswer(Answer):
     @property
     @abstractmethod
     def sentences(self) -> tuple[str, ...]:
-        """What is lost, and what that means."""
+        """The loss and its meaning."""
 
     @property
     @abstractmethod
     def steps(self) -> tuple[QuorumStep, ...]:
-        """What to do, one after the other."""
+        """The steps, one after the other."""
 
     @property
     @abstractmethod
@@ -74,9 +74,15 @@ class RescueAnswer(Answer):
         """The command for the progress with the plan."""
         return shell_line(["kcheck", "recover", self.folder, "--next", *self.arguments])
 
+    @property
+    def has_progress(self) -> bool:
+        """True if `--next` follows the plan."""
+        return True
+
     def documents(self, title: str) -> dict[str, bytes]:
         """Return the runbook and the answer as files; their names are known to the answer by now."""
-        text = runbook(self.sentences, self.steps, title, self.progress_command)
+        progress = self.progress_command if self.has_progress else None
+        text = runbook(self.sentences, self.steps, title, progress)
         return {
             RUNBOOK: text.encode(errors="backslashreplace"),
             RECOVERY: (json.dumps(self.to_dict()) + "\n").encode(errors="backslashreplace"),
@@ -119,7 +125,7 @@ def voter_words(voter: NewVoter | None) -> list[str]:
 def overruled(
     every: Iterable[RescueRefusal], *, force: bool
 ) -> tuple[tuple[RescueRefusal, ...], tuple[RescueRefusal, ...]]:
-    """Return the refusals that hold, and those that the user overrules."""
+    """Return the refusals that remain, and the refusals that the user overrules."""
     rows = tuple(every)
     return (
         tuple(row for row in rows if not (row.forced and force)),

@@ -1,4 +1,4 @@
-"""The edits of a rescue as the operations of plans, one plan for each node: each disk is on a machine of its own."""
+"""The edits of a rescue as operations, one plan for each node, as each disk is on its own machine."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from kcheck.words import counted, listed
 
 
 class NodePlan(NamedTuple):
-    """What changes on the disk of one node."""
+    """The changes on the disk of one node."""
 
     node_id: int
     plan: Plan
@@ -43,7 +43,7 @@ class NodePlan(NamedTuple):
 
 
 def node_files(plans: Iterable[NodePlan], folder: str) -> tuple[NodeFile, ...]:
-    """Return where the files of plans are, and their backups."""
+    """Return the paths of plans and of their backups."""
     return tuple(
         NodeFile(plan.node_id, join(folder, plan.name), join(folder, f"backup-{plan.node_id}")) for plan in plans
     )
@@ -55,7 +55,7 @@ def plan_texts(plans: Iterable[NodePlan]) -> dict[str, bytes]:
 
 
 def plan_row(plan: NodePlan) -> Row:
-    """Return a plan as a row: how much it changes."""
+    """Return a plan as a row with its number of operations."""
     return {"node_id": plan.node_id, "operations": len(plan.plan.operations)}
 
 
@@ -76,7 +76,7 @@ def node_plans(tree: Tree, edits: Iterable[RescueEdit], release: Release) -> tup
 
 
 class _MetadataFiles:
-    """The files of a metadata log as they shall be: new bytes, a shorter file, or none."""
+    """The planned files of a metadata log, with new bytes, a shorter size, or removed."""
 
     def __init__(self, tree: Tree, log_dir: str) -> None:
         self._tree, self._path = tree, join(log_dir, METADATA_DIRECTORY)
@@ -108,7 +108,7 @@ class _MetadataFiles:
                 self._new = dict.fromkeys(self._sizes, (None, why))
 
     def _cut_tail(self, end: int) -> None:
-        """Cut what follows the last valid batch: the new segment begins at its end."""
+        """Truncate the bytes after the last valid batch. The new segment begins at its end."""
         if self._new:
             return  # A copy has no such bytes.
         bases = [base for base in segment_bases(self._sizes) if base < end]
@@ -137,7 +137,7 @@ class _MetadataFiles:
 
 
 def copied(tree: Tree, log_dir: str, end: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a copy that another node needs: the newest snapshot, and the log from there on.
+    """Yield the files of a copy that another node needs, which are the newest snapshot and the log after it.
 
     UsageError if one is too large for a plan.
     """
@@ -162,7 +162,7 @@ def copied(tree: Tree, log_dir: str, end: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _valid_size(tree: Tree, path: str) -> int:
-    """Return where the valid batches of a segment end."""
+    """Return the end of the valid batches of a segment."""
     with tree.open(path) as source:
         walk = Walk(source, verify=True)
         for _ in walk:

@@ -1,4 +1,4 @@
-"""Whether another broker's replica has every committed record: what makes it safe to set a replica aside."""
+"""Tells whether another broker's replica has every committed record, so that a replica can be moved aside."""
 
 from functools import partial
 
@@ -34,7 +34,7 @@ def _holders(partition: EditedPartition, others: list[EditedLogDir], row: Partit
 
 
 def _leader(row: PartitionElection, own: int | None) -> int | None:
-    """Return the broker that should lead, one of the others if it loses no more; None if that is not decided."""
+    """Return the broker that should lead; another one if it loses no more; None if not decided."""
     leader = row.best if row.planned is None else row.planned
     if leader is None or leader != own:
         return leader

@@ -1,4 +1,4 @@
-"""How batches and records are laid out in bytes, and how they are compressed.
+"""The layout of batches and records in bytes, and their compression.
 
 In: bytes. Out: headers, records and entries as values, up to the first unreadable one.
 

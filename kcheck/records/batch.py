@@ -59,16 +59,17 @@ CODEC_NAMES = (*COMPRESSION, *(f"unknown-{number}" for number in range(len(COMPR
 LOG_APPEND_TIME = 0x08
 _CURRENT_MAGIC = 2
 NO_MARKER, UNKNOWN_MARKER = -1, -2
-"""Used as the marker type of a batch that is not a marker, or whose record is not in the usual form of one."""
+"""Marker types of a batch that is not a marker, and of a marker with an unusual record."""
 NO_SEQUENCE = -1
 SIGNED_BYTE_MAX = 127
 
 
 def entry_size(header: bytes | memoryview, at: int, *, remaining: int) -> int | None:
-    """Return the size in bytes of the entry at byte `at` of `header`; None if a broker sees the end of the data there.
+    """Return the size in bytes of the entry at byte `at` of `header`.
 
-    `remaining` is the number of bytes from there to the end of the file. An entry that runs past the end of the file
-    ends the data too. CORRUPT means that the broker throws CorruptRecordException, because `size` is below 14.
+    None if a broker sees the end of the data there. `remaining` is the number of bytes from there to the end of the
+    file. An entry that runs past the end of the file ends the data too. CORRUPT means that the broker throws
+    CorruptRecordException, because `size` is below 14.
     """
     if remaining <= HEADER_SIZE_UP_TO_MAGIC:
         return None
@@ -80,11 +81,11 @@ def entry_size(header: bytes | memoryview, at: int, *, remaining: int) -> int | 
 
 
 Patches = tuple[tuple[int, bytes], ...]
-"""(position in the file, bytes) of header bytes that replace those of the file."""
+"""(position in the file, bytes) of header bytes that replace bytes of the file."""
 
 
 def patch(data: bytearray | memoryview, position: int, patches: Patches) -> None:
-    """Apply to `data`, the bytes of the file from `position` on, every patch that lies completely inside."""
+    """Apply every patch that is completely inside of `data`, the bytes of the file from `position`."""
     for patch_position, patched in patches:
         at = patch_position - position
         if 0 <= at <= len(data) - len(patched):
@@ -97,11 +98,11 @@ def is_modern(magic: int) -> bool:
 
 
 def batch_at(header: bytes | memoryview, at: int, *, position: int, total: int) -> Batch | None:
-    """Return the batch whose header is at byte `at` of a buffer that holds all of it (61 bytes, or `total` if fewer).
+    """Return the batch whose complete header is at byte `at` of a buffer (61 bytes, or `total` if fewer).
 
     `position` is the batch's position in the file and `total` its size, both in bytes. None if a batch of magic 2 or
-    higher is smaller than its header. The magic is not checked: the broker's file reader takes 3 to 127 for batches and
-    everything else for messages.
+    higher is smaller than its header. The magic is not checked. The broker's file reader treats 3 to 127 as batches and
+    everything else as messages.
     """
     magic = header[at + MAGIC_AT]
     if not is_modern(magic):
@@ -122,10 +123,10 @@ def _legacy(header: bytes | memoryview, at: int, position: int, total: int) -> B
 
 
 def incomplete_batch(header: bytes, *, remaining: int, low: int, high: int) -> Batch | None:
-    """Return the batch of magic 2 whose `header` is complete but which runs past the `remaining` bytes of the file.
+    """Return the batch of magic 2 with a complete `header` that runs past the `remaining` bytes of the file.
 
-    None if there is none, or if the header contradicts itself or the log: its offsets are from `low` to `high`. No CRC
-    proves it, because bytes are missing.
+    None without one, or if the header contradicts itself or the log. Offsets of the log are from `low` to `high`. No
+    CRC proves it, because bytes are missing.
     """
     if len(header) < HEADER.size or header[MAGIC_AT] != _CURRENT_MAGIC:
         return None
@@ -152,21 +153,21 @@ class BatchHeader(NamedTuple):
     record_count: int | None
     """The number of records; None for a wrapper."""
     base_sequence: int | None
-    """The sequence number of the first record; -1 is none."""
+    """The sequence number of the first record; -1 without one."""
     last_sequence: int | None
-    """The sequence number of the last record; -1 is none."""
+    """The sequence number of the last record; -1 without one."""
     producer_id: int | None
-    """The id of the producer; -1 is none."""
+    """The id of the producer; -1 without one."""
     producer_epoch: int | None
-    """The epoch of the producer; -1 is none."""
+    """The epoch of the producer; -1 without one."""
     leader_epoch: Epoch | None
-    """The epoch of the leader that appended the batch; -1 is none."""
+    """The epoch of the leader that appended the batch; -1 without one."""
     attributes: int
     """The attribute bits: codec, timestamp type, transactional, control, delete horizon."""
     base_timestamp: int | None
-    """The timestamp in ms to which those of the records are relative, or the delete horizon."""
+    """The timestamp in ms on which the timestamps of the records are based, or the delete horizon."""
     max_timestamp: int | None
-    """The largest timestamp in ms; that of the message in magic 1."""
+    """The largest timestamp in ms; in magic 1 the timestamp of the message."""
     crc: int
     """The stated CRC."""
 
@@ -199,7 +200,7 @@ class BatchHeader(NamedTuple):
 
 
 def header_of(header: bytes | memoryview, *, total: int) -> BatchHeader:
-    """Decode the header at the start of `header`, which has 61 bytes, or `total` if the entry is smaller."""
+    """Decode the first header in `header`, which has 61 bytes, or `total` if the entry is smaller."""
     if not is_modern(header[MAGIC_AT]):
         old = _legacy(header, 0, 0, total)
         base = old.base_offset if old.record_count == 1 else None

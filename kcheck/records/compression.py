@@ -1,4 +1,4 @@
-"""Decompresses records as Kafka's readers do: the body of a batch of magic 2, or the value of an older wrapper.
+"""Decompresses records as Kafka's readers do, in the body of a batch of magic 2, or an older wrapper.
 
 Kafka classes: GzipCompression, SnappyCompression, Lz4Compression and ZstdCompression 4.3.1. They use GZIPInputStream of
 the JDK, SnappyInputStream of snappy-java 1.1.10 and ZstdInputStreamNoFinalizer of zstd-jni 1.5.6.
@@ -15,9 +15,9 @@ GZIP, SNAPPY, LZ4, ZSTD = 1, 2, 3, 4
 def decompress(codec: int, data: bytes | memoryview, *, magic: int, size_max: int) -> Decompressed:
     """Decompress `data` with a codec (1 gzip, 2 snappy, 3 lz4, 4 zstd) to at most `size_max` bytes.
 
-    `magic` is that of the batch: in magic 0 the checksum of an lz4 header is not verified. Bytes that the broker's
-    reader leaves unread at the end are not a problem. If there is a problem, the result may hold a few bytes more than
-    a Java stream returns before its exception. Memory use is at most twice `size_max` plus the size of `data`.
+    `magic` belongs to the batch. In magic 0 the checksum of an lz4 header is not verified. Bytes that the broker's
+    reader leaves unread at the end are not a problem. With a problem the result may have a few bytes more than a Java
+    stream returns before its exception. Memory use is at most twice `size_max` plus the size of `data`.
     """
     data = memoryview(data)
     if codec == GZIP:
@@ -39,7 +39,7 @@ _GZIP_MAGIC, _GZIP_HEADER_SIZE, _GZIP_TRAILER_SIZE = b"\x1f\x8b\x08", 10, 8
 _HEADER_CRC, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
 _GZIP_BUFFER_SIZE = 8192
 _GZIP_LEFT_MIN = 26
-"""With this many bytes or fewer left from the trailer on, all buffered, the reader does not look for another member."""
+"""Largest number of buffered bytes after a trailer with which the reader looks for no other member."""
 _STEP_MIN, _STEP_MAX = 1 << 10, 1 << 20
 
 
@@ -75,9 +75,10 @@ def _gzip(data: memoryview, size_max: int) -> Decompressed:
 
 
 def _inflate(data: memoryview, at: int, out: bytearray, size_max: int) -> tuple[int | None, str | None]:
-    """Append the contents of the deflate stream at a position; return where it ends, or None and why it does not.
+    """Append the contents of the deflate stream at a position.
 
-    The input is fed in growing steps, because zlib copies the bytes that it leaves unread.
+    Return its end, or None and the reason. The input is fed in growing steps, because zlib copies the bytes that it
+    leaves unread.
     """
     stream, step = zlib.decompressobj(-zlib.MAX_WBITS), _STEP_MIN
     while at < len(data):
@@ -97,7 +98,7 @@ def _inflate(data: memoryview, at: int, out: bytearray, size_max: int) -> tuple[
 
 
 def _gzip_body(data: memoryview, at: int) -> int | None:
-    """Return where the deflate stream of the member at a position begins; None if there is no valid header."""
+    """Return the first byte of the deflate stream in the member at a position; None without a valid header."""
     head = bytes(data[at : at + _GZIP_HEADER_SIZE])
     if len(head) < _GZIP_HEADER_SIZE or not head.startswith(_GZIP_MAGIC):
         return None

@@ -18,18 +18,18 @@ _RECORD_COUNT_MAX = 1000
 
 
 class ControlProblem(NamedTuple):
-    """What is wrong with a control batch."""
+    """The fault of a control batch."""
 
     fault: RecordFault
     """The kind of fault."""
     record: int | None
-    """The number of the bad record, from 0; None if the batch itself is bad."""
+    """The number of the corrupt record, from 0; None if the batch itself is corrupt."""
     problem: str
-    """What is wrong, in words."""
+    """The fault, in words."""
 
 
 def control_problem(batch: bytes | memoryview, size_max: int) -> ControlProblem | None:
-    """Return what is wrong with a complete control batch of magic 2 whose records are readable.
+    """Return the fault of a complete control batch of magic 2 whose records are readable.
 
     Decompress at most `size_max` bytes and read at most 1000 records; brokers write only a few.
     """
@@ -51,7 +51,7 @@ def control_problem(batch: bytes | memoryview, size_max: int) -> ControlProblem 
 
 
 def _marker_fault(record: Record) -> tuple[RecordFault, str] | None:
-    """Return what is wrong with the record that ends a transaction."""
+    """Return the fault of the record that ends a transaction."""
     marker = parse(record.key, record.value)
     if marker.name not in NAMES[: COMMIT + 1] and (marker.problem is None or marker.name != UNKNOWN):
         return RecordFault.MARKER, f"the type {marker.type} ends no transaction"
@@ -64,7 +64,7 @@ def _marker_fault(record: Record) -> tuple[RecordFault, str] | None:
 
 
 def _raft_fault(record: Record) -> tuple[RecordFault, str] | None:
-    """Return what is wrong with a KRaft control record."""
+    """Return the fault of a KRaft control record."""
     control = parse(record.key, record.value)
     if control.problem is not None:
         return RecordFault.RAFT, control.problem

@@ -16,7 +16,7 @@ NAMES = ("ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER
 """The names of the types, by their numbers (ControlRecordType)."""
 
 UNKNOWN = "UNKNOWN"
-"""The name of any other type; readers ignore such a record."""
+"""The name of any other type; readers ignore its records."""
 
 Struct = tuple[tuple[str, object], ...]
 """Names and types of fields. A type is a word, a struct, or a list of one struct for an array."""

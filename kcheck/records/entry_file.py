@@ -1,4 +1,4 @@
-"""Shared by the index parsers: files that hold only entries of one layout (AbstractIndex, TransactionIndex)."""
+"""Shared by the index parsers, for files with entries of one layout (AbstractIndex, TransactionIndex)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
@@ -83,7 +83,7 @@ def read(data: bytes, layout: Layout, *, has_room: bool) -> Entries:
 
 
 def used_size(last: int, size: int, layout: Layout) -> int:
-    """Return the size of the complete entries of a file of `size` bytes that holds only zeros from byte `last` on."""
+    """Return the size of the complete entries of a file of `size` bytes with only zeros from byte `last`."""
     return min(-(-last // layout.size), size // layout.size) * layout.size
 
 
@@ -104,7 +104,7 @@ def as_json(rows: Sequence[tuple[int, ...]], layout: Layout) -> Sequence[dict[st
 
 
 def defects(data: bytes, layout: Layout, entries: Entries, problem: EntryProblem) -> tuple[Defect, ...]:
-    """Return the defects of the entries, then that of an incomplete entry at the end."""
+    """Return the defects of the entries, then the defect of an incomplete entry at the end."""
     defects: list[Defect] = []
     for index, (before, row) in enumerate(pairwise(chain(islice(entries.rows, 1), entries.rows))):
         message, position = problem(index, before, row), index * layout.size

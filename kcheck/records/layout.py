@@ -11,7 +11,7 @@ class Layout:
     """A structure of fixed-size fields.
 
     `fields` are (name, type) pairs, `names` the names alone and `sizes` their sizes in bytes; `size` is the total.
-    `pack`, `unpack_from` and `iter_unpack` are those of `struct.Struct`.
+    `pack`, `unpack_from` and `iter_unpack` work as in `struct.Struct`.
     """
 
     def __init__(self, fields: tuple[tuple[str, str], ...]) -> None:

@@ -1,7 +1,7 @@
-"""Reads an lz4 frame as Kafka does: one frame of independent blocks (Lz4BlockInputStream 4.3.1).
+"""Reads an lz4 frame as Kafka does, as one frame of independent blocks (Lz4BlockInputStream 4.3.1).
 
-Up to 1.1 the class was KafkaLZ4BlockInputStream. It verifies the checksums of the header and of the blocks. It ignores
-the size and the checksum of the content, and everything after the frame.
+In 1.1 and earlier the class was KafkaLZ4BlockInputStream. It verifies the checksums of the header and of the blocks. It
+ignores the size and the checksum of the content, and everything after the frame.
 """
 
 from kcheck.records.decompressed import Decompressed, TooLarge
@@ -48,7 +48,10 @@ def decompress(data: memoryview, size_max: int, *, check_header: bool) -> Decomp
 
 
 def _header(data: memoryview, *, check_header: bool) -> tuple[int, int, str | None]:
-    """Return where the first block begins, the largest allowed block, and why the header is invalid (FLG, BD, HC)."""
+    """Return the first byte of the first block, the largest allowed block, and the fault of the header.
+
+    The checked bytes are FLG, BD and HC.
+    """
     if len(data) < 6 or data[:4] != MAGIC:
         return 0, 0, "no lz4 header"
     flags, sizes = data[4], data[5]

@@ -1,4 +1,4 @@
-"""Checks the inside of a message of magic 0 or 1, or of a compressed wrapper of such messages.
+"""Checks the inside of a message of magic 0 or 1, or of a compressed wrapper of messages.
 
 Kafka classes: LegacyRecord and AbstractLegacyRecordBatch.DeepRecordsIterator 0.10 to 4.3.1.
 """
@@ -12,18 +12,18 @@ from kcheck.records.record import Unread, read_records
 
 
 class MessageSet(NamedTuple):
-    """What is inside a message or a wrapper."""
+    """The contents of a message or a wrapper."""
 
     decoded: int
     """The number of messages that were read."""
     fault: RecordFault | None = None
-    """What is wrong; None if nothing is."""
+    """The fault; None without one."""
     record: int | None = None
-    """The number of the bad message, from 0; None if the wrapper itself is bad."""
+    """The number of the corrupt message, from 0; None if the wrapper itself is corrupt."""
     problem: str = ""
-    """What is wrong, in words."""
+    """The fault, in words."""
     first: int | None = None
-    """The offset of the first message; None if there is none, or a reader fails on the set."""
+    """The offset of the first message; None without one, or if a reader fails on the set."""
 
 
 def look_into(batch: bytes | memoryview, size_max: int) -> MessageSet:

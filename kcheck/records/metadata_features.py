@@ -1,8 +1,8 @@
-"""Finds metadata.version of nodes and of the cluster in bytes of a KRaft log or snapshot, without a walk through it.
+"""Finds metadata.version of nodes and of the cluster in bytes of a KRaft log or snapshot, by a search.
 
 Kafka classes: RegisterBrokerRecord, RegisterControllerRecord, FeatureLevelRecord 3.3 to 4.3.1. An idle controller
-writes two batches a second, and few of a million hold a registration: a search for the name of the feature passes over
-all others. This module is not public: no file has this format.
+writes two batches a second, and few of a million have a registration. A search for the name of the feature skips all
+others. This module is not public, because no file has this format.
 """
 
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ _REGISTER_BROKER, _FEATURE_LEVEL, _REGISTER_CONTROLLER = 0, 12, 27
 _AFTER_FRAME = 3
 """The size of frame version, type and version, a byte each in these records."""
 _BATCHES_MAX = 512
-"""More are not decoded: a cluster that registers more often keeps its newest registrations in the last ones."""
+"""Maximum number of decoded batches. The newest registrations of a cluster are in its last ones."""
 
 
 class Features(NamedTuple):
-    """What a record says about metadata.version."""
+    """The metadata.version in a record."""
 
     node_id: int | None
     """The node that registered; None for the level of the cluster."""
@@ -36,7 +36,7 @@ class Features(NamedTuple):
 
 
 def features(data: bytes) -> Iterator[Features]:
-    """Yield what the intact batches in `data` say, from the last batch to the first, each from its last record on.
+    """Yield the features in intact batches of `data`, from the last batch and record to the first.
 
     `data` may begin and end inside of a batch.
     """
@@ -54,7 +54,7 @@ def features(data: bytes) -> Iterator[Features]:
 
 
 def _batch_around(data: bytes, at: int) -> int | None:
-    """Return the position of the intact batch of magic 2 that holds the byte `at`; None if there is none."""
+    """Return the position of the intact batch of magic 2 that contains the byte `at`; None without one."""
     start = data.rfind(_NO_PRODUCER, 0, at) - _NO_PRODUCER_AT
     if start < 0 or data[start + MAGIC_AT] != _MAGIC or start + HEADER.size > at:
         return None
@@ -66,7 +66,7 @@ def _batch_around(data: bytes, at: int) -> int | None:
 
 
 def _said(value: bytes) -> Features | None:
-    """Return what a record says, None if it names no metadata.version."""
+    """Return the metadata.version in a record; None if it names none."""
     name, kind = value.find(FEATURE), value[1:2]
     if name < 0:
         return None

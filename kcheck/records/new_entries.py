@@ -1,4 +1,4 @@
-"""Encodes records without keys and timestamps as a broker stores what a producer sent: the way back of `_record`.
+"""Encodes records without keys and timestamps as a broker stores them. `record._record` decodes them.
 
 Kafka classes: DefaultRecordBatch and DefaultRecord for magic 2, LegacyRecord for magic 0 and 1.
 """
@@ -14,7 +14,7 @@ _CURRENT_MAGIC = 2
 
 
 def encoded(magic: int, base_offset: int, epoch: int, values: Sequence[bytes]) -> bytes:
-    """Return one batch of these records; with magic 0 or 1 a message for each, and the epoch is left out."""
+    """Return one batch of these records; with magic 0 or 1 one message each, without the epoch."""
     if magic < _CURRENT_MAGIC:
         return b"".join(_message(magic, offset, value) for offset, value in enumerate(values, base_offset))
     records = b"".join(_record(delta, value) for delta, value in enumerate(values))

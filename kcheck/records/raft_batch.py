@@ -15,7 +15,7 @@ from kcheck.records.new_entries import varint
 _MAGIC, _NO_PRODUCER, _NULL = 2, -1, -1
 _NO_TAGS = b"\0"
 _KRAFT_VERSIONS = (0, 1)
-"""The levels of kraft.version that every release with such records supports."""
+"""The levels of kraft.version that every release with these records supports."""
 _DYNAMIC = 1
 """The level of kraft.version that lets the log name the voters."""
 _BATCH_COUNT_MAX = 500

@@ -43,8 +43,10 @@ class Record(NamedTuple):
     """A record, or a message of magic 0 or 1."""
 
     position: int
-    """Bytes from the start of the decompressed body. The body of a batch of magic 2 begins after the batch header, that
-    of a message at its offset field."""
+    """Position in the decompressed body, in bytes.
+
+    The body of a batch of magic 2 begins after the batch header. The body of a message begins at its offset field.
+    """
     size: int
     """Size in bytes in the decompressed body."""
     offset: Offset
@@ -68,7 +70,7 @@ class Record(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """Why reading stopped before the end of the batch."""
+    """The reason why reading stopped before the end of the batch."""
 
     number: int
     """The number of the first unreadable record, from 0."""
@@ -103,7 +105,7 @@ def read_records(batch: Data, size_max: int = BODY_SIZE_MAX) -> Iterator[Record 
 
 
 def _records(data: memoryview, header: BatchHeader, size_max: int) -> Iterator[Record | Unread]:
-    """Read the number of records that the header states; other bytes are damage, unless that number is 0."""
+    """Read the number of records that the header states; other bytes are corruption, unless that number is 0."""
     count, codec = header.record_count, header.attributes & CODEC_MASK
     assert count is not None
     if count < 0:
@@ -161,7 +163,7 @@ def _record(body: memoryview, at: int, header: BatchHeader) -> Record:
 
 
 def headers_at(data: memoryview, at: int) -> tuple[tuple[RecordHeader, ...], int]:
-    """Return the headers of a record, whose count is at byte `at`, and the position after them."""
+    """Return the headers of a record and the position after them; their count is at byte `at`."""
     count, at = _varint(data, at)
     if not 0 <= count <= len(data) - at:
         raise _RecordError(f"its {count} headers do not fit into {len(data) - at} bytes")
@@ -204,8 +206,8 @@ def _varint(data: memoryview, at: int, *, bits: int = 32) -> tuple[int, int]:
 def _wrapped_messages(batch: memoryview, wrapper: BatchHeader, size_max: int) -> Iterator[Record | Unread]:
     """Yield the messages in a wrapper.
 
-    In magic 1 their offsets are relative to that of the first one. The wrapper has the absolute offset of the last one,
-    so the last message must be read before the first offset is known.
+    In magic 1 their offsets are relative to the first one's. The wrapper has the absolute offset of the last one. So
+    the last message must be read before the first offset is known.
     """
     body, problem = _decompressed_wrapper(batch, wrapper, size_max)
     end, last, damage = _last_message(body)
@@ -253,7 +255,7 @@ def _decompressed_wrapper(batch: memoryview, wrapper: BatchHeader, size_max: int
 
 
 def _last_message(body: memoryview) -> tuple[int, int | None, str | None]:
-    """Return where the last complete message ends, its offset, and why no message can follow it."""
+    """Return the end of the last complete message, its offset, and why no message can follow it."""
     at, last = 0, None
     while len(body) - at >= OVERHEAD.size:
         offset, size = OVERHEAD.unpack_from(body, at)

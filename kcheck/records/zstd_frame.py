@@ -24,20 +24,20 @@ _CUT_OFF = "a zstd frame is cut off"
 
 
 class _Frame(NamedTuple):
-    """The blocks of a frame. Positions are bytes from the start of the frame."""
+    """The blocks of a frame. Positions are bytes after the beginning of the frame."""
 
     body: int
-    """Where the first block begins."""
+    """Position of the first block."""
     block_count: int
     """The number of complete blocks."""
     last: int
-    """Where the last complete block begins."""
+    """Position of the last complete block."""
     blocks_end: int
-    """Where the last complete block ends."""
+    """End of the last complete block."""
     bound: int
     """The most bytes that the complete blocks can decompress to."""
     end: int
-    """Where the frame ends, if it is complete."""
+    """End of the frame, if it is complete."""
     problem: str | None
     """The reason why the frame is incomplete or unreadable."""
 
@@ -119,7 +119,7 @@ def _header(data: memoryview) -> tuple[int, int, str | None]:
 
 
 def _content(data: memoryview, frame: _Frame, size_max: int) -> tuple[bytearray, str | None]:
-    """Decompress a frame; of a corrupt one, as many blocks from its start as possible."""
+    """Decompress a frame; of a corrupt one, as many of its first blocks as possible."""
     out, problem = bytearray(), frame.problem
     if problem is None:
         content, problem = _decode(data, frame.bound, size_max)

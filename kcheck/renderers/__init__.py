@@ -1,7 +1,7 @@
-"""Output formats: each writes a report to a stream, and none decides anything.
+"""Output formats. Each writes a report to a stream, and decides nothing.
 
 In: a `Report` with rows, findings and the typed answer. Text, drawings and the page of an election take the answer, all
-others the rows. Out: text, bytes or a file. A public module is one format of `--format` and sets `RENDERER`; `registry`
+others the rows. Out: text, bytes or a file. A public module is one format of `--format` and sets `RENDERER`. `registry`
 finds it, so a new format is a new module and nothing else.
 
 - `text`: layouts for people

@@ -8,7 +8,7 @@ from kcheck.renderers._remote_metadata import remote_metadata
 
 
 def texts(offset: object, key: Any, value: Any, json: PrintableJson) -> tuple[str | None, str | None]:
-    """Return the texts after `key: ` and `payload: `, None for one that is not written.
+    """Return the texts after `key: ` and `payload: `; None for an unwritten one.
 
     `key` and `value` are rows of `Message`, None if the record has none. Metadata records never have a key; coordinator
     records always have one, even if it is corrupt.

@@ -1,4 +1,4 @@
-"""What text and HTML both say of elections: words for gaps, cells of tables, and the logs side by side."""
+"""Shared words and cells of text and HTML for elections (gaps, tables, and logs side by side)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -43,7 +43,7 @@ _WAYS = {
 
 
 def warnings(election: Election) -> Iterator[str]:
-    """Yield what the answer does not know: it comes before the verdict."""
+    """Yield the unknown facts, which come before the verdict."""
     yield from map(gap_words, election.gaps)
     if isinstance(election, ClusterElection):
         yield from map(why_first, election.repairs)
@@ -81,7 +81,7 @@ def repair_commands(election: Election) -> Iterator[str]:
 
 
 def _controller_words(image: ClusterImage, *, kraft: bool) -> Iterator[str]:
-    """Yield which controllers decide otherwise than the one that is assumed."""
+    """Yield the controllers that decide differently from the assumed one."""
     otherwise = controllers_otherwise(image, kraft=kraft)
     if otherwise:
         whose = "the cluster's default" if image.controller is None else f"node {image.controller}"
@@ -131,14 +131,14 @@ def lost_cells(lost: Amounts) -> tuple[str, str]:
 
 
 def loss_cells(loss: BrokerLoss) -> tuple[object, ...]:
-    """Return what goes with a broker."""
+    """Return the cells of a broker's loss."""
     survived = {True: "yes", False: "no", None: "?"}[loss.is_survived]
     counts = (loss.partitions, known(loss.offline), loss.only_copy)
     return (loss.broker_id, survived, *counts, *lost_cells(loss.lost))
 
 
 def cluster_cells(election: "RunElection") -> tuple[object, ...]:
-    """Return what one cluster costs, and the brokers whose loss it does not survive."""
+    """Return the cost of one cluster, and the brokers whose loss it does not survive."""
     costs = {scenario.name: scenario for scenario in election.scenarios}
     together, best = costs["start-all"], costs["best"]
     fatal = [loss.broker_id for loss in election.broker_losses if loss.is_survived is False]
@@ -155,13 +155,13 @@ def _leaders(partition: PartitionElection) -> Iterator[tuple[Candidate, Amounts]
 
 
 def harm(partition: PartitionElection) -> tuple[object, ...]:
-    """Return what orders partitions, the worst first."""
+    """Return the sort key of partitions, the worst first."""
     *costs, _, _ = harm_of(partition)
     return (*costs, name_of(partition))
 
 
 def brokers_of(numbers: Sequence[int] | None) -> str:
-    """Return ids with commas; `-` if there are none."""
+    """Return ids with commas; `-` without any."""
     return "?" if numbers is None else ",".join(map(str, numbers)) or "-"
 
 
@@ -196,7 +196,7 @@ def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...
 
 
 def partition_cells(partition: PartitionElection) -> tuple[object, ...]:
-    """Return the cells of a partition: each leader with what is lost when nothing changes any more."""
+    """Return the cells of a partition, with each leader and the loss when nothing changes any more."""
     best, now, registration = partition.recommended, partition.now, partition.registration
     pairs = (
         (_course(partition, now), now and lost_by_all(partition)),
@@ -216,7 +216,7 @@ def _lost(leader: object, lost: Amounts | None) -> str:
 
 
 def _course(partition: PartitionElection, first: Candidate | None) -> str:
-    """Return who leads first, and who gets the lead later."""
+    """Return the first leader, and the later leader."""
     if partition.registration is None:
         return "?"
     if first is None:
@@ -225,7 +225,7 @@ def _course(partition: PartitionElection, first: Candidate | None) -> str:
 
 
 def course_words(partition: PartitionElection) -> str:
-    """Return who leads if all start and no operator acts, and why."""
+    """Return the leader if all start without further steps, and the reason."""
     now, seat = partition.now, partition.seat_now
     if now is None or seat is None:
         return "If all start, Kafka elects no leader."
@@ -261,7 +261,7 @@ class LogLine(NamedTuple):
     start: int
     end: int
     parts: tuple[LogPart, ...]
-    """What is lost comes first: it hides what is kept."""
+    """The parts, lost ones first, because they hide kept ones."""
 
 
 def log_lines(partition: PartitionElection, best: Candidate) -> list[LogLine]:

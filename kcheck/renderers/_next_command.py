@@ -1,4 +1,4 @@
-"""The command to type next, for every answer: it repeats the user's paths and the options that it takes.
+"""The command to type next, for every answer. It repeats the user's paths and its options.
 
 Its modules are imported for the answers that have them.
 """
@@ -77,13 +77,13 @@ def next_command(report: Report) -> str | None:
 
 
 def _line(command: str, typed: CommandLine, *more: str, arguments: Iterable[str] | None = None) -> str:
-    """Return a command with arguments, those of the user by default, and the options that it repeats."""
+    """Return a command with arguments, by default the user's, and the options that it repeats."""
     named = typed.arguments if arguments is None else arguments
     return shell_line(("kcheck", *command.split(), *named, *typed.carried(CARRIED[command]), *more))
 
 
 def _of_findings(report: Report, typed: CommandLine) -> str | None:
-    """Return what explains the worst finding."""
+    """Return the command that explains the worst finding."""
     del typed
     return explain_command(report.findings())
 
@@ -167,7 +167,7 @@ def _verify(report: Report, typed: CommandLine) -> str | None:
 
 
 def _plan(report: Report, typed: CommandLine) -> str | None:
-    """Return what applies a plan or looks at its result; where nothing is planned, what shows a way without one."""
+    """Return the command that applies a plan or looks at its result; without a plan, the one for another way."""
     from kcheck.core.start.verdicts import log_dir_severity
     from kcheck.plans.plan_report import PlanOutcome
     from kcheck.plans.repair import RepairPlan
@@ -188,13 +188,13 @@ def _plan(report: Report, typed: CommandLine) -> str | None:
 
 
 def _near(path: str) -> str:
-    """Return the path of a log dir as the user would type it: without the working directory."""
+    """Return the path of a log dir as the user would type it, without the working directory."""
     here = f"{os.getcwd()}{os.sep}"
     return path.removeprefix(here)
 
 
 def _without_repair(starts: "Iterable[LogDirPrediction]", typed: CommandLine) -> str:
-    """Return what decides about brokers that lose records or do not start, and that no repair helps."""
+    """Return the command for brokers that lose records or do not start, if no repair helps."""
     if all(start.broker_id is not None for start in starts):
         return _line("recover", typed)
     return "kcheck help power-loss"
@@ -231,7 +231,7 @@ def _recover_run(report: Report, typed: CommandLine) -> str | None:
 
 
 def _export(report: Report, typed: CommandLine) -> str | None:
-    """Return what produces the first file."""
+    """Return the command that produces the first file."""
     del typed
     rows = report.body["partitions"]
     assert isinstance(rows, tuple)
@@ -239,7 +239,7 @@ def _export(report: Report, typed: CommandLine) -> str | None:
 
 
 def _simulate(report: Report, typed: CommandLine) -> str | None:
-    """Return what looks at the log dirs of a history, or asks the releases in which it loses records."""
+    """Return the command for the log dirs of a history, or for the releases in which it loses records."""
     from kcheck.simulation.verdict import Verdict
     from kcheck.verbs.simulate import HistoryList, ReleasesCompared, Searched, SearchesCompared, Simulation
 

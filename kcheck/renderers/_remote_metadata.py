@@ -1,4 +1,4 @@
-"""Records of __remote_log_metadata as kafka-dump-log writes them: the toString of their classes (kafka-storage 4.3.1).
+"""Records of __remote_log_metadata as kafka-dump-log writes them, by toString of kafka-storage 4.3.1.
 
 The records and these classes share names, but some fields are named differently.
 """

@@ -9,4 +9,4 @@ SEAT_LEGEND = (
     " leader: it led last, and no replica is in ISR or ELR. The controller elects these by itself. unclean: only an"
     " unclean election makes it lead."
 )
-"""What the column `election` means."""
+"""The legend of the column `election`."""

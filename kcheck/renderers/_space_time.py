@@ -1,4 +1,4 @@
-"""What the drawings of a history show: for each step the messages, and what changes on the replicas."""
+"""The contents of a history's drawings, with the messages of each step, and the changes on the replicas."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -22,9 +22,9 @@ class Moment(NamedTuple):
     messages: tuple[tuple[str, str, str], ...]
     """From, to, text."""
     changes: dict[str, str]
-    """By replica, those that change only."""
+    """Changed replicas and their changes."""
     cut: dict[str, tuple[int, int, bool]]
-    """By replica: from which offset to which it drops records, and whether the history ends with the loss of some."""
+    """By replica, the first and last offset of removed records, and whether the history ends with a loss of some."""
     step: HistoryStep
 
 
@@ -79,7 +79,7 @@ def _cut_from(before: Node, now: Node) -> int | None:
 
 
 def cut_in_words(cut: tuple[int, int, bool]) -> str:
-    """Return which records a replica drops."""
+    """Return the words for the records that a replica removes."""
     start, end, lost = cut
     return f"✗ {bare_range(start, end)} dropped{', lost' if lost else ''}"
 

@@ -1,4 +1,4 @@
-"""The layout of `kcheck check` and `kcheck PATH`: verdicts if a start was predicted, findings, what was read."""
+"""The layout of `kcheck check` and `kcheck PATH` (verdicts of a prediction, findings, and the read parts)."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _DEPTHS = {
     Depth.CRC: "batches with CRCs (records: --depth records)",
     Depth.RECORDS: "records",
 }
-"""How far the check looked, and the option that looks further."""
+"""The depth of the check, and the option that looks further."""
 
 
 def check(report: Report, page: Page) -> Sequence[Finding]:

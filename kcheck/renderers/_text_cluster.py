@@ -42,18 +42,18 @@ _WORDS = {
     Health.REASSIGNING: "being reassigned",
 }
 _AFTER_A_STOP = (Health.ELR_ONLY, Health.UNDER_REPLICATED)
-"""What is normal for a partition whose brokers were stopped one after the other."""
+"""The usual state of a partition whose brokers were stopped one after the other."""
 _BAD = (Health.OFFLINE, Health.ELR_ONLY, Health.UNDER_MIN_ISR, Health.LOG_DIR_OFFLINE)
 
 
 class _PartitionHealth(NamedTuple):
-    """A partition that is shown, with what is wrong."""
+    """A shown partition, with its problems."""
 
     topic: str
     number: int
     state: PartitionRegistration
     ills: tuple[Health, ...]
-    """What keeps it from being healthy, the worst first."""
+    """Its problems, the worst first."""
     min_isr: int
 
     @property
@@ -222,7 +222,7 @@ def _state(broker: BrokerRegistration) -> str:
 
 
 def _minority(quorum: Quorum, page: Page) -> None:
-    """Write that the copies are those of too few controllers to say that a leader can be elected."""
+    """Write that there are copies of too few controllers to tell whether a leader can be elected."""
     here = quorum.voters_here
     text = f"not known: whether a leader can be elected. {len(here)} of {len(quorum.voters)} controllers"
     which = f" ({_ids(here)})" if here else ""

@@ -1,4 +1,4 @@
-"""The layout of `kcheck dump`: the rows of each file, in tables of bounded length, then its damage."""
+"""The layout of `kcheck dump` (the rows of each file, in tables of bounded length, then its defects)."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from kcheck.renderers._json_writer import PrintableJson, jackson, printable_json
 from kcheck.screen.page import Page, TableLayout, cell, known
 
 _TABLE_LENGTH = 1000
-"""Number of rows per table: a table is held in memory to find its column widths."""
+"""Number of rows per table. A table is in memory to find its column widths."""
 
 _BATCH = ("position", "size", "offsets", "count", "epoch", "producer", "seq", "timestamp", "flags")
 _RECORD = TableLayout(("offset", "timestamp", "key", "value", "headers", ""), "  ", _TABLE_LENGTH)
@@ -62,7 +62,7 @@ def _batches(batches: Iterator[Row], page: Page) -> None:
 
 
 def _with_records(block: Block, page: Page) -> None:
-    """Write each batch as a line and its records below it, many of them at once where they come as columns."""
+    """Write each batch as a line and its records below it, many at once if they come as columns."""
     from kcheck.renderers._text_records import batch_lines  # imports numpy: only for records
 
     lines = batch_lines(block, _batch_flags(block), page, _HANGING)

@@ -144,7 +144,7 @@ def _losses(answer: "RunElection", page: Page) -> None:
 
 
 def _whole(partition: PartitionElection, page: Page) -> None:
-    """Write one partition: what the controllers know, every candidate, the logs side by side, the followers."""
+    """Write one partition, with its metadata, every candidate, the logs side by side, and the followers."""
     page.line(name_of(partition), "bold")
     registered = partition.registration
     if registered is not None:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from kcheck.core.premises.premise import Premise
 
 _SEE = re.compile(r"^See: operations/([\w-]+)\.md", re.MULTILINE)
-"""How a page of a rule names a page of docs/operations."""
+"""The reference to a page of docs/operations in a page of a rule."""
 _PAGE = re.compile(r"docs/operations/([\w-]+)\.md")
-"""How a premise names one."""
+"""The reference to a page of docs/operations in a premise."""
 
 
 def rules(report: Report, page: Page) -> None:

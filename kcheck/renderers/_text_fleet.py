@@ -20,7 +20,7 @@ _LOSS = (
 
 
 def place_of(row: Row) -> str:
-    """Return the place of a finding: the directory, the file, the line or position."""
+    """Return the place of a finding (the directory, the file, the line or position)."""
     parts = [str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None]
     where = "/".join(parts) or "?"
     if row["line"] is not None:

@@ -109,7 +109,7 @@ def _cause(cause: Cause, page: Page) -> None:
 
 
 def _alike(places: Iterable[PlaceTimeline]) -> list[list[PlaceTimeline]]:
-    """Return the places to show, those with the same dangerous messages together."""
+    """Return the places to show, grouped by equal dangerous messages."""
     groups: dict[tuple[object, ...], list[PlaceTimeline]] = {}
     for place in places:
         firsts = (step.first for step in place.steps if step.severity != _HARMLESS)
@@ -120,7 +120,7 @@ def _alike(places: Iterable[PlaceTimeline]) -> list[list[PlaceTimeline]]:
 
 
 def _log_dir(place: PlaceTimeline) -> str | None:
-    """Return the log dir of a place; that of a partition stands in some of its messages."""
+    """Return the log dir of a place; for a partition it is in some of its messages."""
     named = (step.first.place.log_dir for step in place.steps)
     return place.key[2] or next((log_dir for log_dir in named if log_dir is not None), None)
 

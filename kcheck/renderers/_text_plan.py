@@ -1,4 +1,4 @@
-"""The layout of a plan: each step with its files, proof and result, then the findings without a repair."""
+"""The layout of a plan (each step with its files, proof and result, then the findings without a repair)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ def _repair(answer: RepairPlan, page: Page, *, nothing_read: bool) -> None:
 
 
 def _least(answer: RepairPlan) -> "Least":
-    """Return what the next start does without each step; without a directory where only one has the rule and reason."""
+    """Return the next start without each step; also without a directory if rule and reason are unique."""
     least: dict[tuple[str | None, str | None, str], str] = {}
     for step in answer.chosen:
         anywhere = (step.finding, "", step.reason)
@@ -79,7 +79,7 @@ def _least(answer: RepairPlan) -> "Least":
 
 
 Least = Mapping[tuple[str | None, str | None, str], str]
-"""What the next start does without a step, by its rule, its directory and its reason."""
+"""The next start without a step, by its rule, its directory and its reason."""
 
 
 def _steps(plan: Plan, done: Mapping[int, bool], least: Least, page: Page) -> None:
@@ -89,13 +89,13 @@ def _steps(plan: Plan, done: Mapping[int, bool], least: Least, page: Page) -> No
 
 
 def _of_steps(plan: Plan) -> Iterator[list[int]]:
-    """Yield the numbers of the operations of each step: they share all but what they lose."""
+    """Yield the numbers of the operations of each step, which differ only in their losses."""
     for _, numbers in groupby(_numbers(plan), key=lambda number: plan.operations[number].why._replace(loses=None)):
         yield [*numbers]
 
 
 def _undone(plan: Plan, done: Mapping[int, bool], page: Page) -> None:
-    """Write a plan that was undone: what each step was for, and what became of its files."""
+    """Write an undone plan, with the reason of each step, and the state of its files."""
     page.wrapped(f"undo: {counted(len(plan.operations), 'operation')}", style="bold")
     for numbers in _of_steps(plan):
         page.line()
@@ -113,7 +113,7 @@ def _title(why: Why) -> str:
 
 
 def _losses(losses: Sequence[PartitionLoss], page: Page) -> None:
-    """Write what partitions lose without the plan and with it; those of which it saves most come first."""
+    """Write the loss of partitions without the plan and with it; the largest savings come first."""
     if not losses:
         return
     page.line()
@@ -147,7 +147,7 @@ def _by_rule(row: NotPlanned) -> str:
 
 
 def summary(report: Report, page: Page) -> None:
-    """Write the plan in brief, for somebody who decides: its reasons, each with some of its files and losses."""
+    """Write the plan in brief, for a decision, with its reasons, and some files and losses of each."""
     assert isinstance(report.answer, PlanOutcome)
     plan = report.answer.plan
     by_reason: dict[tuple[str | None, str], list[FileOp]] = {}
@@ -209,7 +209,7 @@ def _on_this_disk(lost: Row) -> str:
 
 
 def _loss_text(row: Row) -> str:
-    """Return what an operation loses in words; a plan written by hand may leave fields out."""
+    """Return the loss by an operation in words; a plan written by hand may lack fields."""
     numbers: dict[str, Any] = {name: value for name, value in row.items() if isinstance(value, int)}
     values = [numbers.get(name) for name in ("from", "to", "records", "bytes", "below_high_watermark")]
     return loss_text(LostRecords._make([*values, numbers.get("at_least", 0)]))

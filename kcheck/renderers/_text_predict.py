@@ -1,4 +1,4 @@
-"""The layout of `kcheck predict`: the verdict on each log dir, then the partitions that the start changes."""
+"""The layout of `kcheck predict` (the verdict on each log dir, then the partitions that change)."""
 
 from collections.abc import Iterable, Sequence
 
@@ -21,7 +21,7 @@ _STYLES = {Outcome.REPAIRED: "yellow", Outcome.STRAY: "red"}
 _FILE_COUNT = 12
 """Number of file names shown of each kind."""
 _NAME_COUNT = 3
-"""Number of partitions named of those with the same reason."""
+"""Number of named partitions with the same reason."""
 _MODES = {Mode.KRAFT: "KRaft", Mode.ZOOKEEPER: "ZooKeeper"}
 
 
@@ -71,7 +71,7 @@ def verdict_on(start: LogDirPrediction, page: Page) -> None:
 
 
 def worst_partitions(partitions: Iterable[PartitionPrediction], reasons: Sequence[str], page: Page) -> None:
-    """Write why the verdict on a log dir is not a good one: each partition that loses, others by what they share."""
+    """Write why the verdict on a log dir is not good, by partition with a loss, and else by reason."""
     same: dict[tuple[Outcome, str], list[str]] = {}
     for partition in partitions:
         reason = (partition.reason or "").split("; ")[0]

@@ -14,7 +14,7 @@ _ANSWERS = {True: "may start", False: "should not start", None: "not known"}
 def preflight(report: Report, page: Page) -> None:
     """Write whether the broker may start, then a line for each reason against it.
 
-    A note is what decides only if the broker sees what kcheck sees.
+    A note counts only if the broker sees the same as kcheck.
     """
     answer = report.answer
     assert isinstance(answer, Preflight)

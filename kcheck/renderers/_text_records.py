@@ -1,4 +1,4 @@
-"""The lines of many batches and the tables of their records, as columns: the fast path of `dump --records`."""
+"""The lines of many batches and the tables of their records, as columns, for a fast `dump --records`."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -67,7 +67,7 @@ def _span(first: Integers, last: Integers) -> list[Characters]:
 
 
 class _Cells(NamedTuple):
-    """A column of tables: the characters of each cell, and how many these are."""
+    """A column of tables, with the characters of each cell, and their number."""
 
     characters: Characters
     widths: Integers
@@ -109,7 +109,7 @@ def record_tables(blocks: list[Block], counts: list[int], page: Page, layout: Ta
 
 
 def _table_sizes(counts: Integers, table_counts: Integers, length: int) -> Integers:
-    """Return the numbers of rows of all tables: each is full but the last of a batch."""
+    """Return the numbers of rows of all tables. Only the last table of a batch is not full."""
     sizes = np.full(int(table_counts.sum()), length)
     has_records = counts > 0
     sizes[np.cumsum(table_counts)[has_records] - 1] = (counts[has_records] - 1) % length + 1

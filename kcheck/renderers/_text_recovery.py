@@ -85,12 +85,12 @@ def _rescue_next(answer: RescueProgress, page: Page) -> None:
 
 
 def _not_known(text: str) -> str:
-    """Return what was not seen, as a sentence that says once that it is not known."""
+    """Return an unseen fact, as a sentence that says once that it is not known."""
     return f"{text[:1].upper()}{text[1:]}." if "not known" in text else f"Not known: {text}."
 
 
 def _commands(commands: Iterable[str], page: Page) -> None:
-    """Write commands as they are typed: a line each, never wrapped."""
+    """Write commands as they are typed, a line each, never wrapped."""
     for at, command in enumerate(commands):
         if at == 0:
             page.line()

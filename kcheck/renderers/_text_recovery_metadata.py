@@ -29,6 +29,10 @@ def recovery_metadata(report: Report, page: Page) -> None:
         page.wrapped(f"Snapshot for the controller: {place}.", style="bold")
         page.wrapped(f"Changes: {plan_words(answer.plans)}.")
         stepwise(answer.steps, page)
+    elif answer.znodes:
+        page.line()
+        page.wrapped(f"{counted(len(answer.znodes), 'znode')} for an empty ZooKeeper. No file changes.", style="bold")
+        stepwise(answer.steps, page)
     files(answer.written, page)
 
 

@@ -1,4 +1,4 @@
-"""What the answers of `kcheck recover quorum`, `metadata` and `topic` share: refusals, steps and files."""
+"""Shared parts of `kcheck recover quorum`, `metadata` and `topic` (refusals, steps and files)."""
 
 from collections.abc import Iterable, Sequence
 

@@ -131,13 +131,13 @@ def _partition(step: HistoryStep, names: Sequence[str]) -> tuple[str, str]:
 
 
 def leader_of(step: HistoryStep, names: Sequence[str]) -> str | None:
-    """Return the name of the leader; None if there is none."""
+    """Return the name of the leader; None without one."""
     leader = step.state.controller.seats.leader
     return None if leader < 0 else names[leader]
 
 
 def cell(node: Node, before: Node | None) -> str:
-    """Return what a step changes of a replica: log end and high watermark, epochs where they change."""
+    """Return the changes of a step on a replica (log end and high watermark, and changed epochs)."""
     if not node.running:
         return "down" if before is None or before.running else UNCHANGED
     if before is not None and _seen(node) == _seen(before):
@@ -157,7 +157,7 @@ def epochs_of(node: Node) -> list[str]:
 
 
 def _seen(node: Node) -> tuple[object, ...]:
-    """Return what an answer shows of a replica: its process remembers more."""
+    """Return the visible state of a replica, as its process remembers more."""
     log = [(batch.base_offset, batch.end_offset, batch.epoch, batch.append) for batch in node.batches]
     ends = (node.log_start_offset, node.log_end_offset, node.high_watermark)
     return (*ends, node.epochs, node.mode, node.running, log)

@@ -52,7 +52,7 @@ _PROBLEMS = {
         "The follower fails as it truncates below an open transaction: it fetches no more until it restarts."
     ),
 }
-"""How a dialogue ends that does not end well."""
+"""Words for the failed ends of a dialogue."""
 
 
 def truncation(report: Report, page: Page) -> None:
@@ -79,7 +79,7 @@ def truncation(report: Report, page: Page) -> None:
 
 
 def _harm(leaders: Sequence[TruncationPlan]) -> tuple[int, ...]:
-    """Return what orders partitions, the worst first: what the best leader costs, then what the worst one does."""
+    """Return the sort key of partitions, the worst first (the best leader's cost, then the worst one's)."""
     best = [plan for plan in leaders if plan.is_best] or leaders
     return (*max(map(_losses, best)), *min(map(_losses, leaders)))
 
@@ -105,7 +105,7 @@ def _is_quiet(leaders: Sequence[TruncationPlan]) -> bool:
 
 
 def _not_in_log(plan: TruncationPlan) -> bool:
-    """Return whether the leader's log lacks records that followers keep: somebody removed segments of it."""
+    """Return whether the leader's log lacks records that followers keep, as its segments were removed."""
     return plan.lost is not None and bool(plan.lost.upper_records) and not any(map(_loses, plan.followers))
 
 
@@ -195,7 +195,7 @@ def _starts(plan: TruncationPlan, page: Page, indent: str) -> None:
 
 
 def follower(follower: FollowerPlan, plan: TruncationPlan, page: Page) -> None:
-    """Write what a follower does: its requests, where it truncates, what it loses."""
+    """Write the steps of a follower (its requests, its truncation, and its losses)."""
     before, after = follower.log_end_offset_before, follower.log_end_offset_after
     ends = f"log end {cell(before)}" + ("" if before == after else f" → {cell(after)}")
     back = "" if follower.refetch is None else f", refetch {_amount(follower.refetch)}"

@@ -1,4 +1,4 @@
-"""The layout of `kcheck verify`: the verdict, what differs, what is not known, and how much went as planned."""
+"""The layout of `kcheck verify` (the verdict, differences, unknown steps, and the number of steps as planned)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,7 +25,7 @@ _HEADINGS: Mapping[StepKind, str] = {
     StepKind.CONFIG: "Configuration to set back",
     StepKind.STRAY: "Directories to look at, then remove",
 }
-"""What steps are called, the worst first."""
+"""The headings of steps, the worst first."""
 
 
 def verify(report: Report, page: Page) -> None:

@@ -1,7 +1,7 @@
-"""One line a finding, for grep, editors and CI: `PATH[:LINE]: LEVEL ID PARTITION|-: MESSAGE`.
+"""One line a finding, for grep, editors and CI, as `PATH[:LINE]: LEVEL ID PARTITION|-: MESSAGE`.
 
-LEVEL is info, warning, error, fatal, or loss for what the next start loses. The lines of the next start come first;
-findings follow in the order of JSON.
+LEVEL is info, warning, error, fatal, or loss for the next start. The lines of the next start come first; findings
+follow in the order of JSON.
 """
 
 import os
@@ -46,7 +46,7 @@ def _starts(answer: object) -> Iterable[LogDirPrediction]:
 
 
 def _of_starts(starts: Iterable[LogDirPrediction]) -> Iterator[str]:
-    """Yield a line for each log dir that does not load, and for each partition that loses records or is not served."""
+    """Yield a line for each unloaded log dir, and for each partition that loses records or is not served."""
     for start in starts:
         if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
             yield f"{start.path}: fatal {_NEXT_START} -: {start.outcome}: {'; '.join(start.reasons)}"

@@ -61,7 +61,7 @@ def _batches(file: Row, path: str, stream: TextIO) -> None:
 
 
 def _batch_lines(block: Block) -> Iterator[str]:
-    """Return the lines of batches: all of magic 0 and 1, or none."""
+    """Return the lines of batches, which all have magic 0 and 1, or none has."""
     rows = block.columns
     head: dict[str, Iterable[object]] = {"offset": rows["last_offset"]}
     if rows["producer_id"][0] is not None:
@@ -174,9 +174,9 @@ def _time_index(file: Row, path: str, stream: TextIO) -> None:
 
 
 def _index(file: Row, line: str, zeros: Row, stream: TextIO) -> None:
-    """Write the first entry, and those after it up to the first one with the base offset.
+    """Write the first entry, and later entries up to the first one with the base offset.
 
-    The tool takes that one for the zeros of a preallocated index.
+    The tool treats that entry as the zeros of a preallocated index.
     """
     base = file["base_offset"] or 0
     if not file["count"] and file["room"]:

@@ -1,4 +1,4 @@
-"""One JSON object per line, each with its kind: the objects of the JSON document, streamed."""
+"""One JSON object per line, each with its kind. These are the objects of the JSON document, streamed."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""A history as a space-time diagram: a column for each replica, time from top to bottom, arrows between."""
+"""A history as a space-time diagram, with a column for each replica, time from top to bottom, and arrows."""
 
 from collections.abc import Iterator
 from html import escape

@@ -1,7 +1,8 @@
-"""Questions about several copies of a partition: truncation offsets, lost records, leaders.
+"""Questions about several copies of a partition (truncation offsets, lost records, leaders).
 
-A partition has one leader and followers that copy it. A follower whose log differs from the leader's asks it, epoch by
-epoch, where the two logs diverge, and truncates its own log there. What it truncates is lost if no other copy has it.
+A partition has one leader and followers that copy it. A follower whose log differs asks the leader, epoch by epoch, for
+the place where the two logs diverge. It truncates its own log there. The truncated records are lost if no other copy
+has them.
 
 In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncation` or `ClusterElection`.
 `core.replication` decides the protocol between follower and leader, `core.election` the elections.
@@ -29,9 +30,9 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `lost_transactions`, `transaction_batches`: Which transactions are open at an offset, and which of them lose records?
 - `group_offsets`: Which offsets have consumer groups committed?
 - `transaction_states`: Which transactions do coordinators know?
-- `coordinators`: Do the logs of a check agree with what coordinators know?
+- `coordinators`: Do the logs of a check agree with the coordinators?
 - `saved_records`: Where are copies of the batches that a replica loses?
-- `served_now`: Does the leader still serve what a plan says of remote storage?
+- `served_now`: Does the leader still serve the remote offsets of a plan?
 - `plan_steps`: Which steps of a saved plan came true?
 - `verification`: Do the directories look as the plan of `elect --output-dir` expects?
 """

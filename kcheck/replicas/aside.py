@@ -1,8 +1,8 @@
-"""Partition directories that were moved aside: no broker loads them, but they may hold the best log.
+"""Finds partition directories that were moved aside. No broker loads them, but they may hold the best log.
 
-A directory counts if its partition.metadata has the id of a topic of the cluster. That file has no partition number:
-the number is in the directory's name after the topic's, in the plan of a backup of kcheck, or the topic has one
-partition only.
+A directory counts if its partition.metadata has the id of a topic of the cluster. That file has no partition number.
+The number is in the directory's name after the topic's, or in the plan of a backup of kcheck. A topic with one
+partition needs no number.
 """
 
 import re
@@ -41,7 +41,7 @@ class TopicName(NamedTuple):
 
 
 class AsideSearch(NamedTuple):
-    """What decides which directories count."""
+    """The criteria by which directories count."""
 
     topics: Mapping[str, TopicName]
     """The topics of the cluster, by id."""
@@ -68,7 +68,7 @@ def aside_below(argument: str, search: AsideSearch) -> tuple[ReplicaFiles, ...]:
 
 
 def aside_near(targets: Iterable[Target], log_dirs: LogDirs, search: AsideSearch) -> Iterator[ReplicaFiles]:
-    """Yield the directories in log dirs whose names no broker accepts, then those beside the log dirs of one broker."""
+    """Yield the unparseable directories in log dirs, then directories next to the log dirs of one broker."""
     around: dict[str, set[int]] = {}
     known = set()
     for target in targets:
@@ -130,7 +130,7 @@ def _topic_id(tree: Tree, path: str) -> str | None:
 
 
 def _number(name: str, topic: TopicName) -> int | None:
-    """Return the partition number in a name that somebody made from `<topic>-<number>`; None if it has none."""
+    """Return the partition number in a name that contains `<topic>-<number>`; None if it has none."""
     match = re.search(rf"{re.escape(topic.name)}-([0-9]{{1,10}})(?![0-9])", name)
     if match is None:
         return 0 if topic.partitions == 1 else None
@@ -139,7 +139,7 @@ def _number(name: str, topic: TopicName) -> int | None:
 
 
 def _planned(tree: Tree, backup: str) -> dict[str, str]:
-    """Return what a backup of kcheck calls the directories that it moved, with their names before."""
+    """Return the original names of the directories that a backup of kcheck contains, by their names there."""
     try:
         plan = parse_plan(tree.read_whole(join(backup, PLAN), size_max=_PLAN_SIZE_MAX))
     except (UnreadableError, PlanError):

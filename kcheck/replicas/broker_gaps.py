@@ -1,4 +1,4 @@
-"""Which brokers have replicas that no election counts: they are not here, given up, or do not start."""
+"""Lists brokers with replicas that no election counts, because they are missing, given up, or do not start."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The candidates of one partition: what each broker has after its start, and what each leader would cost."""
+"""The candidates of one partition, with the state of each after its broker has started, and its cost as leader."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -55,7 +55,7 @@ class ReplicaCopy(NamedTuple):
     state: ReplicaState
     """The replica."""
     role: CopyState
-    """What the directory is to the partition."""
+    """The role of the directory for the partition."""
     dir: str | None
     """The directory; None where the broker has none."""
     high_watermark: Offset | None = None
@@ -70,21 +70,21 @@ class BrokerHere(NamedTuple):
     """A broker of which log dirs are here."""
 
     start: BrokerStart
-    """How it registers."""
+    """Its registration with the controller."""
     problem: str | None
     """The reason why it does not start; None if it does."""
     log_dirs: frozenset[str]
     """The ids of its log dirs that come online."""
     is_complete: bool
-    """True if all of its log dirs are here and come online, as far as its files tell."""
+    """True if all of its log dirs are here and come online, as far as its files show."""
     has_new_log_dir: bool = False
-    """True if the cluster does not know a log dir that is here, or log.dirs lost one: its replicas are made again."""
+    """True if the broker makes replicas again, as the cluster does not know a log dir, or log.dirs lost one."""
     offline: Mapping[str, str] = {}
     """The reason why log dirs go offline, by path."""
 
 
 class ClusterHere(NamedTuple):
-    """What is known of the cluster."""
+    """The known facts of the cluster."""
 
     image: ClusterImage | None
     """Its metadata; None without any."""
@@ -99,24 +99,24 @@ class ClusterHere(NamedTuple):
     incomplete_ok: bool
     """True if a leader is recommended although replicas are not known."""
     offsets: GroupOffsets
-    """What consumer groups have committed."""
+    """The committed offsets of consumer groups."""
     counted: Callable[[TruncationPlan], TruncationPlan] | None = None
-    """Where the logs themselves are not here: fills in how many records a plan loses and fetches, as is known."""
+    """Fills in the known counts of lost and fetched records if the logs themselves are not here."""
     marks: CheckpointedMarks | None = None
-    """What checkpoints say of partitions, whether their logs are there or not; None if they are not here."""
+    """The checkpointed high watermarks of partitions, with or without their logs; None if they are not here."""
     fenced: tuple[int, ...] = ()
-    """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
+    """The running brokers of the metadata, in the order in which the controller notices that they have stopped."""
 
     @property
     def starts(self) -> dict[int, BrokerStart]:
-        """How the brokers register that start, by id."""
+        """The registrations of the brokers that do start, by id."""
         return {number: broker.start for number, broker in self.brokers.items() if broker.problem is None}
 
 
 def copy_of(
     files: ReplicaFiles, start: PartitionPrediction | None, broker: BrokerHere, release: Release
 ) -> ReplicaCopy:
-    """Return a directory as the next start of its broker leaves it; one that it does not serve, as `salvaged`."""
+    """Return a directory after the next start of its broker; a directory that is not served is `salvaged`."""
     role = role_of(files.view.state, None if start is None else start.outcome)
     if role is not CopyState.CURRENT:
         return with_problem(salvaged(files, role, release), broker, files.path)
@@ -132,7 +132,7 @@ def salvaged(files: ReplicaFiles, role: CopyState, release: Release) -> ReplicaC
 
 
 def role_of(state: DirectoryState, outcome: Outcome | None) -> CopyState:
-    """Return what a directory is to its partition after a start with this outcome."""
+    """Return the role of a directory for its partition after a next start with this outcome."""
     role = _ROLES[state]
     return role if outcome is None or role is not CopyState.CURRENT else _DROPPED.get(outcome, role)
 
@@ -147,7 +147,7 @@ def with_problem(copy: ReplicaCopy, broker: BrokerHere, log_dir: str) -> Replica
 
 
 def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], cluster: ClusterHere) -> PartitionElection:
-    """Return the candidates of one partition, what each costs, and the leader that Kafka elects."""
+    """Return the candidates of one partition, their costs, and the leader that Kafka elects."""
     known = None if cluster.image is None else cluster.image.topics.get(topic)
     registration = None if known is None else known.partitions.get(partition)
     own = _own_copies(topic, partition, tuple(copies), cluster)
@@ -221,10 +221,10 @@ def _with_mark(copy: ReplicaCopy, marks: Mapping[int, Offset]) -> ReplicaCopy:
 
 
 def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, with_log: bool) -> Candidate:
-    """Return a candidate whose election also loses the records that only copies have that no broker serves.
+    """Return a candidate whose election also loses the records that exist only in unserved copies.
 
-    Without any log of the partition (`with_log`) and any such copy nobody knows how many records there were, nor where
-    the logs of such a copy are not here.
+    The loss is unknown if the log of an unserved copy is not here. It is also unknown without any log (`with_log`) and
+    without any unserved copy.
     """
     if candidate.lost is None:
         return candidate
@@ -245,10 +245,10 @@ def _records(lost: Amounts) -> int:
 def _missing(
     number: int, topic: TopicImage, partition: int, registration: PartitionRegistration, broker: BrokerHere
 ) -> ReplicaCopy:
-    """Return the replica of a broker without a directory: an empty log, or one in a log dir that is not here.
+    """Return the replica of a broker without a directory, which is empty, or in a missing log dir.
 
-    With a new disk the broker makes the replica again, empty, and has its log dir changed in the metadata
-    (ReplicationControlManager.handleAssignReplicasToDirs): from then on the controller can elect it. If that comes
+    With a new disk the broker makes the replica again, empty. It has its log dir changed in the metadata
+    (ReplicationControlManager.handleAssignReplicasToDirs). From then on the controller can elect it. If that comes
     before the new log dir is registered, it takes the replica out of the ISR instead.
     """
     log_dir = directory_of(registration, number)
@@ -274,9 +274,9 @@ def _is_lost(log_dir: str | None, broker: BrokerHere) -> bool:
 def _groups(
     election: PartitionElection, states: Iterable[ReplicaState], cluster: ClusterHere
 ) -> tuple[tuple[str, Offset], ...] | None:
-    """Return the consumer groups whose offset is beyond the log end of a replica; None if that is not known.
+    """Return the consumer groups whose offset is beyond the log end of a replica; None if not known.
 
-    Replicas that end alike count too: after a power loss all of them can lack what a group has read.
+    Replicas with equal log ends count too. After a power loss all of them can lack records that a group has read.
     """
     ends = {state.log_end_offset for state in states if state.log_end_offset is not None}
     offsets = cluster.offsets(election.topic, election.partition) if ends else ()
@@ -319,10 +319,10 @@ def _salvage(
 def _only_here(
     state: ReplicaState, copies: Iterable[ReplicaCopy], mark: Offset | None, cluster: ClusterHere
 ) -> Amounts | None:
-    """Return what a copy has that no replica has; None if that is not known.
+    """Return the records of a copy that no replica has; None if not known.
 
-    What is below the log start of every replica is no loss: retention deleted it. `mark` is the high watermark of a
-    copy that no checkpoint names.
+    Records below the log start of every replica are no loss, as retention deleted them. `mark` is the high watermark of
+    a copy that no checkpoint names.
     """
     others = [copy.state for copy in copies if copy.state.problem is None and copy.state.log_end_offset is not None]
     if cluster.counted is not None or state.problem is not None or state.log_end_offset is None:
@@ -346,7 +346,10 @@ def _candidate(
     election: PartitionElection,
     cluster: ClusterHere,
 ) -> Candidate:
-    """Return what it costs that a copy leads; `plan` is that of the others under it, None if it cannot lead."""
+    """Return the cost of a copy as leader.
+
+    `plan` is the plan of the others under it; None if it cannot lead.
+    """
     state, end = copy.state, copy.state.log_end_offset
     assert state.broker_id is not None
     broker = cluster.brokers.get(state.broker_id)
@@ -400,7 +403,7 @@ def _with_amounts(
     candidate: Candidate, plan: TruncationPlan, states: Mapping[int | None, ReplicaState],
     election: PartitionElection, cluster: ClusterHere, copy: ReplicaCopy,
 ) -> Candidate:  # fmt: skip
-    """Return a candidate with what its election costs; without the logs no transactions and groups are known."""
+    """Return a candidate with the cost of its election; without the logs, transactions and groups are unknown."""
     candidate = candidate._replace(lost=plan.lost, refetch=plan.refetched, strangers=plan.strangers)
     if cluster.counted is not None:
         return candidate
@@ -416,7 +419,7 @@ def _with_amounts(
 def _with_later(
     candidate: Candidate, plan: TruncationPlan, states: Mapping[int | None, ReplicaState], election: PartitionElection
 ) -> Candidate:
-    """Return a candidate with who leads when nothing changes any more, and what is lost then."""
+    """Return a candidate with the final leader, when nothing changes any more, and the loss under this leader."""
     if election.registration is None:
         return candidate
     in_sync = in_sync_under(plan)
@@ -439,7 +442,7 @@ def _with_later(
 
 
 def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaState) -> Offset | None:
-    """Return up to where a follower has the records of its leader; None if offsets and epochs do not show it."""
+    """Return the offset up to which a follower equals its leader; None if offsets and epochs do not show it."""
     (own,) = (state for state in states if state.broker_id == follower and state is not leading)
     return None if own.log_end_offset is None else fork_of(own, leading).common_prefix
 
@@ -450,7 +453,7 @@ def _open_transactions(copy: ReplicaCopy, end: Offset) -> int | None:
 
 
 def _cut_transactions(plan: TruncationPlan, states: Mapping[int | None, ReplicaState]) -> CutTransactions | None:
-    """Return what the followers' truncations do to transactions; None if nothing is cut, or if that is not known."""
+    """Return how the followers' truncations affect transactions; None without a truncation, or if not known."""
     committed = markers = 0
     cuts = [follower for follower in plan.followers if follower.lost is not None]
     for follower in cuts:

@@ -1,4 +1,4 @@
-"""Which records of a replica are committed: those below an offset of its own, its mark."""
+"""Finds the committed records of a replica, which are below an offset of its own, its mark."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,11 +14,11 @@ Marks = Mapping[int | None, Offset | None]
 
 
 def committed_marks(states: Sequence[ReplicaState], registration: PartitionRegistration | None) -> Marks:
-    """Return below which offset the records of each replica are committed.
+    """Return the offset below which the records of each replica are committed.
 
-    They are below a high watermark that the replica itself knows, or every member of the ISR has them: the leader
-    raises its high watermark to the lowest log end of these (Partition.maybeIncrementLeaderHW). What another replica
-    knows says nothing about a record that this one does not share with it.
+    They are below a high watermark that the replica itself knows, or every member of the ISR has them. The leader
+    raises its high watermark to the lowest log end of the ISR (Partition.maybeIncrementLeaderHW). The high watermark of
+    another replica applies only to records that both share.
     """
     shared = None if registration is None else _shared_by_isr(states, registration)
     isr = () if registration is None else registration.isr
@@ -37,7 +37,7 @@ def committed_marks(states: Sequence[ReplicaState], registration: PartitionRegis
 
 
 def _lost_with(state: ReplicaState, other: ReplicaState) -> Offset:
-    """Return up to where another replica has committed records that a start takes from this one; 0 if it has none.
+    """Return the end of another replica's committed records that this one loses when it starts; 0 without any.
 
     A batch that is incomplete or corrupt here is the same record there, if the logs are the same up to it.
     """
@@ -52,7 +52,7 @@ def _lost_with(state: ReplicaState, other: ReplicaState) -> Offset:
 
 
 def _shared_by_isr(states: Sequence[ReplicaState], registration: PartitionRegistration) -> Offset | None:
-    """Return up to where the logs of all members of the ISR are the same; None if one of them is not here."""
+    """Return the offset up to which the logs of the ISR are the same; None if a member is not here."""
     members = [_at_hand(state) for state in states if state.broker_id in registration.isr]
     if not members or len(members) < len(registration.isr):
         return None
@@ -64,7 +64,7 @@ def _shared_by_isr(states: Sequence[ReplicaState], registration: PartitionRegist
 
 
 def _at_hand(state: ReplicaState) -> ReplicaState:
-    """Return a replica with the whole batches that the start of its broker takes from it."""
+    """Return a replica with the complete batches that it loses when its broker starts."""
     try:
         whole = lineage(state.logs_before) if state.logs_before else ()
     except UnreadableError:

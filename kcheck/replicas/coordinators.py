@@ -1,4 +1,4 @@
-"""What coordinators say of the logs of a check: committed offsets of groups, and open transactions."""
+"""Compares the logs of a check with the coordinators (committed offsets of groups, and open transactions)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -36,10 +36,10 @@ _InternalLog: TypeAlias = "tuple[int, int | None, _Logs]"
 
 
 class CoordinatorCheck:
-    """Collects the logs of a check, and compares them with what the coordinators say."""
+    """Collects the logs of a check, and compares them with the state of the coordinators."""
 
     def __init__(self, depth: Depth) -> None:
-        """Take how much is read: nothing, if no segments are."""
+        """Take the depth of the check. Without reading segments nothing is compared."""
         self._depth = depth
         self._logs: dict[str | None, list[CoordinatedLog]] = defaultdict(list)
         self._internal: dict[tuple[str | None, str], list[_InternalLog]] = defaultdict(list)
@@ -126,7 +126,7 @@ class CoordinatorCheck:
 
 
 def transactions_of(view: PartitionView) -> tuple[OpenTransaction, ...] | None:
-    """Return the transactions that are open at the end of a replica, by offset; None if that takes too much to read."""
+    """Return the open transactions at the end of a replica, by offset; None if there is too much to read."""
     end = view.log_end_offset
     if end is None or view.disk is None or not view.is_replica:
         return None

@@ -1,4 +1,4 @@
-"""The plan of each leader of a partition with what it costs; the best of them is marked."""
+"""The plan of each leader of a partition with its cost; the best plan is marked."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -26,8 +26,8 @@ def plans_of(
 ) -> Iterator[TruncationPlan]:
     """Yield the plan of one partition under the chosen or the best leader, or one for each candidate.
 
-    `in_cluster` fills in what the metadata of the cluster say; `counted`, what followers lose and fetch where the logs
-    themselves are not here.
+    `in_cluster` fills in the metadata of the cluster. If the logs themselves are not here, `counted` fills in the
+    losses and fetches of followers.
     """
     plans = plans_under(states, election, release)
     if in_cluster is not None:
@@ -42,7 +42,7 @@ def plans_of(
 
 
 def _costed(plan: TruncationPlan, states: Sequence[ReplicaState]) -> TruncationPlan:
-    """Return a plan with what no replica has once its leader leads."""
+    """Return a plan with the records that no replica has once its leader leads."""
     if plan.problem is not None or plan.leader_log_end_offset is None:
         return plan
     marks = committed_marks(states, plan.registration)

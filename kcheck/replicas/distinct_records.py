@@ -1,7 +1,8 @@
-"""How many distinct records several replicas lose together.
+"""Counts the distinct records that several replicas lose together.
 
-The batches of all replicas are read side by side, in the order of offsets. Batches with the same header are the same,
-and the header says what they hold. Where batches differ, their records are compared: the log cleaner rewrites batches.
+kcheck reads the batches of all replicas in parallel, in the order of offsets. Batches with the same header are the
+same, and the header gives their number of records. Where batches differ, kcheck compares their records, as the log
+cleaner rewrites batches.
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ from kcheck.segments.batches import Walk, batch_crc
 
 _BODY_SIZE_MAX = 32 << 20
 _RECORD_COUNT_MAX = 500_000
-"""A larger batch, or one with more records, is not decoded: one of each replica is held in memory, about 70 MB."""
+"""Maximum number of records in a decoded batch. One batch of each replica is in memory, about 70 MB."""
 _DIGEST_SIZE = 16
 _NEWEST_MAGIC = 2
 
@@ -48,18 +49,17 @@ class Distinct(NamedTuple):
     records: int | None
     """Their number; None if a batch cannot be decoded or read."""
     bytes: int | None
-    """The bytes of their batches, each distinct batch once and whole; None if a log cannot be read."""
+    """The bytes of their complete batches, each distinct batch once; None if a log cannot be read."""
     committed: int | None
-    """How many are below the mark of a replica that has them; None if a mark is unknown, or if `records` is None."""
+    """Number of records below the mark of a replica that has them; None if a mark or `records` is unknown."""
 
 
 def distinct(lost: Sequence[LostRange], kept: Sequence[LostRange], high_watermark: Offset | None = None) -> Distinct:
-    """Return the records that are in any range of `lost` and in none of `kept`.
+    """Return the records that are in any range of `lost` and outside of all ranges of `kept`.
 
-    `high_watermark` is the mark of the ranges that have none.
-
-    Records are the same if offset, leader epoch, timestamp, key, value and headers are; messages of magic 0 and 1 have
-    no epoch. One batch of each replica is held in memory.
+    `high_watermark` is the mark of ranges without their own mark. Records are the same if offset, leader epoch,
+    timestamp, key, value and headers are equal. Messages of magic 0 and 1 have no epoch. One batch of each replica is
+    in memory.
     """
     start, end = min((one.start for one in lost), default=None), max((one.end for one in lost), default=None)
     if start is None or end is None:
@@ -181,7 +181,7 @@ class _Sweep:
         """The batches among the heads whose bytes are counted."""
 
     def counted(self) -> Distinct:
-        """Return what all replicas lose."""
+        """Return the records that all replicas lose."""
         for stream in self._streams:
             stream.advance()
         while heads := [(stream, stream.head) for stream in self._streams if stream.head is not None]:
@@ -249,9 +249,9 @@ class _Sweep:
 
     @staticmethod
     def _readable(near: list[tuple[_Stream, _Head]]) -> Iterator[tuple[_Stream, _Head]]:
-        """Yield the batches without the corrupt ones of which another replica has the offsets.
+        """Yield the batches without corrupt ones whose offsets another replica has.
 
-        What these held is what the other has, if the epoch is the same or not known.
+        The other replica has the same records if the epoch is the same or not known.
         """
         corrupt = [head for stream, head in near if stream.is_lost and head.is_corrupt]
         others = {head.batch.epoch for _, head in near if head not in corrupt}
@@ -261,9 +261,10 @@ class _Sweep:
 
 
 def _within(stream: _Stream, head: _Head, until: Offset, *, is_alone: bool) -> list[_Key]:
-    """Return the records of a batch that are in the range of its replica, and between what is counted and `until`.
+    """Return the records of a batch in the range of its replica, after the counted ones and before `until`.
 
-    A batch of an epoch that no other replica has there `is_alone`: if every offset of it has a record, none is decoded.
+    `is_alone` is true if no other replica has a batch of this epoch there. Then a batch with a record at every offset
+    is not decoded.
     """
     start, end = max(head.first, stream.range.start), min(until, stream.range.end)
     if is_alone and head.is_dense:

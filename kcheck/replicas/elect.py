@@ -60,7 +60,7 @@ _AS_THEY_LIE: Mapping[str, Tree] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionQuestion:
-    """What is asked of the elections of a cluster."""
+    """A question about the elections of a cluster."""
 
     dead: tuple[int, ...] = ()
     """The brokers that are given up."""
@@ -73,24 +73,24 @@ class ElectionQuestion:
     config: str | None = None
     """The server.properties of a controller; None for the first among the paths."""
     without: tuple[BrokerLogDir, ...] = ()
-    """The log dirs that are given up: as if log.dirs did not name them."""
+    """The log dirs that are given up, as if they were not in log.dirs."""
     added: tuple[BrokerLogDir, ...] = ()
     """The log dirs that log.dirs lacks, as if it named them."""
 
 
 class ElectionChoice(NamedTuple):
-    """What the partitions of a cluster decide together."""
+    """The decisions for all partitions of a cluster together."""
 
     partitions: tuple[PartitionElection, ...]
-    """They with whom the plan makes lead."""
+    """The partitions with the leaders of the plan."""
     order: StartOrder
     """The order in which the brokers here should start."""
     course: Course
-    """What a person does then."""
+    """The steps of the operator."""
 
 
 class SavedReplica(NamedTuple):
-    """What was saved of a replica."""
+    """The saved records of a replica."""
 
     topic: str
     partition: int
@@ -101,7 +101,7 @@ class SavedReplica(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterElection(BrokerAnswer):
-    """What `kcheck elect` answers."""
+    """The answer of `kcheck elect`."""
 
     kraft: bool
     """True if KRaft controllers elect."""
@@ -110,19 +110,19 @@ class ClusterElection(BrokerAnswer):
     brokers: tuple[int, ...]
     """The brokers here."""
     question: ElectionQuestion
-    """What was asked."""
+    """The question."""
     starts: Mapping[int, BrokerStart]
-    """How the brokers register that start, by id."""
+    """The registrations of the brokers that do start, by id."""
     fenced: tuple[int, ...]
-    """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
+    """The running brokers of the metadata, in the order in which the controller notices that they have stopped."""
     verdict: str
-    """What to do, and what that costs, in sentences."""
+    """The next steps and their cost, in sentences."""
     gaps: tuple[BrokerGap, ...]
     """The brokers whose replicas are not part of the picture."""
     order: StartOrder
     """The order in which the brokers here should start."""
     scenarios: tuple[Scenario, ...]
-    """What a person compares."""
+    """The courses to compare."""
     partitions: tuple[PartitionElection, ...]
     """The wanted partitions, by topic and number."""
     of_cluster: tuple[PartitionElection, ...]
@@ -134,17 +134,17 @@ class ClusterElection(BrokerAnswer):
     arguments: tuple[str, ...]
     """The arguments that name the brokers."""
     premises: tuple[JudgedPremise, ...] = ()
-    """What the answer rests on."""
+    """The assumptions of the answer."""
     predicted: Mapping[str, LogDirPrediction] = field(default_factory=dict)
     """The next starts of the log dirs, by the paths of the targets."""
     interrupted: str | None = None
-    """What was not looked at when the user interrupted, as a clause; None if nobody did."""
+    """Parts that were not looked at when the user interrupted, as a clause; None without an interrupt."""
     left_out: tuple[BrokerLogDir, ...] = ()
-    """The log dirs with partitions that the settings of their broker do not name: it does not load them."""
+    """The log dirs with partitions that are not in the settings of their broker, which does not load them."""
     repairs: tuple[FirstRepair, ...] = ()
-    """The repairs that come before any start: the answer is for the log dirs as these leave them."""
+    """The repairs that come before any broker starts. The answer is for the log dirs after these repairs."""
     saved: tuple[SavedReplica, ...] = ()
-    """What was saved of each replica that some candidate's election would cut."""
+    """The saved records of each replica that would truncate its log under some candidate."""
     saved_in: str | None = None
     """The directory that holds it."""
     written: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def start_of_all(self) -> StartOfAll:
-        """What starting all brokers here costs."""
+        """The cost of starting all brokers here."""
         scenario = next(scenario for scenario in self.scenarios if scenario.name == START_ALL)
         keeps_all = self.image is None or (scenario.lost.committed, scenario.offline_partitions) == (0, 0)
         return StartOfAll(
@@ -174,9 +174,9 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_safe(self) -> bool:
-        """True if every partition has a recommended leader, and no record is lost by the recommended steps.
+        """True if every partition has a recommended leader, and the recommended steps lose no record.
 
-        A cluster that is to be repaired first is not safe yet, nor is one with a broker here that does not start.
+        A cluster that needs a repair first is not safe yet. Nor is a cluster with a broker here that does not start.
         """
         stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
         is_empty = not self.partitions and why_not_started(self.premises) is not None
@@ -203,12 +203,12 @@ class ClusterElection(BrokerAnswer):
         return uncounted_premises(self.premises, self.partitions)
 
     def broker_of(self, target: Target) -> int | None:
-        """Return the broker that starts on a log dir; None for what no broker starts on, as a directory moved aside."""
+        """Return the broker of a log dir; None for a directory that no broker loads, such as one moved aside."""
         start = self.predicted.get(target.path)
         return None if start is None else start.broker_id if target.broker_id is None else target.broker_id
 
     def recovery(self, folder: str) -> Recovery:
-        """Return what is recommended, with the directory that its files are for."""
+        """Return the recommendation, with the directory for its files."""
         return Recovery(
             partitions=self.of_cluster,
             order=(*self.order.brokers, *(number for number in self.brokers if number not in self.starts)),
@@ -230,7 +230,7 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def is_fenced_alone(self) -> bool:
-        """Whether controllers that start without a broker fence several: the first step of a plan then."""
+        """True if the first step of a plan starts controllers without a broker, which fence several brokers."""
         is_all_here = {*self.fenced} <= {*self.brokers, *self.question.dead}
         is_race = len(self.fenced) > 1 and self.release.fences_in_hash_order
         return is_race and is_all_here and not self.order.together
@@ -255,7 +255,7 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def saved_count(self) -> int | None:
-        """How many distinct records were saved, whichever replicas they are of; None if a batch cannot be decoded."""
+        """Number of distinct saved records of all replicas; None if a batch cannot be decoded."""
         ranges: dict[tuple[str, int], list[LostRange]] = {}
         for topic, partition, broker_id, (_, start, end, *_) in self.saved:
             copies = (copy for copy in self.copies(topic, partition) if copy.role is CopyState.CURRENT)
@@ -322,10 +322,10 @@ def elect(
     trees: Mapping[str, Tree] = _AS_THEY_LIE,
     log_dirs: LogDirs | None = None,
 ) -> ClusterElection:
-    """Return who should lead the partitions of the brokers in the paths, without any repair before.
+    """Return the recommended leaders of the partitions in the paths, without any repair before.
 
-    All partitions decide the plan; the answer is about the wanted ones. `trees` hold log dirs that are not repaired
-    yet. UsageError: a path is a file, a log dir has no broker id, or a broker is both here and dead.
+    All partitions decide the plan. The answer is about the wanted partitions. `trees` hold log dirs before their
+    repair. UsageError if a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
     targets = _targets(arguments, trees, {lost.path for lost in question.without})
     require_match(targets, wanted)
@@ -414,7 +414,7 @@ def _chosen(
     controllers: Quorum | None,
     elections: tuple[PartitionElection, ...],
 ) -> ElectionChoice:
-    """Return the order of starts that loses least, and whom the plan then makes lead."""
+    """Return the cheapest order of the brokers, and the leaders of the resulting plan."""
     together = () if controllers is None else started_together(controllers, sorted(starts))
     means = means_of(elections, release, at_once=max(1, len(together)))
     order = order_of_starts(elections, starts, means)
@@ -427,7 +427,7 @@ def _chosen(
 def _cluster_here(
     directories: PartitionDirectories, image: ClusterImage | None, question: ElectionQuestion, release: Release
 ) -> ClusterHere:
-    """Return what is known of the cluster; UsageError if a broker is both here and dead."""
+    """Return the known facts of the cluster; UsageError if a broker is both here and dead."""
     present = sorted(directories.brokers.keys() & set(question.dead))
     if present:
         raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
@@ -459,6 +459,6 @@ def _targets(arguments: list[str], trees: Mapping[str, Tree], without: Collectio
 
 
 def _every_partition(directories: PartitionDirectories, image: ClusterImage | None) -> list[tuple[str, int]]:
-    """Return every partition that has a directory here or is in the metadata; the metadata log is none."""
+    """Return every partition that has a directory here or is in the metadata, without the metadata log."""
     named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
     return sorted({*directories.partitions, *named})

@@ -1,4 +1,4 @@
-"""Whether the controller can elect the leader of a truncation plan cleanly, by the metadata of its cluster."""
+"""Tells whether the controller can elect the leader of a truncation plan cleanly, by the metadata of its cluster."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from kcheck.replicas.replica import ReplicaState
 
 
 class ElectionKinds:
-    """What the metadata says of partitions whose brokers start, or with `live` keep running."""
+    """The metadata of partitions whose brokers start, or with `live` keep running."""
 
     def __init__(self, image: ClusterImage, replicas: Iterable[ReplicaFiles], release: Release, *, live: bool) -> None:
         """Take the metadata, and the replicas whose log dirs say how their brokers stopped."""
@@ -27,7 +27,7 @@ class ElectionKinds:
             self._clean[broker_id] = self._clean.get(broker_id, True) and self._is_clean(files, broker_id)
 
     def placed(self, plan: TruncationPlan, states: tuple[ReplicaState, ...]) -> TruncationPlan:
-        """Return a plan with what the metadata says of its partition: by the topic id on disk, or else by name."""
+        """Return a plan with the metadata of its partition, by the topic id on disk, or else by name."""
         topic_id = next((state.topic_id for state in states if state.topic_id is not None), None)
         image = self._image
         topic = image.topics.get(plan.topic or "") if topic_id is None else image.topics_by_id.get(topic_id)

@@ -1,4 +1,4 @@
-"""Writes the files of an election: the plan, and the records that elections of candidates would cut."""
+"""Writes the files of an election (its plan, and the records that the election of a candidate would remove)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from kcheck.words import partition_name
 
 
 def with_plan(answer: ClusterElection, out: str) -> ClusterElection:
-    """Return the answer once its plan is written to a directory: files for Kafka's tools, and for people.
+    """Return the answer after writing its plan to a directory, with files for Kafka's tools and for operators.
 
     UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
     """
@@ -23,7 +23,7 @@ def with_plan(answer: ClusterElection, out: str) -> ClusterElection:
 
 
 def with_saved(answer: ClusterElection, out: str) -> ClusterElection:
-    """Return the answer once what the election of any candidate would cut is saved below a directory.
+    """Return the answer after saving, below a directory, the records that the election of any candidate would remove.
 
     UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
     """

@@ -58,13 +58,13 @@ class EndOffset(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndOffsets(BrokerAnswer):
-    """What `kcheck end-offset` answers."""
+    """The answer of `kcheck end-offset`."""
 
     answers: Iterator[EndOffset]
     """In the order of partitions, brokers and epochs; read once."""
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return what the findings say, and every answer."""
+        """Return the findings and every answer, as outcomes."""
         rows, first = compared(self.answers)
         answer = replace(self, answers=rows)
         if first is None:

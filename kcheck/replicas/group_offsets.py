@@ -29,7 +29,7 @@ from kcheck.segments.header_columns import PADDING, Array, HeaderColumns, Header
 from kcheck.segments.record_columns import BatchBodies, decode_fields, record_positions
 
 _BATCH_SIZE_MAX = 64 << 20
-"""kcheck reads no larger batch, before or after decompression: coordinators write at most `segment.bytes` at once."""
+"""Maximum size of a batch, before and after decompression. Coordinators write at most `segment.bytes` at once."""
 _NEWEST_MAGIC = 2
 _NOT_PLAIN = CODEC_MASK | TRANSACTIONAL | CONTROL
 
@@ -81,9 +81,9 @@ def committed_offsets(logs: Iterable[tuple[LogFile, ...]]) -> CommittedOffsets:
 
 
 def offsets_of_group(paths: Iterable[str], group: str) -> tuple[dict[tuple[str, int], Offset], bool]:
-    """Return the committed offsets of a group by the log dirs of paths, and whether these were read completely.
+    """Return the committed offsets of a group in the log dirs of paths, and whether these were read completely.
 
-    A directory that the broker serves says more than one that it has set aside.
+    A directory that the broker serves goes before a directory that it has renamed to -stray.
     """
     from kcheck.exports.sources import offset_logs
     from kcheck.replicas.replica import logs_of
@@ -133,9 +133,9 @@ def _take_window(
 def _take_plain(
     columns: HeaderColumns, rows: Array, window: bytearray, replay: OffsetReplay, decode: Decoder
 ) -> bool | None:
-    """Add the records of batches without compression and transactions; None if some cannot be decoded together.
+    """Add the records of batches without compression and transactions; None if they cannot be decoded together.
 
-    Of each key only the last record in the window is decoded: groups commit the same partitions again and again.
+    Of each key only the last record in the window is decoded. Groups commit the same partitions again and again.
     """
     at = columns.position[rows] - columns.position[0]
     bodies = BatchBodies(at + HEADER.size, at + columns.size[rows], columns.record_count[rows])

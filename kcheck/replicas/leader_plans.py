@@ -1,4 +1,4 @@
-"""What each follower does under a leader: its requests, where it truncates, what it loses and fetches again."""
+"""Plans the steps of each follower under a leader (its requests, truncation, losses and fetches)."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -35,7 +35,7 @@ class Election:
     leader: str | None = None
     """A broker id, `best`, or None for every candidate."""
     leader_epoch: int | None = None
-    """The epoch of the election; None: one above the highest epoch in any replica."""
+    """The epoch of the election; None means one above the highest epoch in any replica."""
     live: bool = False
     """The brokers keep running; do not model a restart."""
 
@@ -56,7 +56,7 @@ def plans_under(states: tuple[ReplicaState, ...], election: Election, release: R
 
 
 class _Followers:
-    """What replicas of a partition do under a leader. Those that differ by nothing but their broker do the same."""
+    """The plans of followers under a leader. Replicas that differ only in their broker have the same plan."""
 
     def __init__(self, states: tuple[ReplicaState, ...], release: Release) -> None:
         self.release = release
@@ -196,9 +196,10 @@ def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue
 
 
 def _leaves_hole(cut: CutPosition, after: Offset, leading: ReplicaState) -> bool:
-    """Whether the leader has messages that the follower removes with a compressed wrapper and does not fetch again.
+    """Return whether the leader has messages that the follower removes with a compressed wrapper and never fetches
+    again.
 
-    The follower fetches from the truncation offset on, and the wrapper that it removed began below (Log.truncateTo).
+    The follower fetches from the truncation offset, and the removed wrapper began below (Log.truncateTo).
     """
     if not cut.of_wrapper or cut.base_offset >= after or not leading.logs:
         return False
@@ -208,7 +209,7 @@ def _leaves_hole(cut: CutPosition, after: Offset, leading: ReplicaState) -> bool
 
 
 def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
-    """Return where the two logs diverge: by their batches, or by their epochs if the batches are not read."""
+    """Return the place where two logs diverge, by their batches, or else by their epochs."""
     ours, theirs = state.log_end_offset, leading.log_end_offset
     assert ours is not None
     assert theirs is not None
@@ -224,7 +225,7 @@ def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
 
 
 def _other_first_batch(state: ReplicaState, leading: ReplicaState) -> Offset | None:
-    """Return where two logs begin with different batches at the same offset: one is of another partition.
+    """Return the offset where both logs begin with different batches, as one log is of another partition.
 
     A follower copies the batches of its leader; only the log cleaner writes others.
     """

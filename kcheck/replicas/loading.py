@@ -1,4 +1,4 @@
-"""Loads the replicas in several paths: log dirs, partition directories and bare leader-epoch-checkpoints, by broker."""
+"""Loads replicas by broker, from log dirs, partition directories and bare leader-epoch-checkpoints."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -47,7 +47,7 @@ class ReplicaFiles(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """Topic and partition; ("", -1) for a bare file, whose partition is unknown."""
+        """The topic and partition; ("", -1) for a bare file of an unknown partition."""
         return (self.view.topic, self.view.partition)
 
 
@@ -126,7 +126,7 @@ def _settled(findings: Iterable[Finding], view: PartitionView, release: Release)
 
 
 def started(files: ReplicaFiles, release: Release, budget: ReadBudget | None = None) -> ReplicaState:
-    """Return a replica after the next start of its broker, with the faults of its batches as far as `budget` allows."""
+    """Return a replica after the next start of its broker, with the faults of its batches up to a `budget`."""
     view, start = files.view, None
     if view.segments or view.log_end_offset is None:  # Otherwise only the values from the user are known.
         start = _start_of(view, release)
@@ -152,7 +152,9 @@ def _start_of(view: PartitionView, release: Release, name: str | None = None) ->
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
     checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
     inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
-    context = Context(Settings(), _MODE, release)
+    is_tiered = view.remote is not None
+    settings = Settings(remote_storage=True, of_topic=True) if is_tiered else Settings()
+    context = Context(settings, _MODE, release)
     return start_partition(view.disk, name or split(folder_of(view.where))[1], directory, inputs, context)
 
 
@@ -192,7 +194,7 @@ def _bare(target: Target, release: Release) -> ReplicaFiles:
 
 
 def require_one_cluster(loaded: LoadedReplicas) -> None:
-    """Raise UsageError for replicas of two clusters: a comparison would be of different records."""
+    """Raise UsageError for replicas of two clusters, as their records cannot be compared."""
     known: dict[str, str] = {}
     for files in loaded.replicas:
         if files.log_dir is not None and files.log_dir.cluster_id is not None:

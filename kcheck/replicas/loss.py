@@ -38,7 +38,7 @@ def open_batches(logs: tuple[LogFile, ...]) -> Iterator[tuple[Source, Batch]]:
 
 
 class _Walked(NamedTuple):
-    """What the batch headers of a log show."""
+    """The facts in the batch headers of a log."""
 
     lineage: Lineage
     holes: tuple[OffsetRange, ...]
@@ -76,7 +76,7 @@ def lineage(logs: tuple[LogFile, ...]) -> Lineage:
 def holes(logs: tuple[LogFile, ...]) -> tuple[OffsetRange, ...]:
     """Return the offsets of removed segments between others.
 
-    Compaction leaves gaps too, within segments as well: then nothing says that a segment was removed.
+    Compaction leaves gaps too, also within segments. Then the result is empty, as nothing shows a removed segment.
     """
     return _walked(logs).holes if len(logs) > 1 else ()
 
@@ -107,13 +107,13 @@ def amount(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> Amount:
 
 
 def wrapped_offsets(source: Source, batch: Batch) -> list[Offset]:
-    """Return the offsets of the messages in a compressed wrapper; none if it is corrupt, or cut off meanwhile."""
+    """Return the offsets of the messages in a compressed wrapper; empty if it is corrupt or was truncated."""
     offsets = [Offset(message.offset) for message in wrapped_messages(source, batch)]
     return offsets if offsets[-1:] == [batch.last_offset] else []
 
 
 def wrapped_messages(source: Source, batch: Batch) -> list[Record]:
-    """Return the messages in a compressed wrapper; none if it is corrupt, or cut off meanwhile."""
+    """Return the messages in a compressed wrapper; empty if it is corrupt or was truncated."""
     data = source.pread(batch.size, batch.position)
     read = [*read_records(data, BODY_SIZE_MAX)] if len(data) == batch.size else []
     messages = [message for message in read if isinstance(message, Record)]
@@ -121,7 +121,7 @@ def wrapped_messages(source: Source, batch: Batch) -> list[Record]:
 
 
 def cut_at(logs: tuple[LogFile, ...], offset: Offset) -> CutPosition | None:
-    """Return where truncation to `offset` cuts: at the first batch whose last offset is `offset` or higher."""
+    """Return the place of a truncation to `offset`, which is the first batch that ends at `offset` or higher."""
     searched = logs_from(logs, offset)
     end = searched[0].base_offset if searched else Offset(0)
     for log in searched:

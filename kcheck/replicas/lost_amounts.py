@@ -1,4 +1,7 @@
-"""What no replica has any more once a replica leads: by the truncations of the others, and by the starts before."""
+"""The records that no replica has any more once a replica leads.
+
+The other replicas have truncated them, or brokers have lost them when they started.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -21,10 +24,10 @@ ReplicasByBroker = Mapping[int | None, ReplicaState]
 def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *, later: int | None = None) -> Amounts:
     """Return the distinct records that a replica here holds and that the leader's log lacks in the end.
 
-    What a follower keeps that its leader lacks is lost too: no consumer sees it. So are the records of segments that
-    somebody removed from the leader's log; at its start its followers delete theirs
+    Records that only a follower keeps are lost too, as no consumer sees them. So are the records of segments that
+    another tool removed from the leader's log. At the leader's log start its followers delete theirs
     (UnifiedLog.maybeIncrementLogStartOffset). Offsets below a known high watermark that no replica holds are committed
-    records. `later` is a follower that gets the lead once it is in sync: its log decides, as following leaves it.
+    records. `later` is a follower that gets the lead once it is in sync. Its log then decides.
     """
     heir = next((follower for follower in plan.followers if follower.broker_id == later and later is not None), None)
     ranges = [
@@ -74,7 +77,7 @@ def lacks(plan: TruncationPlan, follower: FollowerPlan, states: ReplicasByBroker
 
 
 def removed(state: ReplicaState) -> tuple[OffsetRange, ...]:
-    """Return the offsets of segments and batches that were removed from a log, and those of corrupt batches."""
+    """Return the offsets of removed segments and batches of a log, and the offsets of corrupt batches."""
     head = () if state.lost_head is None else (OffsetRange(*state.lost_head),)
     if state.batches is not None:
         head = (*head, *(OffsetRange(one.start, one.end) for one in state.batches.unreadable))
@@ -104,7 +107,7 @@ def _not_in_log(plan: TruncationPlan, states: ReplicasByBroker, heir: FollowerPl
 
 
 def _kept(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, heir: FollowerPlan | None) -> list[LostRange]:
-    """Return what the log of the last leader has: its own up to where it truncates, then what it fetches."""
+    """Return the log of the last leader, which is its own up to its truncation, then the fetched part."""
     leader = states[plan.leader]
     assert leader.log_end_offset is not None
     mark, start = marks[plan.leader], leader.log_start_offset
@@ -142,9 +145,9 @@ class _LostOffsets(NamedTuple):
 
 
 def _lost_range(follower: FollowerPlan, *, keeps: bool) -> _LostOffsets | None:
-    """Return what a follower loses, and what it keeps that its leader does not have; None if there is nothing.
+    """Return the records that a follower loses or keeps apart from its leader; None without any.
 
-    One that gets the lead later `keeps` what it does not cut.
+    A follower that gets the lead later `keeps` the records that it does not truncate.
     """
     lost, silent, after = follower.lost, follower.diverges_silently_at, follower.log_end_offset_after
     silent = None if keeps else silent
@@ -183,7 +186,7 @@ def _by_batches(
 def _by_offsets(ranges: Sequence[_LostOffsets], states: ReplicasByBroker, marks: Marks) -> Amounts:
     """Return the distinct records that followers lose, as far as offsets and epochs alone show them.
 
-    A range that is within that of another replica, and of the same history, is a copy of it.
+    A range within the range of another replica, and of the same history, is a copy of it.
     """
     outer: list[_LostOffsets] = []
     copies: dict[_LostOffsets, list[_LostOffsets]] = {}
@@ -196,7 +199,7 @@ def _by_offsets(ranges: Sequence[_LostOffsets], states: ReplicasByBroker, marks:
 
 
 def _of_offsets(lost: _LostOffsets, marks: Sequence[Offset | None]) -> Amounts:
-    """Return what one range holds; `marks`: of the replicas that have its records."""
+    """Return the amounts of one range; `marks` come from the replicas that have its records."""
     at_most = lost.end - lost.start
     known = [mark for mark in marks if mark is not None]
     below = max(0, min(max(known), lost.end) - lost.start) if len(known) == len(marks) else None
@@ -218,12 +221,12 @@ def _is_within(one: _LostOffsets, other: _LostOffsets, states: ReplicasByBroker)
 
 
 class _Parts(NamedTuple):
-    """What the start of a broker takes from its replica."""
+    """The records that a broker loses from its replica when it starts."""
 
     broker_id: int | None
     """The broker."""
     whole: LostRange | None
-    """The complete batches: they can be compared with those of other replicas. None without any."""
+    """The complete batches, which can be compared with batches of other replicas. None without any."""
     rest: LostRecords | None
     """The incomplete batch at the end, or all that is not known better; None if nothing is left."""
 
@@ -256,10 +259,10 @@ def _parts(loss: StartLoss, logs: tuple[LogFile, ...]) -> _Parts:
 
 
 def _beyond(parts: Sequence[_Parts], states: ReplicasByBroker, marks: Marks) -> Amounts:
-    """Return what is beyond the last batch that a replica holds.
+    """Return the loss beyond the last batch that a replica holds.
 
-    An incomplete batch names records of which no disk has all bytes, and a high watermark names offsets that no disk
-    has. What two starts take there are the same records: the larger loss counts.
+    An incomplete batch names records that no disk has completely. A high watermark names offsets that no disk has. Two
+    brokers lose the same records there, so the larger loss counts.
     """
     ends = {number: state.log_end_offset for number, state in states.items()}
     wholes = [part.whole.end for part in parts if part.whole is not None]

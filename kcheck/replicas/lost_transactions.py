@@ -1,6 +1,6 @@
-"""Which transactions are open at an offset of a log, and what a truncation to it does to transactions.
+"""Finds the open transactions at an offset of a log, and the effect of a truncation on transactions.
 
-kcheck reads batch headers from the newest producer snapshot on that is not above the offset, as a broker does.
+kcheck reads batch headers from the newest producer snapshot that is not above the offset, as a broker does.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ _PLAIN_SIZE_MAX = 128 << 10
 
 
 def lost_transactions(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> LostTransactions | None:
-    """Return what a truncation to `start` does to the transactions of a log that ends at `end`.
+    """Return the effect of a truncation to `start` on the transactions of a log that ends at `end`.
 
     None if its batches cannot be read, or if more transactions are open than kcheck follows.
     """

@@ -46,9 +46,9 @@ class PartitionDirectories:
         *,
         aside: Iterable[str] = (),
     ) -> None:
-        """Read the directories, and simulate the start of every broker; findings go into `collected`.
+        """Read the directories, and simulate the next start of every broker; findings go into `collected`.
 
-        `aside`: what the user names as moved aside.
+        `aside` are the paths that the user names as moved aside.
         """
         self._log_dirs = log_dirs
         apart = [target for target in targets if self._is_aside(target, targets)]
@@ -90,9 +90,9 @@ class PartitionDirectories:
     def _started(
         self, targets: tuple[Target, ...], options: StartOptions, collected: list[Finding]
     ) -> tuple[list[LogDirPrediction], tuple[int, ...]]:
-        """Return the next starts of log dirs, and the brokers whose log dirs were not all read: those of the rest.
+        """Return the next starts of log dirs, and the brokers whose log dirs were not all read.
 
-        KeyboardInterrupt before all log dirs of a broker were read.
+        These brokers are left out. KeyboardInterrupt if the log dirs of the first broker were not all read.
         """
         starts: list[LogDirPrediction] = []
         try:
@@ -130,7 +130,7 @@ class PartitionDirectories:
         return (*copies, *(salvaged(files, CopyState.ASIDE, self._release) for files in asides))
 
     def marks(self, topic: str, partition: int) -> dict[int, Offset]:
-        """Return the high watermarks in the checkpoints of a partition, by broker; its log may be gone."""
+        """Return the checkpointed high watermarks of a partition, by broker; its log may be missing."""
         by_broker: dict[int, Offset] = {}
         for target in self._targets:
             view = self._log_dirs.open(target).view
@@ -141,9 +141,9 @@ class PartitionDirectories:
         return by_broker
 
     def offsets(self, topic: str, partition: int) -> tuple[GroupOffset, ...] | None:
-        """Return what consumer groups have committed in a partition.
+        """Return the committed offsets of consumer groups in a partition.
 
-        None without a replica of their offsets, or if none is known for it and not all of them can be read.
+        None without a replica of these offsets. None also if the partition has no known offset and some cannot be read.
         """
         if self._committed is None:
             return None
@@ -167,14 +167,14 @@ class PartitionDirectories:
         return self._log_dirs.open(target).view.where.broker_id
 
     def _topics(self, image: ClusterImage | None) -> dict[str, TopicName]:
-        """Return the topics by id: those of the cluster, without metadata those of the directories here."""
+        """Return the topics by id, from the cluster, or without metadata from the directories here."""
         if image is not None:
             return {number: TopicName(row.name, len(row.partitions)) for number, row in image.topics_by_id.items()}
         views = (files.view for places in self._files.values() for _, files in places)
         return {view.topic_id: TopicName(view.topic, None) for view in views if view.topic_id and view.is_replica}
 
     def _read(self, target: Target, wanted: PartitionFilter) -> Iterator[ReplicaFiles]:
-        """Yield the directories of a target; UsageError if its broker is not known, or not the one that is named."""
+        """Yield the directories of a target; UsageError if its broker is unknown, or another one than named."""
         if target.kind is TargetKind.PARTITION:
             view, log_dir = open_single_partition(target, walk_all=False, log_dirs=self._log_dirs)
             views = [] if view is None or not wanted.has(view.topic, view.partition) else [view]
@@ -190,7 +190,7 @@ class PartitionDirectories:
         yield from (ReplicaFiles(target.path, view, files, target.tree) for view in views if not view.is_metadata_log)
 
     def _brokers(self, starts: list[LogDirPrediction], image: ClusterImage | None) -> dict[int, BrokerHere]:
-        """Return what becomes of the brokers; a controller alone is none."""
+        """Return the state of the brokers after they have started; a controller alone does not count."""
         with_replicas = {files.view.where.broker_id for places in self._files.values() for _, files in places}
         assigned = set() if image is None else image.brokers.keys() | _replicas_in(image)
         by_broker: dict[int, list[LogDirPrediction]] = {}
@@ -224,9 +224,10 @@ def _replicas_in(image: ClusterImage) -> set[int]:
 def broker_here(
     number: int, starts: list[LogDirPrediction], image: ClusterImage | None, *, is_complete: bool, has_all: bool = False
 ) -> BrokerHere:
-    """Return what becomes of a broker by the predicted starts of its log dirs.
+    """Return the state of a broker, by the predictions of its log dirs.
 
-    `has_all`: its settings name no other log dir. The replicas in any other that it registered are made again.
+    With `has_all` its settings name no other log dir. The broker then makes replicas in other registered log dirs
+    again.
     """
     registration = None if image is None else image.brokers.get(number)
     epoch = None if registration is None else registration.epoch

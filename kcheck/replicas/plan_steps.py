@@ -1,4 +1,4 @@
-"""Compares a cluster with what a saved plan expects of it, step by step."""
+"""Compares a cluster with the expectations of a saved plan, step by step."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -19,7 +19,7 @@ _NOT_SAVED = "? (the plan's saved records are missing; elect --save-lost keeps t
 
 
 class SavedEvidence(NamedTuple):
-    """How many saved records there are, and how many of them the leader's log lacks; None where that is not known."""
+    """Number of saved records, and number of them that the leader's log lacks; None if not known."""
 
     expected: int | None
     """Those that the plan gives up."""
@@ -30,14 +30,14 @@ class SavedEvidence(NamedTuple):
     others_committed: int | None
     """Number of these that were acknowledged, below the high watermark."""
     start: Offset = Offset(0)
-    """What the leader has deleted or compacted is below and is not compared."""
+    """Records below this offset are not compared, as the leader has deleted or compacted them."""
 
 
 class PartitionNow(NamedTuple):
-    """What the files say of a partition."""
+    """The state of a partition by the files."""
 
     registration: PartitionRegistration | None = None
-    """Its state by the metadata; None if it is in none at hand."""
+    """Its state in the metadata; None if no given metadata has it."""
     topic_id: str | None = None
     """The id of its topic by the metadata, or by the leader's directory."""
     is_deleted: bool = False
@@ -47,15 +47,15 @@ class PartitionNow(NamedTuple):
     latest_epoch: Epoch | None = None
     """The highest epoch in the replicas here; None without any."""
     followers: Mapping[int, FollowerPlan] = {}
-    """What each replica here would do if it met the leader now, by broker."""
+    """The plan of each replica here if it met the leader now, by broker."""
     evidence: SavedEvidence | None = None
-    """What the saved records say; None if they are not here."""
+    """The evidence of the saved records; None if they are not here."""
     strays: tuple[tuple[int, str], ...] = ()
     """The brokers and paths of stray directories."""
     allows_unclean: bool | None = None
-    """Whether the metadata allow unclean elections of its topic; None without metadata."""
+    """True if the metadata allows unclean elections of its topic; None without metadata."""
     served: ServedNow | None = None
-    """What became of the offsets of a log in remote storage; None without a readable log of the leader."""
+    """The state of the offsets in remote storage; None without a readable log of the leader."""
     full: tuple[int, ...] | None = None
     """The replicas that restore.json gives it; None if that does not name it."""
 
@@ -68,12 +68,12 @@ class PartitionNow(NamedTuple):
         return self.registration.last_leader if led == NO_LEADER else led
 
     def has_replica(self, number: int) -> bool:
-        """Return whether a broker has a replica, or may have one: a later reassignment can remove it."""
+        """Return whether a broker has, or may have, a replica, as a later reassignment can remove it."""
         return self.registration is None or number in self.registration.replicas
 
 
 def broker_steps(plan: SavedPlan, brokers: Mapping[int, BrokerRegistration]) -> Iterator[PlanStep]:
-    """Yield a step for each broker that the plan starts: a start gives it a new epoch."""
+    """Yield a step for each broker that the plan starts, which gives it a new epoch."""
     for number in plan.order:
         before = plan.broker_epochs.get(number)
         now = brokers[number].epoch if number in brokers else None
@@ -281,7 +281,7 @@ def _ids(numbers: Iterable[int]) -> str:
 
 
 def verdict(steps: Iterable[PlanStep]) -> str:
-    """Return what came of the plan, in a sentence or two."""
+    """Return the result of the plan, in a sentence or two."""
     steps = tuple(steps)
     differ, unknown = ([step for step in steps if step.ok is wanted] for wanted in (False, None))
     if all(step.kind is StepKind.PREMISE for step in steps):

@@ -1,4 +1,4 @@
-"""Which records in remote storage are lost once a replica leads."""
+"""Finds the records in remote storage that are lost once a replica leads."""
 
 from collections.abc import Iterable
 
@@ -12,9 +12,9 @@ from kcheck.replicas.replica import ReplicaState
 
 
 def remote_lost(leader: ReplicaState, states: Iterable[ReplicaState]) -> Spans:
-    """Return the offsets that another replica serves, in remote storage too, and that are lost if this one leads.
+    """Return the offsets, remote ones too, that another replica serves and that are lost if this one leads.
 
-    The replica of a broker without a directory has no epochs: its election costs all remote records of older epochs.
+    The replica of a broker without a directory has no epochs. Its election costs all remote records of older epochs.
     """
     states = tuple(states)
     remote = next((state.remote for state in states if state.remote is not None), None)
@@ -42,7 +42,7 @@ def served_by(leader: ReplicaState) -> dict[Epoch, Spans]:
 
 
 def remote_amounts(*lost: Spans) -> Amounts:
-    """Return lost offsets as records: transaction markers can be among them, so no more than these are lost."""
+    """Return lost offsets as an upper bound of records, as transaction markers can be among them."""
     count = offset_count(merged(span for spans in lost for span in spans))
     return Amounts(None, None, None, at_most=count, committed_at_most=count) if count else Amounts()
 

@@ -1,4 +1,4 @@
-"""The state of a replica for the truncation rules: as it is on disk, or after its broker's next start."""
+"""The state of a replica for the truncation rules, on disk, or after its broker's next start."""
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -38,7 +38,7 @@ class LogFile(NamedTuple):
 
 
 def logs_from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:
-    """Return the segments from the one that may hold `offset` on."""
+    """Return the segments, beginning with the one of `offset`."""
     below = [number for number, log in enumerate(logs) if log.base_offset <= offset]
     return logs[below[-1] :] if below else logs
 
@@ -46,14 +46,14 @@ def logs_from(logs: tuple[LogFile, ...], offset: Offset) -> tuple[LogFile, ...]:
 class ReplicaState(NamedTuple):
     """One replica. `logs` is empty for a bare leader-epoch-checkpoint, and if no segment may be read.
 
-    `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline); the other values
-    then hold what could be read. `high_watermark` is None if unknown. `latest_epoch` is the highest epoch in its
+    `problem` says why the replica cannot take part (its broker aborts, or its log dir goes offline). The other values
+    then hold the readable facts. `high_watermark` is None if unknown. `latest_epoch` is the highest epoch in its
     checkpoint or batches. `lineage` comes from all its batches, None if they were not read. `lost` are the records that
-    the start loses, in `logs_before`, the segments before it; `snapshots` are those of the KRaft log. `first_unstable`
-    is where the first transaction begins that counts as open after the start, for the releases that look it up.
-    `checkpointed` is the high watermark in the checkpoint, which may be above the log end; None without an entry.
-    `lost_head` are the offsets of segments that were removed from its start. `is_compacted`: the log cleaner takes
-    records out of it. `has_every_segment`: its batches were read, and each segment begins where the one before it ends.
+    the broker loses when it starts. `logs_before` are the segments before that. `snapshots` belong to the KRaft log.
+    `first_unstable` is the first offset of the first transaction that then counts as open, for releases that look it
+    up. `checkpointed` is the high watermark in the checkpoint, which may be above the log end; None without an entry.
+    `lost_head` are the offsets of segments that were removed from its beginning. `is_compacted` means that the log
+    cleaner removes records. `has_every_segment` means that its batches were read, without a gap between segments.
     `remote` is its part in remote storage. `batches` are the faults of its batches, None if they were not read.
     """
 
@@ -83,7 +83,7 @@ class ReplicaState(NamedTuple):
 
     @property
     def known_high_watermark(self) -> Offset | None:
-        """The highest high watermark that its disk knows: records below it were committed."""
+        """The highest high watermark on its disk. Records below it were committed."""
         known = [mark for mark in (self.high_watermark, self.checkpointed) if mark is not None]
         return max(known, default=None)
 
@@ -91,7 +91,7 @@ class ReplicaState(NamedTuple):
 def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
     """Return the replica from its files, with the epochs that the release loads.
 
-    A last entry that starts at the log end is kept: a new leader without writes answers from it.
+    A last entry that starts at the log end is kept, because a new leader without writes answers from it.
     """
     state, lines, checkpoint = _facts(view, log_dir, release, logs_of(view))
     end = view.log_end_offset
@@ -151,7 +151,7 @@ def after_start(
 
 
 def _kept_away(start: PartitionPrediction) -> str | None:
-    """Return why the start does not load the replica; None if it does, or if unknown."""
+    """Return why the broker does not load the replica; None if it does, or if unknown."""
     if start.outcome in _ENDS:
         return f"{_ENDS[start.outcome]}: {start.reason}"
     return start.reason if start.unread else None
@@ -160,10 +160,10 @@ def _kept_away(start: PartitionPrediction) -> str | None:
 def _as_seen(
     state: ReplicaState, lines: EpochEntries, checkpoint: Offset, view: PartitionView, release: Release
 ) -> ReplicaState:
-    """Return the replica after a start, estimated from what was already read.
+    """Return the replica after its broker has started, estimated from the facts already read.
 
-    The log end is the end of valid batches. A real start differs if a CRC does not match or an index points elsewhere.
-    An epoch that only batches have is a problem: its start offset is unknown.
+    The log end is the end of valid batches. A real broker differs if a CRC does not match or an index points elsewhere.
+    An epoch that only batches have is a problem, because its start offset is unknown.
     """
     end, last = view.log_end_offset, view.last_batch
     if end is None:
@@ -184,7 +184,7 @@ def _as_seen(
 
 
 def _left_logs(view: PartitionView, start: PartitionPrediction) -> tuple[LogFile, ...]:
-    """Return the segments after the start; none if one no longer begins at the start of its file."""
+    """Return the remaining segments; empty if one no longer begins at the beginning of its file."""
     assert start.log is not None
     if not start.after:  # The `.log` files did not change.
         return logs_of(view)
@@ -258,7 +258,7 @@ def _log_dir_problem(log_dir: LogDirView | None, release: Release) -> str | None
 
 
 def _knows_high_watermark(view: PartitionView) -> bool:
-    """Return whether the high watermark is known: it is in the log dir's checkpoint, where a missing entry means 0."""
+    """Return whether the high watermark is known by the log dir's checkpoint, where a missing entry means 0."""
     return view.high_watermark is not None or view.clean_shutdown is not None
 
 

@@ -1,8 +1,8 @@
-"""Saves the records that one replica loses, before they are lost: a copy of their batches, byte for byte.
+"""Saves the records that one replica will lose, as a copy of their batches, byte for byte.
 
-    OUT/<topic>-<partition>/broker-<id>/<first offset, 20 digits>.log
+   OUT/<topic>-<partition>/broker-<id>/<first offset, 20 digits>.log
 
-`kcheck dump` and Kafka's own tools read such a file.
+`kcheck dump` and Kafka's own tools read these files.
 """
 
 import os
@@ -28,12 +28,12 @@ _WRAPPER_SIZE_MAX = 32 << 20
 
 
 class SavedRecords(NamedTuple):
-    """What was saved of one replica."""
+    """The saved records of one replica."""
 
     path: str | None
     """The file; None if no batch is in the range."""
     start: Offset | None
-    """The first offset in it; None if there is none."""
+    """The first offset in it; None without any."""
     end: Offset | None
     """The offset after the last one."""
     batches: int
@@ -45,7 +45,7 @@ class SavedRecords(NamedTuple):
     sha256: str
     """The SHA-256 of their bytes."""
     more: tuple[str, ...] = ()
-    """Further files, with the rest of what is too large for one."""
+    """Further files, if the batches are too large for one."""
 
 
 def save_lost(
@@ -124,7 +124,7 @@ class _Copy:
             position += len(data)
 
     def saved(self) -> SavedRecords:
-        """Return what was copied."""
+        """Return the saved records."""
         path = self._paths[0] if self._paths else None
         return SavedRecords(
             path, self._start, self._end, self._batches, self._records, self._bytes, self._digest.hexdigest(),

@@ -1,7 +1,7 @@
-"""Up to where two logs hold the same records, where epochs do not show it: by the CRCs of messages of magic 0 and 1.
+"""Finds the end of the equal part of two logs by the CRCs of old messages (magic 0 and 1).
 
 These messages have no epoch, but a follower copies its leader's bytes. A compressed wrapper of both logs is the same if
-its CRC is. Otherwise the messages in it are compared: producers and the log cleaner choose which of them share one.
+its CRC is. Otherwise kcheck compares its messages, as producers and the log cleaner choose which messages share one.
 """
 
 from typing import NamedTuple
@@ -13,10 +13,10 @@ from kcheck.replicas.replica import LogFile
 
 
 def shared_end(one: tuple[LogFile, ...], other: tuple[LogFile, ...], end: Offset) -> Offset | None:
-    """Return the first offset at which two logs differ, `end` if none does; None if unknown.
+    """Return the first offset at which two logs differ, `end` if they do not differ; None if unknown.
 
-    It is not known after an offset that one of them lacks, since compaction may have removed its record there, and
-    after a wrapper that cannot be read.
+    It is unknown after an offset that one of them lacks, since compaction may have removed its record there. It is also
+    unknown after an unreadable wrapper.
     """
     if not (one and other):
         return None

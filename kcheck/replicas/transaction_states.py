@@ -10,7 +10,7 @@ from kcheck.schemas.records import Decoder, decoder
 from kcheck.segments.batches import Walk
 
 _BATCH_SIZE_MAX = 64 << 20
-"""kcheck reads no larger batch: coordinators write at most `segment.bytes` at once."""
+"""Maximum size of a batch that kcheck reads, as coordinators write at most `segment.bytes` at once."""
 _COUNT_MAX = 1_000_000
 """At most this many transactional ids are held."""
 _PENDING = frozenset({1, 2, 3, 7})

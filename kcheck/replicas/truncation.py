@@ -39,7 +39,7 @@ _REPLICAS_MIN = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truncation(BrokerAnswer):
-    """What `kcheck truncation` answers."""
+    """The answer of `kcheck truncation`."""
 
     election: Election
     """The election."""
@@ -56,7 +56,7 @@ class Truncation(BrokerAnswer):
     """The partitions of which some follower loses records; complete as `losing` is."""
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
-        """Return what the findings say, and what each plan truncates and loses."""
+        """Return the findings, and the truncations and losses of each plan, as outcomes."""
         rows, first = compared(self.plans)
         answer = replace(self, plans=rows)
         if first is None:
@@ -89,7 +89,7 @@ class Truncation(BrokerAnswer):
         )
 
     def watched(self) -> Iterator[TruncationPlan]:
-        """Yield the plans, and note those that lose committed records, or whose leader cannot lead."""
+        """Yield the plans, and note plans that lose committed records, or whose leader cannot lead."""
         for plan in self.plans:
             if plan.problem is not None or (plan.loses_committed and plan.is_best is not False):
                 self.losing.append((plan.topic, plan.partition))
@@ -151,7 +151,7 @@ def truncation(
 
 
 class _AfterStarts:
-    """What premises and the metadata of its cluster make of a replica at the next start of its broker."""
+    """Replicas after the next start of their brokers, by premises and the metadata of the cluster."""
 
     def __init__(self, targets: Iterable[Target], log_dirs: LogDirs, metadata: tuple[str, ...]) -> None:
         self._log_dirs = log_dirs

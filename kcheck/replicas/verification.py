@@ -50,12 +50,12 @@ _UNKNOWN = Distinct(None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification(BrokerAnswer):
-    """What `kcheck verify` answers."""
+    """The answer of `kcheck verify`."""
 
     plan: SavedPlan
     """The plan."""
     steps: tuple[PlanStep, ...]
-    """What was expected and what is there: of brokers, then of each partition."""
+    """The expected and the present state of brokers, then of each partition."""
 
     @property
     def is_as_planned(self) -> bool:
@@ -63,7 +63,7 @@ class Verification(BrokerAnswer):
         return bool(self.plan.partitions) and all(step.ok is not False for step in self.steps)
 
     def outcomes(self) -> tuple["Verification", Outcomes | None]:
-        """Return what is seen at each step."""
+        """Return the present state at each step."""
         if len(self.steps) > COMPARED_COUNT_MAX:
             return self, None
         return self, {
@@ -83,18 +83,18 @@ class Verification(BrokerAnswer):
 
 
 class _Read(NamedTuple):
-    """What was read of the cluster."""
+    """The facts read of the cluster."""
 
     plan: SavedPlan
     release: Release
     image: ClusterImage | None
     states: Mapping[tuple[str, int], tuple[ReplicaState, ...]]
-    """The replicas as they lie, by partition."""
+    """The replicas on disk, by partition."""
     strays: Mapping[tuple[str, int], tuple[tuple[int, str], ...]]
     cleaned: Mapping[tuple[str, int, int], Offset]
     """Up to where the log cleaner may have removed records, by partition and broker."""
     full: Mapping[tuple[str, int], tuple[int, ...]]
-    """What restore.json says."""
+    """The replicas in restore.json, by partition."""
 
 
 def verify(
@@ -107,8 +107,8 @@ def verify(
 ) -> Verification:
     """Compare the replicas in the paths with the plan in a directory.
 
-    UsageError: the directory holds no plan, or the plan none of the wanted partitions; a path is a file; a replica has
-    no broker id.
+    UsageError if the directory has no plan, or the plan has no wanted partition. UsageError also if a path is a file,
+    or a replica has no broker id.
     """
     plan, full = _plan_in(folder)
     targets = replica_targets(arguments)
@@ -195,7 +195,7 @@ def _besides(
 
 
 def _now(planned: PlannedPartition, read: _Read) -> PartitionNow:
-    """Return what the files say of a planned partition."""
+    """Return the state of a planned partition by the files."""
     key = planned.topic, planned.partition
     states, image = read.states.get(key, ()), read.image
     topic = None if image is None else image.topics.get(planned.topic)
@@ -227,7 +227,7 @@ def _evidence(
     saved: str | None,
     cleaned: Mapping[tuple[str, int, int], Offset],
 ) -> SavedEvidence | None:
-    """Return which of the saved records the leader's log has; None if what the plan gives up is not saved here."""
+    """Return the saved records that the leader's log has; None if the records given up are not saved here."""
     place = None if saved is None else join(saved, partition_name(planned.topic, planned.partition))
     logs = {} if place is None else _saved_logs(place)
     given_up = [follower for follower in planned.followers if follower.lost is not None]

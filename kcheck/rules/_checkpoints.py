@@ -34,14 +34,14 @@ OPEN_TRANSACTION = "; with an open transaction in a partition it does not start"
 
 
 class CheckpointOutcome(NamedTuple):
-    """What the broker does, as a severity and in words."""
+    """The broker's reaction, as a severity and in words."""
 
     severity: Severity
     words: str
 
 
 def outcome(name: str, error: str, release: Release) -> CheckpointOutcome:
-    """Return what a broker of `release` does when reading the checkpoint `name` raised `error`."""
+    """Return the reaction of a broker of `release` when reading the checkpoint `name` raised `error`."""
     by_name = {
         RECOVERY_POINT: _recovery_point,
         LOG_START: _log_start,
@@ -151,5 +151,5 @@ def refusal_finding(
 
 
 def advice(name: str) -> str:
-    """Return what to do about an unreadable checkpoint of that name."""
+    """Return the advice about an unreadable checkpoint of that name."""
     return f"{_STOP} {ADVICE.get(name, ADVICE_OTHER)}"

@@ -1,4 +1,4 @@
-"""What the rules share that hold files against the metadata of the cluster."""
+"""Shared parts of the rules that compare files with the metadata of the cluster."""
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.documents.strays import copy_words
@@ -10,7 +10,7 @@ MAY_BE_OLDER = "; this copy of the metadata may be older than the directory"
 
 
 def has_metadata(view: PartitionView) -> bool:
-    """Return whether the metadata of the cluster say anything of a replica: the precondition of these rules."""
+    """Return whether the metadata of the cluster covers a replica, which is the precondition of these rules."""
     return view.in_cluster is not None and view.is_replica
 
 

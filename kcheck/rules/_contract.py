@@ -1,4 +1,4 @@
-"""What a module of this package provides."""
+"""The parts that a module of this package provides."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -11,11 +11,11 @@ from kcheck.model.release import Release
 
 
 class Scope(StrEnum):
-    """What a rule is shown.
+    """The view that a rule gets.
 
-    A FileView; a SegmentView; a SegmentView again, for a rule about damage; a PartitionView; a PartitionView whose
-    segments were read; a LogDirView; every LogDirView of one broker (a tuple); a ReplicasView; a Quorum; a Coordinated;
-    a StoredLog; a Store; a Lost.
+    FILE gets a FileView, SEGMENT and FAULTY_SEGMENT a SegmentView. PARTITION and READ_PARTITION get a PartitionView,
+    the latter with read segments. LOG_DIR gets a LogDirView, BROKER every LogDirView of one broker (a tuple). The
+    others get a ReplicasView, a Quorum, a Coordinated, a StoredLog, a Store or a Lost.
     """
 
     FILE = "file"
@@ -48,7 +48,7 @@ SERIES: dict[Scope, tuple[str, ...]] = {
     Scope.STORE: ("KC24",),
     Scope.RUN: ("KC5",),
 }
-"""How the ids of the rules of each scope begin: what nobody asks for is not imported."""
+"""First characters of the rule ids of each scope. Rules of unwanted scopes are not imported."""
 
 Check = Callable[[Any, Release], Iterable[Finding]]
 Precondition = Callable[[Any], bool]
@@ -70,16 +70,16 @@ class Rule(NamedTuple):
     kinds: tuple[str, ...] = ()
     """The kinds of the files that a rule of files is shown."""
     when: Precondition | None = None
-    """Holds for every view in which the rule finds anything, and costs next to nothing; without it the rule sees all.
+    """True for every view in which the rule finds anything, and cheap; without it the rule sees all views.
 
-    Neighbouring rules that name the same function share one call.
+    Neighboring rules that name the same function share one call.
     """
     shared_page: str = ""
     """The end of a page that several rules share."""
     depends_on_others: bool = False
     """True if its advice names a leader, an order of starts or another replica: `kcheck recover` sees more."""
     cites_metadata: bool = False
-    """True if its findings name the copy of the metadata and its end, and so change with every record of these."""
+    """True if findings name the copy of the metadata and its end, and so change with every metadata record."""
 
     @property
     def id(self) -> str:
@@ -93,7 +93,7 @@ class Rule(NamedTuple):
 
     @property
     def page(self) -> str:
-        """Return the operator's page; empty under `python -OO`, which drops docstrings."""
+        """Return the operator's page; empty under `python -OO`, which removes docstrings."""
         return f"{self.check.__globals__['__doc__'] or ''}{self.shared_page}"
 
     @property
@@ -112,9 +112,9 @@ class Rule(NamedTuple):
         severity: Severity | None = None,
         data: Mapping[str, object] | None = None,
     ) -> Finding:
-        """Return a finding of this rule; an `Effect` carries what it claims of the next start.
+        """Return a finding of this rule; an `Effect` carries its claims about the next start.
 
-        FATAL claims that the start fails, unless an `Effect` says what it claims.
+        FATAL claims that the broker does not start, unless an `Effect` has other claims.
         """
         words, claims = effect if isinstance(effect, Effect) else (effect, ())
         severity = severity or self.severity
@@ -135,6 +135,6 @@ class Rule(NamedTuple):
 
 @cache
 def id_and_name(module: str) -> tuple[str, str]:
-    """Return what the name of a module says; cached, so that a million findings of a rule share two strings."""
+    """Return the id and name in the name of a module; cached, so that findings share the strings."""
     rule_id, _, name = module.rpartition(".")[2].partition("_")
     return rule_id.upper(), name.replace("_", "-")

@@ -41,7 +41,7 @@ def offset_entries(view: FileView | None) -> OffsetCheckpoint:
 
 
 def holds_nothing(view: FileView) -> bool:
-    """Return whether a readable checkpoint has no count: it has 0 bytes or only a version line."""
+    """Return whether a readable checkpoint has no count, as it has 0 bytes or only a version line."""
     return view.size < len(b"0\n0\n") and all(defect.line != HEADER_LINES for defect in view.parsed.defects)
 
 
@@ -56,7 +56,7 @@ def repeated(view: FileView) -> Mapping[TopicPartition, tuple[int, ...]]:
 
 
 def repeated_text(view: FileView) -> str:
-    """Return `2 partitions are listed more than once: a-0 and b-1`, empty if there are none."""
+    """Return `2 partitions are listed more than once: a-0 and b-1`; empty without any."""
     keys = repeated(view)
     if not keys:
         return ""
@@ -65,7 +65,7 @@ def repeated_text(view: FileView) -> str:
 
 
 def escaped_name(topic: str, partition: int) -> str:
-    """Return `orders-0`, with escapes for what would disturb a terminal."""
+    """Return `orders-0`, with escapes for characters that would disturb a terminal."""
     return escaped(partition_name(topic, partition))
 
 

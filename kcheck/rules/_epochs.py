@@ -1,4 +1,4 @@
-"""What the rules on leader epochs share."""
+"""Shared parts of the rules on leader epochs."""
 
 from kcheck.core.replication.leader_epochs import read_lines, rise
 from kcheck.model.entries import EpochEntries, EpochEntry
@@ -22,23 +22,23 @@ RESTORE = (
     "broker then re-replicates it. Otherwise kcheck repair PATH --store STORE restores the epochs. Local "
     "batches lack the epochs of remote segments."
 )
-"""What to do instead if the log has a part in remote storage."""
+"""The advice if the log has a part in remote storage."""
 
 
 def lines_of_file(view: FileView | None, release: Release) -> EpochEntries:
-    """Return the lines that a broker of `release` reads; none where it does not read the file or keeps no epochs."""
+    """Return the lines that a broker of `release` reads; empty if it does not read the file."""
     if view is None or view.kind != LEADER_EPOCH_KIND or view.reads is None or not release.epoch_cache:
         return ()
     return tuple(view.reads.value or ())
 
 
 def has_negative(entries: EpochEntries) -> bool:
-    """Return whether an entry is one that no broker writes, and that ends the load in 2.7 and later."""
+    """Return whether an entry is negative, which no broker writes, and which ends the load in 2.7 and later."""
     return not rise(entries) and any(entry.epoch < 0 or entry.start_offset < 0 for entry in entries)
 
 
 def loaded_lines(view: PartitionView, release: Release) -> EpochEntries:
-    """Return what the constructor of the cache makes of the file; none where that fails (other rules say so)."""
+    """Return the lines that the cache's constructor keeps; empty if it fails (other rules say so)."""
     entries = lines_of_file(view.epochs, release)
     if rise(entries):
         return entries  # Nearly every file: read once, not twice.
@@ -59,16 +59,16 @@ def lacks_epochs(view: PartitionView, release: Release) -> bool:
 
 
 def truncates_to_log_start(view: PartitionView, release: Release) -> bool:
-    """Return whether a follower would drop its whole log; unknown, so False, where the directory is alone."""
+    """Return whether a follower would truncate its complete log; False for a directory alone, where it is unknown."""
     stands_alone = view.clean_shutdown is None
     return not stands_alone and view.high_watermark is None and lacks_epochs(view, release)
 
 
 def lacks_remote_epochs(view: PartitionView, release: Release) -> bool:
-    """Return whether the epochs of a tiered log begin above its log start, which is below its first local segment.
+    """Return whether the epochs of a tiered log begin above its log start.
 
-    Only an orderly stop proves a late first epoch: a killed broker may not have written a higher log start yet. Up to
-    3.7 every tiered log has a snapshot of its remote segments.
+    The log start is below its first local segment. Only a clean shutdown proves a late first epoch. A killed broker may
+    not have written a higher log start yet. In 3.7 and earlier every tiered log has a snapshot of its remote segments.
     """
     log_start = view.log_start_checkpoint
     if log_start is None or not release.has_remote_storage or not served(view) or view.is_metadata_log:

@@ -1,4 +1,4 @@
-"""Which replicas of a partition end below the high watermark of another one."""
+"""Finds replicas of a partition that end below the high watermark of another one."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

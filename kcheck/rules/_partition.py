@@ -1,4 +1,4 @@
-"""What the rules on a partition directory share."""
+"""Shared parts of the rules on a partition directory."""
 
 from kcheck.model.finding import Claim, Claimed, Effect
 from kcheck.model.names import LIVE
@@ -7,12 +7,12 @@ from kcheck.words import counted, offset_span
 
 
 def served(view: PartitionView) -> bool:
-    """Whether a broker loads the directory as a replica; -delete and -stray directories only wait for their end."""
+    """Return whether a broker loads the directory as a replica; it does not load -delete and -stray directories."""
     return view.state in LIVE
 
 
 def has_data(view: PartitionView) -> bool:
-    """Return whether the log holds anything, as far as is known."""
+    """Return whether the log has any bytes, as far as is known."""
     return view.size > 0 or any(segment.size > 0 for segment in view.segments)
 
 

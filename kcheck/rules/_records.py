@@ -1,4 +1,4 @@
-"""Shared by the rules on records: a batch whose CRC matches, and what is wrong inside it."""
+"""Shared by the rules on records. A batch has a matching CRC, and a fault inside."""
 
 from collections.abc import Callable
 
@@ -40,7 +40,7 @@ def records_finding(
     advice: str = ADVICE,
     severity: Severity | None = None,
 ) -> list[Finding]:
-    """Return one finding about the batches with these faults inside; an empty list if there are none."""
+    """Return one finding about the batches with these faults inside; an empty list without any."""
     batches = [] if view.records is None else [batch for batch in view.records.faults if batch.fault in faults]
     if view.records is None or not batches:
         return []
@@ -71,7 +71,7 @@ def _row(batch: FaultyRecord) -> dict[str, object]:
 
 
 def undecoded(release: Release) -> Callable[[FaultyRecord], str]:
-    """Return what happens to a batch that cannot be decoded: only readers of its records notice it."""
+    """Return the effect of a batch that cannot be decoded, which only readers of its records notice."""
     cleaner = "skips the partition" if release.cleaner_skips_bad_partitions else "ends, for every partition"
 
     def effect(batch: FaultyRecord) -> str:

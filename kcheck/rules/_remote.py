@@ -1,4 +1,4 @@
-"""What the rules about remote storage share."""
+"""Shared parts of the rules about remote storage."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -22,7 +22,7 @@ def is_tiered(view: PartitionView) -> bool:
 
 
 def remote_replica(view: PartitionView, release: Release) -> RemoteReplica | None:
-    """Return what decides about the remote part; None if the broker cannot load the log, or without a segment."""
+    """Return the facts about the remote part; None if the broker cannot load the log, or without a segment."""
     if view.log_start_offset is None or not view.segments or (view.epochs is not None and not readable(view.epochs)):
         return None
     local_start = view.segments[0].base_offset
@@ -31,7 +31,7 @@ def remote_replica(view: PartitionView, release: Release) -> RemoteReplica | Non
 
 
 def report_of(view: PartitionView, release: Release) -> RemoteReport:
-    """Return what becomes of the remote part if the replica leads; empty if that is not known."""
+    """Return the fate of the remote part if the replica leads; empty if not known."""
     replica = remote_replica(view, release)
     return RemoteReport() if view.remote is None or replica is None else remote_report(view.remote, replica)
 
@@ -42,7 +42,7 @@ class LackedHistory(NamedTuple):
     view: PartitionView
     """The replica."""
     replica: RemoteReplica
-    """What decides about its remote part."""
+    """The facts about its remote part."""
     lost: Spans
     """The offsets that another replica serves, and that are lost for readers."""
     deleted: Spans
@@ -52,7 +52,7 @@ class LackedHistory(NamedTuple):
 
 
 def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHistory]:
-    """Yield the replicas whose epochs begin at their log start and later than those of another replica.
+    """Yield the replicas whose epochs begin at their log start and later than the epochs of another replica.
 
     A replica whose epochs begin above its log start has KC240.
     """
@@ -71,7 +71,7 @@ def lacked_histories(view: ReplicasView, release: Release) -> Iterator[LackedHis
 
 
 def has_epochs_from_log_start(replica: RemoteReplica) -> bool:
-    """Return whether the leader epochs begin at the log start: KC240 has those that begin above it, and empty ones."""
+    """Return whether the leader epochs begin at the log start. KC240 has later and empty ones."""
     return bool(replica.epochs) and replica.epochs[0].start_offset <= replica.log_start
 
 

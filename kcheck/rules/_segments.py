@@ -1,4 +1,4 @@
-"""Shared by the rules on segments: findings about corrupt batches and index entries, and what the next start does."""
+"""Shared by the rules on segments (findings about corrupt batches and index entries, and their next start)."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ _AFTER_CLEAN = "after a clean one it does not check the segment"
 
 
 def oversized_log(size: int, release: Release) -> tuple[Severity, str] | None:
-    """Return what a broker does with a `.log` above the size limit; None if it is not above."""
+    """Return the reaction of a broker to a `.log` above the size limit; None if it is not above."""
     if size <= LOG_SIZE_MAX:
         return None
     size_seen = seen_log_size(size, release)
@@ -54,7 +54,7 @@ def has_faulty_records(view: SegmentView) -> bool:
 
 
 def is_undamaged(view: SegmentView) -> bool:
-    """Return whether no batch, record or index entry has a fault and the batches end at the end of the file."""
+    """Return whether no batch, record or index entry has a fault, and the last batch ends with the file."""
     return not (has_faulty_batches(view) or ends_early(view) or has_faulty_entries(view) or has_faulty_records(view))
 
 
@@ -72,7 +72,7 @@ def batches_finding(
     effect: str | Effect,
     advice: str,
 ) -> list[Finding]:
-    """Return one finding about the batches with these faults; an empty list if there are none."""
+    """Return one finding about the batches with these faults; an empty list without any."""
     batches = [batch for batch in view.faults if batch.fault in faults]
     if not batches:
         return []
@@ -104,7 +104,7 @@ def _row(batch: FaultyBatch) -> dict[str, object]:
 
 
 def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: Offset | None = None) -> str | Effect:
-    """Return what happens to a segment that recovery cuts; `end` is the offset if it is not the usual one."""
+    """Return the effect on a segment that recovery truncates; `end` is given if it is not the usual offset."""
     end = recovered_end(view) if end is None else end
     cut = f"truncates the log to offset {end} and deletes every later segment"
     if view.scanned is None:
@@ -116,7 +116,7 @@ def cut_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, end: O
 
 
 def cuts(words: str, end: Offset) -> Effect:
-    """Return an effect that says that the next start cuts the log at an offset."""
+    """Return an effect that claims a truncation of the log at an offset by the next start."""
     return Effect(words, (Claim(Claimed.CUTS, end),))
 
 
@@ -126,7 +126,7 @@ def keeps(words: str, view: SegmentView) -> Effect:
 
 
 def recovered_end(view: SegmentView) -> Offset:
-    """Return the end offset after recovery of the segment: LogSegment.recover cuts at the first wrong CRC."""
+    """Return the end offset after recovery of the segment; LogSegment.recover truncates at the first wrong CRC."""
     return next((batch.base_offset for batch in view.faults if batch.fault is BatchFault.CRC), view.end_offset)
 
 
@@ -141,7 +141,7 @@ def batches_after_damage(view: SegmentView) -> str:
 
 
 def beyond_row(view: SegmentView) -> dict[str, object] | None:
-    """Return the batches after the damage as values for scripts."""
+    """Return the batches after the corruption as values for scripts."""
     return None if view.beyond is None else view.beyond._asdict()
 
 
@@ -156,7 +156,7 @@ def entries_finding(
     unnoticed: str,
     release: Release,
 ) -> list[Finding]:
-    """Return one finding about the entries with these faults; an empty list if there are none.
+    """Return one finding about the entries with these faults; an empty list without any.
 
     It is a warning if the next start reads the segment and so rebuilds its indexes.
     """
@@ -183,9 +183,10 @@ def entries_finding(
 
 
 def _left_by_truncation(view: SegmentView, index: IndexView) -> bool:
-    """Whether a truncation of the log can have left the corrupt entries: all up to the last, in the active segment.
+    """Return whether a truncation of the log can have left the corrupt entries.
 
-    AbstractIndex.truncateToEntries (0.10.2 to 4.3.1) drops entries but keeps their bytes; later ones overwrite some.
+    These are then all entries up to the last, in the active segment. AbstractIndex.truncateToEntries (0.10.2 to 4.3.1)
+    removes entries but keeps their bytes; later ones overwrite some.
     """
     if not view.active or not index.room:
         return False
@@ -204,10 +205,10 @@ REBUILD = (
 
 
 def rebuilt(view: SegmentView, release: Release) -> bool:
-    """Return whether the next start is known to rebuild the indexes of a segment, because it recovers the segment.
+    """Return whether the next start surely rebuilds the indexes of a segment, as it recovers the segment.
 
-    Up to 2.2 it also does so if one of them fails OffsetIndex.sanityCheck or TimeIndex.sanityCheck: it has bytes
-    after its last slot, or that slot holds zeros. In an `.index` zeros are not a valid offset in 1.1 and earlier.
+    2.2 and earlier also does so if OffsetIndex.sanityCheck or TimeIndex.sanityCheck fails. The index then has bytes
+    after its last slot, or zeros in that slot. In an `.index` zeros are not a valid offset in 1.1 and earlier.
     """
     offsets, times = view.offset_index, view.time_index
     torn = any(index is not None and index.torn for index in (offsets, times))
@@ -217,7 +218,7 @@ def rebuilt(view: SegmentView, release: Release) -> bool:
 
 
 def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, also: str = "") -> str | Effect:
-    """Return what happens to a wrong index; `also` follows what the start does."""
+    """Return the effect of a wrong index; `also` follows the words for a rebuild."""
     rebuilds = (Claim(Claimed.REBUILDS, view.base_offset),)
     if not view.scanned and rebuilt(view, release):
         words = f"{kafka(release)} finds a wrong index of this segment when it starts, and rebuilds all of its indexes."
@@ -231,7 +232,7 @@ def rebuilt_or_unnoticed(view: SegmentView, release: Release, unnoticed: str, al
 
 
 def closed(view: SegmentView) -> bool:
-    """Return whether a broker has closed the segment and trimmed its indexes: it rolled, or the shutdown was clean."""
+    """Return whether a broker has closed the segment and trimmed its indexes, by rolling or a clean shutdown."""
     return not view.active or view.scanned is False
 
 

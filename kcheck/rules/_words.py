@@ -24,7 +24,7 @@ def and_further(count: int, one: str, many: str | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return text of a file with escapes for what would disturb a terminal; of many `\x00` only four."""
+    r"""Return text of a file with escapes for characters that disturb a terminal; of many `\x00` only four."""
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
     return re.sub(r"((?:\\x00){4})(?:\\x00)+", r"\1...", safe)
 

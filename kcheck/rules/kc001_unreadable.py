@@ -62,7 +62,7 @@ def finding(where: Location, why: Unreadable) -> Finding:
 
 
 def log_finding(path: str, why: Unreadable) -> Finding:
-    """Return the finding for a broker's log that could not be read, or not to its end: no broker needs it."""
+    """Return the finding for a broker's log that could not be read completely. No broker needs the file."""
     return RULE.finding(
         Location(file=path),
         f"cannot be read: {why.words}",

@@ -59,7 +59,7 @@ def fault_in(view: FileView, release: Release) -> MetaPropertiesFault | None:
 
 
 def message(view: FileView, fault: MetaPropertiesFault) -> str:
-    """Return what is wrong with the file."""
+    """Return the fault of the file in words."""
     defects = view.parsed.defects
     why = first_of(defects) if defects else "it names no broker"
     if fault is MetaPropertiesFault.RESERVED_DIRECTORY_ID:

@@ -50,7 +50,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 def _is_passed(view: SegmentView) -> bool:
-    """Return whether the last index entry points past the damage: the broker then searches the log end from there."""
+    """Return whether the last index entry points past the corruption, so that the broker searches from there."""
     return view.offset_index is not None and EntryFault.BEYOND in view.offset_index.counts
 
 

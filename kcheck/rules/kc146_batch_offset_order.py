@@ -21,7 +21,7 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches whose offsets are not above those of the batches before them."""
+    """Find batches whose offsets are not above the offsets of the batches before them."""
     return batches_finding(
         RULE,
         view,

@@ -21,7 +21,7 @@ from kcheck.rules._words import kafka
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find the batches whose epoch is below that of an earlier batch, or below -1."""
+    """Find batches whose epoch is below the epoch of an earlier batch, or below -1."""
     negative = any(batch.fault is BatchFault.EPOCH and batch.epoch < 0 for batch in view.faults)
     effect = f"Recovery by {kafka(release)} uses the wrong epoch, and replicas truncate to wrong offsets."
     if negative:

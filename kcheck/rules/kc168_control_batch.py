@@ -35,7 +35,7 @@ _ADVICE = f"{KEEP_A_COPY} {REFETCH}"
 
 
 def check(view: SegmentView, release: Release) -> Iterable[Finding]:
-    """Find control batches that a reader refuses, and those that no broker writes."""
+    """Find control batches that a reader refuses, or that no broker writes."""
     refused, fatal = [RecordFault.CONTROL], [RecordFault.MARKER]
     (fatal if release.aborts_on_short_markers else refused).append(RecordFault.SHORT)
     who = kafka(release)
@@ -63,7 +63,7 @@ def check(view: SegmentView, release: Release) -> Iterable[Finding]:
 
 
 def _at_start(view: SegmentView, release: Release, failing: str) -> str | Effect:
-    """Return what the next start does with it; otherwise only followers notice it."""
+    """Return the effect at the next start; otherwise only followers notice it."""
     who = kafka(release)
     if view.scanned is None:
         skipped = "after a clean one it does not check. Followers cannot append it."

@@ -26,7 +26,7 @@ from kcheck.words import counted
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Find a log with producers and without a snapshot. With a refused snapshot a broker reads the whole log anyway.
+    """Find a log with producers and without a snapshot. With a refused snapshot a broker reads the complete log anyway.
 
     When the log start reaches the log end, the broker deletes every snapshot, and there is no state to lose.
     """

@@ -27,7 +27,7 @@ from kcheck.words import agree, counted, offset_span
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Find the epochs that the load drops because they start above the log end."""
+    """Find the epochs that the load removes because they start above the log end."""
     end = view.log_end_offset
     if end is None or not served(view):
         return

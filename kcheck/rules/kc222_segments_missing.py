@@ -54,9 +54,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _was_begun(view: PartitionView) -> bool:
-    """Whether a first compaction began: cleaner-offset-checkpoint is written at its end, and it goes up from the start.
+    """Return whether a first compaction began.
 
-    Cleaner.cleanSegments (0.10.2 to 4.3.1) leaves a segment in the place of each group, though nothing may be in it.
+    cleaner-offset-checkpoint is written at its end, and a compaction goes upwards from the log start.
+    Cleaner.cleanSegments (0.10.2 to 4.3.1) leaves a segment in the place of each group, though it may be empty.
     """
     logs = [log_name(segment.base_offset) for segment in view.segments]
     first = (view.read or (None,))[0]
@@ -66,7 +67,7 @@ def _was_begun(view: PartitionView) -> bool:
 
 
 def _gaps(view: PartitionView) -> Iterator[tuple[SegmentView, SegmentView]]:
-    """Yield the neighbours with offsets between them, where both were read and are whole as far as they matter."""
+    """Yield neighboring segments with offsets between them, if both were read and are intact."""
     start = view.log_start_offset or 0
     apart = [pair for pair in pairwise(view.read or ()) if start < pair[1].base_offset > pair[0].end_offset]
     neighbours = {(one.base_offset, other.base_offset) for one, other in pairwise(view.segments)} if apart else set()

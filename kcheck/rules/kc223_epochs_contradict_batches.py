@@ -54,9 +54,9 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _contradictions(view: PartitionView, cache: EpochEntries) -> Iterator[tuple[EpochRun, Offset]]:
-    """Yield each run with the first of its two ends about which the file says another epoch.
+    """Yield each run with the first of its two ends for which the file has another epoch.
 
-    What is above the last epoch of the file is KC206.
+    Epochs above the last epoch of the file are KC206.
     """
     latest, start = latest_epoch(cache), max(cache[0].start_offset, view.log_start_offset or Offset(0))
     for segment in view.read or ():

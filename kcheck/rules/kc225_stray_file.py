@@ -47,7 +47,7 @@ from kcheck.rules._words import DATA_MAX, escaped, kafka
 from kcheck.words import listed
 
 _OF_KC226 = (DELETED, TEMPORARY, CLEANED)
-"""KC226 says what becomes of these."""
+"""Names whose fate KC226 describes."""
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
@@ -79,7 +79,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _of_many(view: PartitionView, names: list[str], count: int, release: Release) -> Finding:
-    """Return one finding about all files that no start looks at: a million findings would hide every other."""
+    """Return one finding about all files that no broker looks at, as a million findings would hide all others."""
     return RULE.finding(
         view.where,
         f"{count} files are not Kafka files: {listed(names, count)}",
@@ -90,7 +90,7 @@ def _of_many(view: PartitionView, names: list[str], count: int, release: Release
 
 
 def _effect(view: PartitionView, file: KafkaFile) -> tuple[Severity, str]:
-    """Return what a broker makes of a file that does not end its start."""
+    """Return the reaction of a broker to a file that does not end its next start."""
     if file.offset is not None and file.kind is FileKind.LOG:
         return Severity.ERROR, "creates an empty segment at that offset"
     if file.offset is not None and file.kind is FileKind.PRODUCER_SNAPSHOT:

@@ -49,7 +49,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def next_start(view: PartitionView, release: Release) -> Leftovers:
-    """Return what the next start makes of the leftovers of a partition whose segments were read."""
+    """Return the effect of the next start on the leftovers of a partition whose segments were read."""
     swaps = {swap.base_offset: swap.end_offset for swap in view.swaps}
     segments = {segment.base_offset: segment.end_offset for segment in view.read or ()}
     return after_start(view.files, swaps, segments, release)

@@ -26,7 +26,7 @@ from kcheck.rules.kc226_leftover_file import next_start
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Find the swaps that the next start puts in place, with batches that are not whole."""
+    """Find the swaps that the next start puts in place, with corrupt or incomplete batches."""
     if not served(view):
         return
     for swap in view.swaps:

@@ -26,7 +26,7 @@ from kcheck.words import offset_span
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Tell the first gap above the log start, of KRaft's metadata any, elsewhere the one that is alone."""
+    """Find a gap above the log start, in KRaft's metadata the first one, elsewhere only a single one."""
     start = view.log_start_offset or 0
     read = view.read or ()
     gaps = [(candidate, gap) for candidate in read if not candidate.counts for gap in candidate.gaps if gap.end > start]

@@ -65,7 +65,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _effect(view: PartitionView, name: str, release: Release) -> tuple[Severity, str]:
-    """Return how bad a directory is, and what the broker does."""
+    """Return the severity of a directory, and the broker's reaction."""
     if view.is_metadata_log and (name.endswith(SNAPSHOT_ENDINGS) or name == _OF_ELECTION):
         if name.endswith(SNAPSHOT_ENDINGS) and parse_metadata_snapshot(name) is None:
             return Severity.FATAL, "does not start, because the name has no offset and epoch"
@@ -98,13 +98,13 @@ def _of_epochs(name: str, release: Release) -> tuple[Severity, str]:
 
 
 def _failure(release: Release) -> str:
-    """Return what follows from a small file of a partition that cannot be read."""
+    """Return the effect of an unreadable small file of a partition."""
     aborts = failed_read(LEADER_EPOCHS, IO_ERROR, release).outcome is Outcome.ABORT
     return "does not start" if aborts else "takes the log dir offline"
 
 
 def _of_snapshot(view: PartitionView, file: KafkaFile, release: Release) -> tuple[Severity, str]:
-    """Return what a start does that writes the snapshot of this offset, at the log end or before a segment."""
+    """Return the reaction of a broker that writes the snapshot of this offset."""
     failure = _io_failure(release)
     if not release.has_producer_state or not file.offset:
         return _LEFT_ALONE

@@ -30,7 +30,7 @@ from kcheck.rules._words import DATA_MAX, and_further
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Compare the entries of each segment with what was open at their markers."""
+    """Compare the entries of each segment with the open transactions at their markers."""
     if not served(view) or view.is_compacted or not release.has_producer_state:
         return
     segments = [segment for segment in view.read or () if segment.stated]
@@ -43,7 +43,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _indexed(segments: list[SegmentView], log_start: int) -> Iterator[Aborted]:
-    """Yield the aborted transactions whose entries say where they begin: the broker knew of them from there on."""
+    """Yield the aborted transactions whose entries have their first offset, so that the broker knew them from there."""
     for segment in segments:
         entries = {(entry.producer_id, entry.last_offset): entry.first_offset for entry in segment.stated}
         for txn in segment.transactions.aborted if segment.transactions is not None and is_undamaged(segment) else ():
@@ -55,8 +55,8 @@ def _indexed(segments: list[SegmentView], log_start: int) -> Iterator[Aborted]:
 def _earliest_open(entries: list[AbortedEntry], indexed: tuple[Aborted, ...]) -> dict[int, int]:
     """Return by marker the first offset of the earliest transaction of another producer that is open there.
 
-    From the last marker to the first, so that each transaction is looked at once; of two producers the earliest one is
-    kept, for the entries of the other.
+    The loop goes from the last marker to the first, so that it looks at each transaction once. It keeps the earliest
+    transactions of two producers, as an entry ignores its own producer.
     """
     ending = sorted(indexed, key=lambda txn: txn.last_offset)
     earliest: dict[int, int] = {}
@@ -76,8 +76,8 @@ def _earliest_open(entries: list[AbortedEntry], indexed: tuple[Aborted, ...]) ->
 def _limits(segment: SegmentView, still_open: dict[int, int]) -> Iterator[tuple[AbortedEntry, int]]:
     """Yield each entry with the highest last stable offset that a broker can have written for it.
 
-    A follower appends many batches at once. So it can know of a transaction that begins after the marker, and takes its
-    first offset where no other one is open.
+    A follower appends many batches at once. So it can know of a transaction that begins after the marker. It takes the
+    first offset of that transaction if no other one is open.
     """
     if segment.transactions is None or not is_undamaged(segment) or segment.holes:
         return

@@ -43,7 +43,7 @@ from kcheck.words import counted
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Compare the id in partition.metadata with that of the topic of this name."""
+    """Compare the id in partition.metadata with the id of the topic of this name."""
     replica = view.in_cluster
     if replica is None or not has_other_topic_id(view, replica):
         return
@@ -60,7 +60,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def becomes_stray(view: PartitionView, replica: ReplicaInCluster, release: Release) -> Effect:
-    """Return what the next start does with a directory that the cluster does not place here."""
+    """Return the effect of the next start on a directory that the cluster does not place here."""
     held = counted(view.size, "byte")
     if replica.of_zookeeper:
         return Effect(f"{kafka(release)} keeps the directory, and does not serve it ({held}).", ())

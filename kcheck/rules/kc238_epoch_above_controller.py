@@ -27,7 +27,7 @@ from kcheck.rules._words import kafka
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:
-    """Compare the latest epoch on disk with that of the controller; what the cluster does not place here is KC236."""
+    """Compare the latest epoch on disk with the controller's; unassigned replicas are KC236."""
     replica = view.in_cluster
     given = None if replica is None or replica.registration is None else replica.registration.leader_epoch
     if replica is None or given is None or replica.stray is not None:

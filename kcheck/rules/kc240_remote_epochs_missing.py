@@ -67,7 +67,10 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
 
 
 def _deletes(view: PartitionView, release: Release) -> bool:
-    """Whether remote segments are certain to go if the replica leads, and its epochs begin above its log start."""
+    """Return whether remote segments are certainly deleted if the replica leads.
+
+    Its epochs then begin above its log start.
+    """
     replica = remote_replica(view, release)
     if replica is None or not served(view):
         return False

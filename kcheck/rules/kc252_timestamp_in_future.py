@@ -29,7 +29,7 @@ from kcheck.rules._words import kafka
 from kcheck.words import counted, date_words, partition_name
 
 SLACK_MS = 24 * 3600 * 1000
-"""A timestamp that is no more than this later than now is no finding: clocks differ, and it harms for so long only."""
+"""Tolerance of timestamps in the future, as clocks differ, and the harm ends after that time."""
 
 
 def check(view: PartitionView, release: Release) -> Iterable[Finding]:

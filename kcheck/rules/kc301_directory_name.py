@@ -41,7 +41,7 @@ _FILES = {*OFFSET_CHECKPOINTS, META_PROPERTIES, FileKind.BOOTSTRAP}
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
-    """Find the directories that abort the start."""
+    """Find the directories that abort the broker."""
     names = dict.fromkeys((*view.unparseable, *(partition.where.dir or "" for partition in view.partitions)))
     for name in names:
         if name == CLEAN_SHUTDOWN and release.removes_marker_first:

@@ -51,7 +51,7 @@ def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
 
 
 def _lacks(view: LogDirView, identities: list[Identity], release: Release) -> str | None:
-    """Return what a log dir lacks that says nothing, None where the broker starts all the same."""
+    """Return which identity a log dir lacks; None if the broker starts anyway."""
     if not identities and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
         return None  # Alone it may hold copies of partitions and not be a log dir; KC121 reports an empty file.
     if META_PROPERTIES in view.unparseable:

@@ -28,7 +28,7 @@ from kcheck.rules._words import DATA_MAX, and_further, kafka
 from kcheck.words import listed
 
 Listed = list[tuple[LogDirView, int, int]]
-"""Where a partition is listed: log dir, index of the entry, offset."""
+"""The places that list a partition (log dir, index of the entry, offset)."""
 
 
 def check(views: tuple[LogDirView, ...], release: Release) -> Iterable[Finding]:
@@ -77,7 +77,7 @@ def _row(key: tuple[str, int], listed_in: Listed) -> dict[str, object]:
 
 
 def _left_over(key: tuple[str, int], places: Listed) -> tuple[LogDirView, int, int]:
-    """Return the line to drop: of a log dir that has no directory of the partition, or has it marked as gone."""
+    """Return the line to remove. Its log dir has no directory of the partition, or a deleted one."""
     return next((item for item in places if not _has(item[0], key)), places[1])
 
 

@@ -47,7 +47,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
 
 
 def _of_many(view: LogDirView, names: list[str], release: Release) -> Finding:
-    """Return one finding about all files that no checkpoint names: a million findings would hide every other."""
+    """Return one finding about all files that no checkpoint names, as a million findings would hide all others."""
     return RULE.finding(
         view.where,
         f"{len(names)} files have the names of partition directories: {listed(map(escaped, names), len(names))}",

@@ -25,7 +25,7 @@ from kcheck.words import counted, listed
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
-    """Find the names with which the start fails."""
+    """Find the names with which the broker does not start."""
     cache = view.remote_index_cache
     if cache is None or not cache.refused_count or not release.has_remote_storage:
         return
@@ -39,7 +39,7 @@ def check(view: LogDirView, release: Release) -> Iterable[Finding]:
 
 
 def message(cache: RemoteIndexCache) -> str:
-    """Return what is wrong with a cache in which something is refused."""
+    """Return the fault of a cache with refused names."""
     if cache.refused == (REMOTE_INDEX_CACHE,):
         return "it is a file, not a directory"
     names = [escaped(name) for name in cache.refused]

@@ -26,7 +26,7 @@ from kcheck.rules._words import kafka
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
-    """Compare the epochs of each replica with those of the first one."""
+    """Compare the epochs of each replica with the epochs of the first one."""
     one, *others = view.replicas
     for other in others:
         parted = _parted(one, other)
@@ -54,7 +54,7 @@ def _parted(one: PartitionView, other: PartitionView) -> Offset | None:
 
 
 def _lineage(view: PartitionView, end: Offset) -> Lineage:
-    """Return the epochs of the batches, those of the file where batches were not read."""
+    """Return the epochs of the batches, or of the file if batches were not read."""
     if view.read is None:
         return lineage_of_cache(
             view.leader_epochs, log_start_offset=view.log_start_offset or Offset(0), log_end_offset=end

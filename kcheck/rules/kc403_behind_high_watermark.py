@@ -23,7 +23,7 @@ from kcheck.words import offset_span
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
-    """Compare each log end with the largest high watermark; that of a replica in sync is KC407."""
+    """Compare each log end with the largest high watermark; a replica in sync is KC407."""
     for lag in lags(view):
         if not lag.in_sync:
             yield RULE.finding(

@@ -27,7 +27,7 @@ _TAKES = "accepts both as replicas of the partition, and truncates one where the
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
-    """Compare the ids, where there are any; KC235 alone speaks of one that is certainly not the cluster's."""
+    """Compare existing ids; KC235 alone reports an id that is certainly not the cluster's."""
     named = [replica for replica in view.replicas if replica.topic_id is not None and not _is_refuted(replica)]
     if not release.has_partition_metadata:
         return

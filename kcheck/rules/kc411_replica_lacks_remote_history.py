@@ -36,9 +36,9 @@ from kcheck.rules._words import kafka
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
-    """Compare what each replica deletes if it leads with what the others serve.
+    """Compare the remote segments that each replica deletes as leader with the offsets that the others serve.
 
-    Of a replica whose others are not given it is not known what they serve.
+    Without the other replicas, these offsets are not known.
     """
     yield from _alone(view, release)
     for own, replica, lost, deleted, segments in lacked_histories(view, release):

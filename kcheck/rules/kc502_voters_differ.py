@@ -64,7 +64,7 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
 
 
 def _voters(copy: MetadataCopy) -> frozenset[int]:
-    """Return the voters of a node: those of its configuration, as its last election saved them, or those of its log."""
+    """Return the voters of a node, from its configuration as its last election saved it, or from its log."""
     configured = None if copy.elected is None else copy.elected.voters
     return copy.voters if configured is None else frozenset(configured)
 

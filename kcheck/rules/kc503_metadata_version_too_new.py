@@ -77,7 +77,7 @@ def _advice(feature: FinalizedFeature) -> str:
 
 
 def effect(release: Release) -> str:
-    """Return what a node of a release does with the metadata of a cluster whose features it does not support."""
+    """Return the reaction of a node to the metadata of a cluster with features that it does not support."""
     stops = f"{kafka(release)} does not start with these metadata"
     if becomes_of_strays(release) is not Outcome.DELETED:
         return stops

@@ -39,7 +39,7 @@ class _Outside(NamedTuple):
     log: CoordinatedLog
     """The replica with this end of the log."""
     edge: Offset
-    """Where the log begins, or ends."""
+    """The beginning, or the end, of the log."""
     groups: tuple[tuple[str, Offset], ...]
     """The groups and their offsets."""
     begins: bool

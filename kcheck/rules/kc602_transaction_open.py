@@ -27,7 +27,7 @@ from kcheck.words import shell_word, time_words
 
 
 def check(view: Coordinated, release: Release) -> Iterable[Finding]:
-    """Compare the open transactions of each log with those that their coordinators know."""
+    """Compare the open transactions of each log with the transactions that their coordinators have."""
     for key, logs in view.logs.items():
         log = max(logs, key=lambda log: -1 if log.end is None else log.end)  # Another one may lack a marker.
         by_hang: dict[bool, list[OpenInLog]] = {}

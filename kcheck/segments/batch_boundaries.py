@@ -1,7 +1,8 @@
-"""Where the batches of a window of a `.log` begin, and where its valid data ends (FileLogInputStream 0.11 to 4.3.1).
+"""Finds the batches in a window of a `.log`, and the end of its valid data.
 
-A batch says its own size, so one leads to the next. To follow sizes one by one is slow in Python. If some starts are
-known or can be guessed, the paths between them are followed in parallel, one numpy step for all.
+The class is FileLogInputStream (0.11 to 4.3.1). A batch states its own size, so one leads to the next. To follow sizes
+one by one is slow in Python. Often some positions of batches are known or can be guessed. Then kcheck follows the paths
+between them in parallel, one numpy step for all.
 """
 
 import struct
@@ -23,7 +24,7 @@ Positions = npt.NDArray[np.int64]
 NO_POSITIONS: Positions = np.zeros(0, np.int64)
 _LEAST = OVERHEAD.size + MIN_ENTRY_SIZE
 _WALKS_MIN = 32
-"""Fewer paths than this are followed one after the other: a numpy step costs about as much as this many in Python."""
+"""Number of paths below which they are followed one by one. A numpy step costs about as much as these."""
 _ENTRIES_PER_WALK = 32
 """If no starts are known, kcheck guesses starts about this many batches apart."""
 _SIZE_AT = struct.Struct(">i").unpack_from
@@ -32,11 +33,11 @@ _SIZE_AT = struct.Struct(">i").unpack_from
 def batch_starts(
     buffer: bytearray, filled: int, remaining: int, starts: Positions, *, lax: bool
 ) -> tuple[Positions, int, End | None]:
-    """Return where the batches of a window begin, where the last one ends, and why the file has no more.
+    """Return the positions of the batches in a window, the end of the last one, and why the file ends.
 
-    `None` as the reason: more may follow the window. `starts` are positions where batches may begin. If the sizes lead
-    from the window's begin to the first of them, and from each to the next, they are right; otherwise they are ignored.
-    `lax` accepts a batch of magic 2 that is smaller than its header, as `HeaderReader` can.
+    A reason of `None` means that more batches may follow the window. `starts` are positions where batches may begin.
+    They are right if the sizes lead from one to the next, beginning with the window. Otherwise they are ignored. `lax`
+    accepts a batch of magic 2 that is smaller than its header, as `HeaderReader` can.
     """
     known = _walk_in_parallel(buffer, starts)
     if known is None:
@@ -48,9 +49,10 @@ def batch_starts(
 
 
 def _likely_starts(buffer: bytearray, filled: int) -> Positions:
-    """Return positions where a batch may begin: epoch and magic are those of the first batch, also in the next one.
+    """Return positions where a batch may begin.
 
-    kcheck looks for one in each stretch of a fixed size. It returns none if batches are too large for that to pay.
+    The epoch and magic there, and in the next batch, equal the first batch's. kcheck looks for one position in each
+    stretch of a fixed size. The result is empty if batches are too large for that.
     """
     total = _SIZE_AT(buffer, 8)[0] + OVERHEAD.size
     step = _ENTRIES_PER_WALK * total
@@ -66,10 +68,10 @@ def _likely_starts(buffer: bytearray, filled: int) -> Positions:
 
 
 def _walk_in_parallel(buffer: bytearray, starts: Positions) -> Positions | None:
-    """Return where batches begin up to the last start; None if starts are few, or the sizes do not lead to them.
+    """Return the positions of batches up to the last of `starts`; None if the sizes do not lead to them.
 
-    None also if a batch is smaller than a header of magic 2: only old messages may be. A negative size counts as a huge
-    one, which leads past every start.
+    None also if there are few of them, or if a batch is smaller than a header of magic 2. Only old messages may be. A
+    negative size counts as a huge one, which leads past every position.
     """
     if starts.size < _WALKS_MIN:
         return None

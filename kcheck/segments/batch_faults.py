@@ -1,7 +1,8 @@
-"""Finds the faults of a log that its readers meet: corrupt batches, and offsets without a batch.
+"""Finds the faults of a log for its readers, which are corrupt batches, and offsets without a batch.
 
-A start after a clean shutdown reads the end of the last segment alone. Consumers and followers read all of them: a
-batch with a wrong CRC ends their fetch (DefaultRecordBatch.ensureValid 0.11 to 4.3.1, LegacyRecord.ensureValid below).
+After a clean shutdown a starting broker reads only the end of the last segment. Consumers and followers read
+everything. A batch with a wrong CRC ends their fetch (DefaultRecordBatch.ensureValid 0.11 to 4.3.1, earlier
+LegacyRecord.ensureValid).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,25 +24,25 @@ _GAPS_MAX = 3
 
 
 class LoadedSegment(NamedTuple):
-    """A segment as the start leaves it."""
+    """A segment after its broker has started."""
 
     base: Offset
     """Its base offset."""
     name: str
     """The name of its file."""
     size: int
-    """How many of its bytes count."""
+    """Number of its bytes that count."""
     is_indexed: bool = True
-    """Whether the start leaves its indexes as they are."""
+    """True if the broker does not change its indexes when it starts."""
 
 
 def batch_faults(
     files: Files, segments: Sequence[LoadedSegment], start: Offset, end: Offset, fits: Callable[[int], bool]
 ) -> BatchFaults:
-    """Return the faults of a log that begins at `start` and ends at `end`, up to a segment whose size does not fit.
+    """Return the faults of a log from `start` to `end`, up to a segment whose size does not fit.
 
-    A gap before the first batch is apart. A log cleaner leaves one, too.
-    UnreadableError if a segment cannot be read.
+    A gap before the first batch is apart, because a log cleaner leaves one, too. UnreadableError if a segment cannot be
+    read.
     """
     unreadable, between, within, foreign = list[UnreadableRecords](), list[Between](), list[Between](), list[Between]()
     dates, skipped = list[DatedRecords](), list[Between]()
@@ -104,10 +105,10 @@ def _identity(batch: Batch) -> tuple[Offset, Offset, int] | None:
 
 
 def _overlap(source: Source, segment: LoadedSegment, before: Sequence[Batch]) -> Iterator[Between]:
-    """Yield the offsets of the segment before, whose batches are `before`, if it has others than this one in its place.
+    """Yield the offsets of the segment before, with the batches `before`, if this segment has others in their place.
 
-    A broker reads an offset from the last segment that begins at or below it (LogSegments.floorSegment). An
-    earlier batch is read before this segment.
+    A broker reads an offset from the last segment that begins at or below it (LogSegments.floorSegment). An earlier
+    batch is read before this segment.
     """
     if before and before[-1].last_offset >= segment.base:
         first = next(iter(Walk(source, min(segment.size, source.size))), None)
@@ -119,7 +120,7 @@ def _overlap(source: Source, segment: LoadedSegment, before: Sequence[Batch]) ->
 
 
 def _dated(files: Files, segment: LoadedSegment) -> tuple[int, Offset]:
-    """Return the last entry of the time index of a segment; a timestamp of zero if there is none that counts."""
+    """Return the last entry of the time index of a segment; a timestamp of zero without a valid one."""
     try:
         return last_entry(files, segment.base) if segment.is_indexed else (0, segment.base)
     except UnreadableError:
@@ -137,7 +138,7 @@ def _contradicts(batch: Batch, timestamp: int, offset: Offset) -> bool:
 
 
 def _judged(source: Source, segment: LoadedSegment) -> Iterator[tuple[Batch | None, str | None]]:
-    """Yield each batch with what is wrong with its bytes; no batch where the rest of the file cannot be read."""
+    """Yield each batch with the fault of its bytes; None as batch if the rest of the file is unreadable."""
     position, size = 0, min(segment.size, source.size)
     while True:
         walk = Walk(source, size, position=position, verify=True)

@@ -1,4 +1,4 @@
-"""The records inside of batches: decompressed, decoded, and compared with the batch header."""
+"""Decodes the records inside of batches, and compares them with the batch header."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -46,7 +46,7 @@ _NEVER = 2**31
 
 
 class _DecodedBatches:
-    """Some batches of a window: their rows in its columns, and where their records are in a buffer."""
+    """Some batches of a window, with their rows in its columns, and the places of their records in a buffer."""
 
     def __init__(self, columns: HeaderColumns, stamps: Array, rows: Array, buffer: Buffer, bodies: BatchBodies) -> None:
         self.columns, self.rows, self.buffer, self.bodies = columns, rows, buffer, bodies
@@ -65,7 +65,7 @@ class _DecodedBatches:
 
 
 Describe = Callable[[int], tuple[int | None, str]]
-"""Returns which record of a batch is wrong (None: the batch itself), and how, in words."""
+"""Returns the number of the corrupt record in a batch (None for the batch itself), and the fault in words."""
 
 
 class RecordCheck:
@@ -85,7 +85,7 @@ class RecordCheck:
         return RecordsView(self._count, tuple(self._faults), dict(self._counts), self._keyless)
 
     def take(self, columns: HeaderColumns, window: bytearray) -> None:
-        """Check the batches of one window, which starts with the first of them; skip those with a wrong CRC."""
+        """Check the batches of one window, which starts with the first of them; skip batches with a wrong CRC."""
         before = [self._last_offset, *columns.last_offset[:-1].tolist()]
         self._last_offset = int(columns.last_offset[-1])
         at = columns.position - columns.position[0]

@@ -1,4 +1,4 @@
-"""The batch headers of a `.log` one by one, and where to start reading to find the end of a log."""
+"""The batch headers of a `.log` one by one, and the position from which a log's end is found."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _DELTA = Layout((("last_offset_delta", "i32"),))
 _DELTA_AT = sum(HEADER.sizes[: HEADER.names.index("last_offset_delta")])
 _ENTRY_SIZE_MIN = OVERHEAD.size + MIN_ENTRY_SIZE
 _INDEX_TRIES = 8
-"""Number of entries from the end of an index that are tried before the `.log` is read from its start."""
+"""Number of last entries of an index to try before the complete `.log` is read."""
 _SLOT, _KEY = OFFSET_INDEX_ENTRY.size, OFFSET_INDEX_ENTRY.sizes[0]
 
 
@@ -96,7 +96,7 @@ def batch_crc(source: Source, position: int, size: int, magic: int) -> int | Non
 
 
 def last_offset(data: bytes) -> Offset | None:
-    """Return the last offset in the bytes of a whole file, as `Walk` finds it; None if it has no batch."""
+    """Return the last offset in the bytes of a complete file, as `Walk` finds it; None without a batch."""
     last, at, left = 0, 0, len(data)
     while left > HEADER_SIZE_UP_TO_MAGIC:
         total = OVERHEAD.size + OVERHEAD.unpack_from(data, at)[1]
@@ -117,10 +117,10 @@ def last_batch(files: Files, base: Offset) -> Batch | None:
 
 
 class TailStart(NamedTuple):
-    """Where to start reading a segment to find the end of the log."""
+    """The position to read a segment from to find the end of the log."""
 
     position: int = 0
-    """The position of the last sane index entry; 0 if there is none."""
+    """The position of the last sane index entry; 0 without one."""
     window: bytes = b""
     """The bytes at that position, already read."""
     index_size: int | None = None
@@ -130,9 +130,9 @@ class TailStart(NamedTuple):
 
 
 def tail_start(files: Files, log: Source, base_offset: Offset) -> TailStart:
-    """Return where to start reading a segment to find the end of the log; the start if its index cannot be opened.
+    """Return the position to read a segment from to find the end of the log; 0 without a usable index.
 
-    An entry is sane if it is within the file, not below the base offset, and a batch with fitting offsets is there.
+    A sane entry is within the file, and not below the base offset. A batch with fitting offsets is at its position.
     """
     try:
         with files.open(segment_prefix(base_offset) + ".index") as index:
@@ -170,7 +170,7 @@ class _Slots:
         return entry(data, 0, self._base) if len(data) == _SLOT else None
 
     def used(self) -> int:
-        """Return how many slots are used: entries ascend, then come the zeros that a running broker preallocates."""
+        """Return the number of used slots. Entries ascend; the zeros that a running broker preallocates follow."""
         if self.count and any(self._slot(self.count - 1)):
             return self.count  # The broker closed the index, which cuts off the zeros.
         low, high = 0, self.count

@@ -1,4 +1,4 @@
-"""Intact batches after corrupt bytes: kcheck accepts a batch there only if its CRC matches."""
+"""Intact batches after corrupt bytes. kcheck accepts a batch there only if its CRC matches."""
 
 import numpy as np
 
@@ -13,11 +13,11 @@ _PIECE_SIZE = 1 << 20
 _TRY_SIZE = 4 << 10
 """The least that a try counts, as bytes read."""
 _TRIED_SIZE_MAX = 64 << 20
-"""The search gives up after reading this many bytes: hostile bytes may look like many headers."""
+"""Number of bytes after which the search gives up, as hostile bytes may look like many headers."""
 
 
 def intact_batches(source: Source, position: int, size: int, *, base: Offset, after: Offset) -> Beyond | None:
-    """Return the first run of batches of magic 2 after `position` whose CRCs match; None if there is none.
+    """Return the first run of batches of magic 2 after `position` with matching CRCs; None without one.
 
     Their offsets must be above `after`, and in range for a segment with the base offset `base`.
     """

@@ -1,4 +1,4 @@
-"""A segment of any size with any fault: its batches as columns, and whether its indexes agree with them."""
+"""A segment of any size with any fault, with its batches as columns, compared with its indexes."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ def read_columnar(
 ) -> SegmentView:
     """Return the facts about the segment of an open `.log`.
 
-    `indexes` are its indexes by file extension, None for one that cannot be read. `records` decodes every batch.
+    `indexes` are its indexes by file extension, None for an unreadable one. `records` decodes every batch.
     """
     size = source.size
     batches, transactions, producers = _BatchChecks(base), SegmentTransactions(), SegmentProducers(cuts)
@@ -126,7 +126,7 @@ class _BatchChecks:
 
     @property
     def holes(self) -> int:
-        """How many offsets up to the last one have no record, by the headers."""
+        """Number of offsets up to the last one without a record, by the headers."""
         return self.last_offset + 1 - self._base - self.records if self.count else 0
 
     def take(self, columns: HeaderColumns) -> None:

@@ -1,4 +1,4 @@
-"""The offsets that no segment of a log holds, found at the ends of its segments, without a read of the whole log."""
+"""Finds the offsets that no segment of a log has, from the ends of its segments alone."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,10 +14,10 @@ Between = tuple[Offset, Offset]
 
 
 def gaps(files: Files, bases: Sequence[Offset], start: Offset = Offset(0)) -> Iterator[Between]:
-    """Yield the gaps of a log from `start` on.
+    """Yield the gaps of a log from `start`.
 
-    A log that was never compacted has none: a broker gives an offset to every record. What a segment that cannot be
-    read holds is not known. Costs one or two short reads a segment.
+    A log that was never compacted has none, as a broker gives an offset to every record. The contents of an unreadable
+    segment are not known. Costs one or two short reads a segment.
     """
     for base, following in pairwise(bases):
         if following <= start:

@@ -1,6 +1,6 @@
-"""The batch headers of a `.log` as columns, window by window: memory is bounded, and one CRC call checks many batches.
+"""The batch headers of a `.log` as columns, window by window, in bounded memory.
 
-`kcheck.segments.batches` reads the same headers one by one.
+One CRC call checks many batches. `kcheck.segments.batches` reads the same headers one by one.
 """
 
 from collections.abc import Iterator
@@ -33,9 +33,9 @@ from kcheck.segments.batches import batch_crc
 
 WINDOW_SIZE = 4 << 20
 _FEW = 10_000
-"""If a window has fewer batches, its fixed cost dominates: the next windows are twice as large."""
+"""Number of batches below which a window's fixed cost dominates. The next windows are then twice as large."""
 _UNSUMMED = body_from(2)
-"""How many bytes of a batch precede those that its CRC covers."""
+"""Number of leading bytes of a batch that its CRC does not cover."""
 _LINK = 0x5F35254C
 """The CRC-32C register that 21 zero bytes turn into 0xffffffff, the initial value of every CRC."""
 _CHAIN = np.dtype([("link", "<u4"), ("zeros", f"V{_UNSUMMED - 4}")])
@@ -43,7 +43,7 @@ _CHAIN = np.dtype([("link", "<u4"), ("zeros", f"V{_UNSUMMED - 4}")])
 MARKER_RECORD = Layout(
     (("size", "i8"), ("attributes", "i8"), ("deltas", "i16"), ("key_size", "i8"), ("version", "i16"), ("type", "i16"))
 )
-"""The record of a transaction marker as every broker writes it: lengths and deltas are varints of one byte."""
+"""The record of a transaction marker as every broker writes it. Lengths and deltas are varints of one byte."""
 _KEY_SIZE = 4 << 1
 """The key has 4 bytes, as a zigzag varint."""
 PADDING = HEADER.size + MARKER_RECORD.size
@@ -58,7 +58,7 @@ _TYPES = {"i8": "i1", "i16": ">i2", "i32": ">i4", "u32": ">u4", "i64": ">i8"}
 
 
 class HeaderColumns(NamedTuple):
-    """Batch headers, one item for each batch; a message of magic 0 or 1, or a wrapper of messages, counts as a batch.
+    """Batch headers, one item for each batch. A message of magic 0 or 1, or a wrapper, counts as a batch.
 
     -1 means unknown.
     """
@@ -78,11 +78,11 @@ class HeaderColumns(NamedTuple):
     record_count: Array
     """Number of its records; -1 for a compressed message below magic 2."""
     base_timestamp: Array
-    """The timestamp from which those of its records count; meaningless below magic 2."""
+    """The base of the timestamps of its records; meaningless below magic 2."""
     max_timestamp: Array
     """Its largest timestamp; -1 in magic 0."""
     attributes: Array
-    """The lower byte of its attributes: codec, timestamp type, transactional, control."""
+    """The lower byte of its attributes (codec, timestamp type, transactional, control)."""
     producer_id: Array
     """The producer's id; -1 below magic 2."""
     producer_epoch: Array
@@ -112,12 +112,12 @@ class HeaderReader:
         lax: bool = False,
         patches: Patches = (),
     ) -> None:
-        """Take an open file, of which `size` bytes count; `position` is that of the first batch.
+        """Take an open file with `size` bytes; `position` is the first batch's.
 
         `verify` computes CRCs. `grow` allows larger windows for large batches. `lax` accepts a batch of magic 2 that is
-        smaller than its header, as a broker does that checks no CRC: it reads header fields from the bytes that follow.
-        `patches` change bytes as they are read. `starts` are positions where batches may begin, from an index: they
-        save time and change no answer.
+        smaller than its header. A broker that checks no CRC does the same, and reads header fields from the following
+        bytes. `patches` change bytes as they are read. `starts` are positions where batches may begin, from an index.
+        They save time and change no answer.
         """
         self.position: int = position
         self.end: End = End.WHOLE
@@ -222,7 +222,7 @@ def _columns(buffer: bytearray, at: Array, start: int) -> HeaderColumns:
 
 
 def _markers(buffer: bytearray, at: Array, headers: Any, attributes: Array) -> Array:
-    """Return the types of the transaction markers: one uncompressed record whose key is a version and a type."""
+    """Return the types of the transaction markers, which are one uncompressed record with a key of version and type."""
     rows = np.flatnonzero((attributes & (MARKER | CODEC_MASK)) == MARKER)
     types = np.full(at.shape, NO_MARKER, np.int16)
     if rows.size:
@@ -271,8 +271,9 @@ def _valid(buffer: bytearray, columns: HeaderColumns, start: int) -> Mask:
 def _chained(buffer: bytearray, at: Array, end: int, crc: Array) -> bool:
     """Return whether every batch of a window has a matching CRC, by one CRC call over all of them.
 
-    No CRC covers the first bytes of a batch. There, in each batch but the first, bytes are written that turn the CRC of
-    the batch before, if it matches its header, into the initial value of a CRC. A single wrong batch always shows.
+    No CRC covers the first bytes of a batch. In each batch but the first, these bytes are overwritten. If the CRC of
+    the batch before matches its header, they turn it into the initial value of a CRC. A single wrong batch always
+    shows.
     """
     links = np.zeros(len(at) - 1, _CHAIN)
     links["link"] = crc[:-1] ^ np.uint32(0xFFFFFFFF ^ _LINK)

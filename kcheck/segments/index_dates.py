@@ -1,4 +1,4 @@
-"""What the end of a time index shows of its segment: its age, that it is closed, or that its batches are of another."""
+"""Facts in the end of a time index about its segment (its age, closed or not, or another log's batches)."""
 
 from collections.abc import Container
 
@@ -15,9 +15,9 @@ _SLOT = TIME_INDEX_ENTRY.size
 def older_date(files: Files, base: Offset, rebuilt: Container[str] = ()) -> int | None:
     """Return the timestamp that a time index gives its segment, if it is older than the records; else None.
 
-    `rebuilt` are the files that the start makes. Of the index only the last two slots count, and batches up to the
-    first newer one if these are out of order or zeros. A negative timestamp counts as none: then the time of the `.log`
-    decides (LogSegment.largestTimestamp).
+    `rebuilt` are the files that the broker makes when it starts. Only the last two slots of the index count. If these
+    are out of order or zeros, batches up to the first newer one count. A negative timestamp counts as none. Then the
+    time of the `.log` decides (LogSegment.largestTimestamp).
     """
     name = segment_prefix(base) + ".timeindex"
     if name in rebuilt:
@@ -36,8 +36,8 @@ def older_date(files: Files, base: Offset, rebuilt: Container[str] = ()) -> int 
 def is_closed(files: Files, base: Offset, end: Offset) -> bool:
     """Return whether the time index of a segment, which ends at `end`, ends in an entry of its newest record.
 
-    A broker cuts the indexes of a segment to their entries when it begins a newer one (LogSegment
-    .onBecomeInactiveSegment); those of the last one have room until it stops.
+    A broker trims the indexes of a segment to their entries when it begins a newer one (LogSegment
+    .onBecomeInactiveSegment). The indexes of the last one have room until it stops.
     """
     try:
         timestamp, offset = last_entry(files, base)
@@ -50,9 +50,9 @@ def is_closed(files: Files, base: Offset, end: Offset) -> bool:
 
 
 def last_entry(files: Files, base: Offset) -> tuple[int, Offset]:
-    """Return the timestamp and the offset in the last slot of a time index; zero and `base` if it is not whole.
+    """Return the timestamp and the offset in the last slot of a time index.
 
-    UnreadableError without one.
+    Zero and `base` if it is incomplete. UnreadableError without one.
     """
     with files.open(segment_prefix(base) + ".timeindex") as index:
         slot = index.pread(_SLOT, index.size - _SLOT) if index.size and index.size % _SLOT == 0 else b""
@@ -61,7 +61,10 @@ def last_entry(files: Files, base: Offset) -> tuple[int, Offset]:
 
 
 def _last_dates(files: Files, name: str) -> tuple[int, int]:
-    """Return the timestamps in the last two slots of a time index, twice the same in one; negative ones of none."""
+    """Return the timestamps in the last two slots of a time index.
+
+    An only slot counts twice. Without a slot they are negative.
+    """
     data = files.read_short(name)
     if data is None:
         with files.open(name) as index:

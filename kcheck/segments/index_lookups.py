@@ -1,6 +1,6 @@
-"""Which records a lookup in the offset index of a segment does not find: the answer for the few batches of a start.
+"""Records that a lookup in the offset index of a segment does not find, checked for a few batches.
 
-A read begins at the position of the last entry at or below its offset, and continues from there (LogSegment
+A read begins at the position of the last entry at or below its offset. It continues from there (LogSegment
 .translateOffset, OffsetIndex.lookup 0.8 to 4.3.1). `indexes` checks all of an index, for the rules.
 """
 
@@ -17,10 +17,10 @@ _SLOT = OFFSET_INDEX_ENTRY.size
 
 
 def unfound(files: Files, base: Offset, batches: Sequence[Batch]) -> Iterator[tuple[Offset, Offset]]:
-    """Yield the offsets that reads pass over, or at which they fail, because an entry names a later or no batch.
+    """Yield the offsets that reads skip, or at which they fail, because an entry names a later or no batch.
 
-    `batches` are all of the segment. A position before that of its batch costs time alone. Entries above the last
-    offset end no read within the segment.
+    `batches` are all of the segment. A position before the right batch costs time alone. Entries above the last offset
+    end no read within the segment.
     """
     if not batches:
         return

@@ -1,9 +1,9 @@
-"""Whether the offset index and the time index of a segment agree with its batches, which come window by window.
+"""Checks whether the offset index and the time index of a segment agree with its batches.
 
-An entry names an offset, and either a position from which to search for it, or the largest timestamp so far. Which
-batch of an append gets the entry differs by release, and between leader and follower. So kcheck checks only this: a
-batch begins at the position, and the batch with the offset is there or later; its largest timestamp is that of the
-entry (OffsetIndex, TimeIndex, LogSegment.append 0.8 to 4.3.1).
+The batches come window by window. An entry names an offset. It also has either a position from which to search for it,
+or the largest timestamp so far. Which batch of an append gets the entry differs by release, and between leader and
+follower. So kcheck checks only this. A batch begins at the position, and the batch with the offset is there or later.
+Its largest timestamp is the entry's (OffsetIndex, TimeIndex, LogSegment.append 0.8 to 4.3.1).
 """
 
 from collections import Counter

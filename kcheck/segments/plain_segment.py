@@ -1,6 +1,6 @@
-"""A small segment without a fault, read without numpy: its import costs more than a few batches do.
+"""A small segment without a fault, read without numpy, as its import costs more than a few batches do.
 
-If anything is not as a broker writes it, the answer is None, and `columnar_segment` finds out what is wrong.
+If anything differs from a broker's output, the answer is None, and `columnar_segment` finds the fault.
 """
 
 from bisect import bisect_left
@@ -72,7 +72,7 @@ def read_plain(
 ) -> SegmentView | None:  # fmt: skip
     """Return the facts about a small segment without a fault; None for any other.
 
-    `indexes` are its indexes by file extension, None for one that cannot be read.
+    `indexes` are its indexes by file extension, None for an unreadable one.
     """
     size = source.size
     data = source.pread(size, 0)
@@ -174,7 +174,7 @@ def _batches(data: bytes, base: Offset, *, verify: bool) -> _PlainBatches | None
 
 
 def _offset_entries(rows: list[tuple[int, int]], base: Offset, batches: _PlainBatches) -> bool:
-    """Return whether entries ascend, and each points to a batch at or before the one that has its offset."""
+    """Return whether entries ascend, and each points to its batch or an earlier one."""
     position_before, offset_before = -1, base - 1
     for relative, position in rows:
         offset = base + relative

@@ -1,7 +1,7 @@
-"""Whether the producer snapshots of a partition agree with its batches.
+"""Checks whether the producer snapshots of a partition agree with its batches.
 
-Batches may be missing: compacted, deleted, or below the first segment. A producer may have expired. So kcheck reports
-only what the remaining batches contradict.
+Batches may be compacted, deleted, or below the first segment. A producer may have expired. So kcheck reports only
+contradictions of the remaining batches.
 """
 
 from bisect import bisect_left, bisect_right
@@ -43,7 +43,7 @@ class SnapshotChecker:
     """Compares the snapshots of a partition with its batches, segment by segment."""
 
     def __init__(self, snapshots: Mapping[str, FileView]) -> None:
-        """Take the snapshots by name; one that a broker refuses does not count."""
+        """Take the snapshots by name, without snapshots that a broker refuses."""
         files = ((parse_file(name).offset, view) for name, view in snapshots.items())
         self._snapshots = {
             offset: view
@@ -57,7 +57,7 @@ class SnapshotChecker:
         self._views: list[SnapshotView] = []
 
     def take(self, segment: Producing | None, base: Offset) -> None:
-        """Take the next segment; None if its producers are not known: then those of later segments are not either."""
+        """Take the next segment; None for unknown producers, which makes them unknown in later segments too."""
         if self._left:
             self._compare([offset for offset in self._left if offset <= base], {base: self._before})
         if segment is None:
@@ -133,9 +133,9 @@ def _faulty(producers: Iterable[Producer], offset: Offset, state: Range | None) 
 def _contradiction(
     entry: Producer, offset: Offset, seen: Seen | None, solid_from: Offset
 ) -> tuple[SnapshotFault, int, int] | None:
-    """Return what is wrong with an entry, the value in it, and the value in the batches; None if nothing is.
+    """Return the fault of an entry, the value in it, and the value in the batches; None without a fault.
 
-    Up to 1.0 the last offset can be that of a marker, with the sequence number of the data before it.
+    In 1.0 and earlier the last offset can be a marker's, with the sequence number of the data before it.
     """
     highest = max(entry.last_offset, entry.current_txn_first_offset)
     if highest >= offset:

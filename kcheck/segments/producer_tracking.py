@@ -20,7 +20,7 @@ from kcheck.segments.producers import (
 
 
 class SegmentProducers:
-    """The producers of one segment, window by window; `cuts` are ascending offsets above its first."""
+    """The producers of one segment, window by window, also below `cuts`, ascending offsets above its first."""
 
     def __init__(self, cuts: Sequence[Offset]) -> None:
         """Start before the first batch of a segment."""

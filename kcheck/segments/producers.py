@@ -13,7 +13,7 @@ PRODUCER_COUNT_MAX = 50_000
 """At most this many producers are followed at a time."""
 
 CUT_COUNT_MAX = 16
-"""Only this many snapshots within one segment, the last ones, are checked: a broker leaves one or two there."""
+"""Number of last snapshots within one segment that are checked, as a broker leaves one or two there."""
 
 SEQUENCES = 1 << 31
 """Sequence numbers continue at 0 after 2^31 - 1 (DefaultRecordBatch.incrementSequence)."""
@@ -46,7 +46,7 @@ def check_sequence(
 ) -> None:
     """Check that a batch (first offset, first sequence) continues the one before (last offset, last sequence).
 
-    A sequence of 0 is not checked: group coordinators always write 0, and old producers restart at 0 when records are
+    A sequence of 0 is not checked. Group coordinators always write 0, and old producers restart at 0 when records are
     deleted.
     """
     further = (batch[1] - before[1]) % SEQUENCES

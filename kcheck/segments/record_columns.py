@@ -1,7 +1,7 @@
 """The records of many batches at once, as columns (DefaultRecord 0.11 to 4.3.1).
 
-First `record_positions`: the length of a record says where the next one begins, so the records of many batches are
-found in parallel, one numpy step for the next record of each batch. Then `decode_fields` decodes all of them. Work and
+First `record_positions` uses the length of a record to find the next one. It finds the records of many batches in
+parallel, with one numpy step for the next record of each batch. Then `decode_fields` decodes all of them. Work and
 memory are bounded by the size of the bytes, never by a number in a header.
 """
 
@@ -17,9 +17,9 @@ from kcheck.segments.header_columns import Array, Mask
 RECORD_SIZE_MIN = 7
 """A length of one byte, then six fields of one byte."""
 _SIDE_BY_SIDE_MIN = 96
-"""Fewer batches are stepped one after the other: a numpy step costs about as much as this many in Python."""
+"""Number of batches below which they are stepped one by one. A numpy step costs about as much as these."""
 _PIECE_COUNT = 1 << 15
-"""Number of records that are decoded at a time: their columns stay in the CPU cache."""
+"""Number of records that are decoded at a time, so that their columns stay in the CPU cache."""
 _UNKNOWN = 1 << 40
 """Leads past the end of every batch."""
 VARINT_SIZE_MAX, VARLONG_SIZE_MAX = 5, 10
@@ -29,18 +29,18 @@ Octets = npt.NDArray[np.uint8]
 
 
 class BatchBodies(NamedTuple):
-    """Where in a buffer the records of batches are, one item for each batch."""
+    """The places of batches' records in a buffer, one item for each batch."""
 
     begin: Array
     """The index of its first record."""
     end: Array
     """The index after its last byte."""
     stated: Array
-    """How many records its header names."""
+    """Number of records in its header."""
 
 
 class RecordPositions(NamedTuple):
-    """Where the records of batches begin."""
+    """The positions of the records of batches."""
 
     at: Array
     """The index of each record in the buffer; -1 in an unused slot."""
@@ -93,7 +93,7 @@ def record_positions(buffer: Buffer, bodies: BatchBodies) -> RecordPositions:
 
 
 def _side_by_side(buffer: Buffer, bodies: BatchBodies, room: Array, steps: RecordPositions, order: Array) -> Array:
-    """Step through batches in parallel, those with most records first, until few are left; return these."""
+    """Step through batches in parallel, first batches with most records, until few are left; return these."""
     at, end, slot = bodies.begin[order], bodies.end[order], steps.first[order]
     fewer = -room[order]
     number = 0
@@ -114,7 +114,7 @@ def _side_by_side(buffer: Buffer, bodies: BatchBodies, room: Array, steps: Recor
 
 
 def _next(buffer: Buffer, at: Array, end: Array) -> tuple[Array, Mask]:
-    """Return where records end, and which lengths are valid: the record ends within its batch."""
+    """Return the ends of records, and which lengths are valid, so that the record ends within its batch."""
     pairs = np.ndarray((len(buffer) - 1,), "V2", buffer, strides=(1,))
     ends = at + _sizes().take(pairs[np.minimum(at, len(pairs) - 1)].view("<u2"), mode="clip")
     good = ends <= end
@@ -232,7 +232,7 @@ def _skip(octets: Octets, at: Array, end: Array) -> tuple[Array, Array, Mask | N
 
 
 def _skip_headers(octets: Octets, header_ends: Array, end: Array, count: Array, sound: Mask, rows: Array) -> None:
-    """Move `header_ends` of these records past their headers: of many records in parallel, of few one by one."""
+    """Move `header_ends` of these records past their headers, for many records in parallel, for few one by one."""
     left, at, stop = count[rows], header_ends[rows], end[rows]
     while rows.size >= _SIDE_BY_SIDE_MIN:
         size, after, bad_key = _skip(octets, at, stop)
@@ -254,7 +254,7 @@ def _skip_headers(octets: Octets, header_ends: Array, end: Array, count: Array, 
 
 
 def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
-    """Return where this many headers end; None if they do not fit before `stop`."""
+    """Return the end of this many headers; None if they do not fit before `stop`."""
     for number in range(2 * left):
         if at >= stop:
             return None
@@ -277,10 +277,10 @@ def _headers(data: memoryview, at: int, stop: int, left: int) -> int | None:
 
 
 def varints(octets: Octets, at: Array, size_max: int) -> tuple[Array, Array, Mask | None]:
-    """Return the zigzag numbers at these indices, the indices after them, and which are too long (None: none is).
+    """Return the zigzag numbers at these indices, the indices after them, and a mask of too long ones (or None).
 
-    ByteUtils.readVarint with a `size_max` of 5, readVarlong with 10: both drop bits above 32 and 64. Bytes past the end
-    of the buffer read as its last byte.
+    ByteUtils.readVarint with a `size_max` of 5, readVarlong with 10. Both ignore bits above 32 and 64. Bytes past the
+    end of the buffer read as its last byte.
     """
     octet = octets.take(at, mode="clip")
     after = at + 1

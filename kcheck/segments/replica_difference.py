@@ -1,4 +1,4 @@
-"""Whether two replicas have the same records at the same offsets, by the CRCs of their batches."""
+"""Compares the records of two replicas at the same offsets, by the CRCs of their batches."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,10 +14,9 @@ from kcheck.segments.header_columns import HeaderColumns, HeaderReader, Mask
 
 
 def first_difference(one: PartitionView, other: PartitionView) -> Different | None:
-    """Return the first batch that has the same offsets and epoch but another CRC, and how many there are; or None.
+    """Return the first batch with equal offsets and epoch but another CRC, and the count of these; or None.
 
-    Compaction works on each replica by itself, so batches that lost records to it, or are marked for deletion, are not
-    compared.
+    Compaction works on each replica by itself. So batches that it reduced, or marked for deletion, are not compared.
     """
     left, right = _windows(one, verify=False), _windows(other, verify=False)
     a, b = next(left, None), next(right, None)
@@ -41,7 +40,7 @@ def first_difference(one: PartitionView, other: PartitionView) -> Different | No
 
 
 def _unchanged(columns: HeaderColumns) -> Mask:
-    """Return which batches compaction has not changed: every offset has its record."""
+    """Return which batches compaction has not changed, as every offset has its record."""
     full: Mask = columns.record_count == columns.last_offset - columns.base_offset + 1
     full &= (columns.magic == 2) & (columns.epoch >= 0) & (columns.attributes & DELETE_HORIZON == 0)
     return full

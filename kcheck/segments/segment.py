@@ -1,4 +1,4 @@
-"""One segment, read from its start: its batches, and whether its indexes agree with them."""
+"""One segment, completely read, with its batches compared with its indexes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -27,8 +27,8 @@ def read_segment(
 ) -> SegmentView:
     """Return the facts about one segment; `name` is its `.log`. UnreadableError if the `.log` cannot be read.
 
-    `verify` computes the CRC of every batch. `decode` decodes the records, those in zstd only if `reads_zstd`.
-    `cuts` are offsets in the segment at which a producer snapshot was taken: the view has the producers below each.
+    `verify` computes the CRC of every batch. `decode` decodes the records, in zstd only with `reads_zstd`. `cuts` are
+    offsets in the segment with a producer snapshot. The view has the producers below each.
     """
     with files.open(name) as source:
         unread: dict[str, Unreadable] = {}

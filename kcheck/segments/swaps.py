@@ -1,4 +1,4 @@
-"""The `.log.swap` files of a partition directory: compacted segments that the next start renames to `.log`."""
+"""The `.log.swap` files of a partition directory, which are compacted segments that the next start renames."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from kcheck.segments.segment import read_segment
 
 
 def read_swaps(view: PartitionView, files: Files, collected: list[Finding], *, verify: bool) -> Iterator[SegmentView]:
-    """Yield the facts about each `.log.swap`; one that cannot be read becomes a finding in `collected`."""
+    """Yield the facts about each `.log.swap`; an unreadable one becomes a finding in `collected`."""
     for name in files_beside_segments(view.files):
         file = parse_file(name)
         if file.suffix == SWAP and file.kind is FileKind.LOG and file.offset is not None:

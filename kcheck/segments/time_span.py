@@ -1,4 +1,4 @@
-"""Which segments have records in a span of time, by their time indexes and their first batches."""
+"""Finds segments with records in a span of time, by their time indexes and their first batches."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ class TimeSpan(NamedTuple):
     """A span of time in milliseconds since 1970; both ends belong to it."""
 
     since: int | None = None
-    """Its start; None if it has none."""
+    """Its beginning; None without one."""
     until: int | None = None
     """Its end; None if it has none."""
 
@@ -27,7 +27,7 @@ class TimeSpan(NamedTuple):
         """Return whether the segment of this base offset is outside the span; `active` is the last segment of its log.
 
         False if in doubt. The time index names the largest timestamp, if it is complete and in order. The first record
-        counts as the oldest: that holds if brokers set the timestamps; if producers do, older records may follow.
+        counts as the oldest. That is true if brokers set the timestamps. If producers do, older records may follow.
         """
         if self.since is None and self.until is None:
             return False
@@ -74,7 +74,7 @@ def _newest(files: Files, base: Offset, *, active: bool) -> int | None:
 
 
 def _first(files: Files, base: Offset) -> int | None:
-    """Return the timestamp of the first batch; None if it has none, or compaction put a deletion time in its place."""
+    """Return the timestamp of the first batch; None without one, or with a deletion time of compaction."""
     with files.open(log_name(base)) as source:
         header = source.pread(HEADER.size, 0)
     if len(header) < HEADER.size:

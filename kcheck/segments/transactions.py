@@ -1,4 +1,4 @@
-"""Which transactions a log aborted, found in its batches from the first segment to the last.
+"""The aborted transactions of a log, found in its batches from the first segment to the last.
 
 `SegmentTransactions` reads each segment by itself, so that processes can share them. `continue_transactions` then
 carries open transactions from one segment to the next.
@@ -24,7 +24,7 @@ OpenTransactions = Mapping[int, Offset]
 class SegmentTransactions:
     """The transactions of one segment (ProducerStateManager, ProducerAppendInfo.appendEndTxnMarker 0.11 to 4.3.1).
 
-    A batch without records, all removed by compaction, opens none: its index entry may be gone too.
+    A batch without records, all removed by compaction, opens none, as its index entry may be deleted too.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""One partition of a cluster, replayed event by event: brokers, controller, network, producers and consumers.
+"""One partition of a cluster, replayed event by event, with its brokers, controller, network and clients.
 
 No module has a clock, a file or chance, so the same events lead to the same states. Kafka's decisions come from
 `kcheck.core`, as for all other verbs.

@@ -1,8 +1,8 @@
-"""States that differ in nothing that a rule looks at have one number, the same in every process.
+"""Gives one number to states that no rule can tell apart, the same in every process.
 
-A form is made of numbers alone. Epochs of partition and registrations count only by the distance of a broker from
-the newest. As long as nothing can unseat the leader its followers can change places, and count in the order of what is
-known about each.
+A form consists of numbers alone. Epochs of partition and registrations count only by the distance of a broker from the
+newest. If no fault can unseat the leader, its followers can change places. They then count in the order of the leader's
+knowledge about each.
 """
 
 from kcheck.core.replication.replication import NEVER
@@ -36,7 +36,7 @@ _MESSAGES = (
 _NONE = -9
 """Stands for None: the hash of None differs between processes."""
 _LEADER = -8
-"""Stands for the leader in what is known about a follower."""
+"""Replaces the leader in the knowledge about a follower."""
 
 
 def number_of(state: ClusterState) -> int:
@@ -62,9 +62,9 @@ def number_of(state: ClusterState) -> int:
 
 
 def number_by_roles(state: ClusterState, budget: Budget) -> int:
-    """Return the number of a state; the same for all that differ only in which follower is which.
+    """Return the number of a state; the same for states that differ only in which follower is which.
 
-    An election looks at the order of the assignment, so that no fault may be left that can unseat the leader.
+    An election looks at the order of the assignment. So no remaining fault may be able to unseat the leader.
     """
     if budget.crashes or budget.lossy or budget.fences or budget.moves:
         return number_of(state)
@@ -94,7 +94,7 @@ def number_by_roles(state: ClusterState, budget: Budget) -> int:
 
 
 def _interchangeable(state: ClusterState) -> tuple[int, ...]:
-    """Return the followers that can change places: their leader stays, and no message or leader names one of them."""
+    """Return the followers that can change places, as their leader stays, and no message or leader names one."""
     controller, seats = state.controller, state.controller.seats
     leader = seats.leader
     if state.held or state.holding or controller.target or controller.stopping or seats.last_known:
@@ -135,7 +135,7 @@ def _lead_form(lead: LeaderState | None, starts: list[int]) -> object:
 
 
 def _remote_form(lead: LeaderState, number: int, start: int) -> Form:
-    """Return what a leader knows about a follower."""
+    """Return the leader's knowledge about a follower."""
     end, caught_up_at, leader_end, fetched_at, broker_epoch = lead.remotes[number]
     return (end, caught_up_at, leader_end if caught_up_at == NEVER else 0, fetched_at, start - broker_epoch)
 

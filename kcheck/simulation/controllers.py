@@ -1,4 +1,4 @@
-"""What the controller does: it watches brokers, elects, and changes the ISR as leaders ask."""
+"""The controller, which watches brokers, elects, and changes the ISR as leaders ask."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ def tell(world: World, brokers: Iterable[int] | None = None) -> None:
 
 
 def _change(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
-    """Take over new seats: who leads, and who is in sync."""
+    """Take over new seats, that is, the leader and the ISR."""
     controller = world.controller
     before = controller.seats
     if seats == before and not new_epoch:
@@ -45,7 +45,7 @@ def _change(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
 
 
 def fence(world: World, number: int) -> None:
-    """Fence a broker, or let its session expire: it leaves the ISR, and another leads if one can."""
+    """Fence a broker, or let its session expire. It leaves the ISR, and another broker leads if one can."""
     if number not in world.controller.live:
         world.decide(Decision.FENCED_BROKER, "refused: it is fenced already")
         return
@@ -71,7 +71,7 @@ def _remove(world: World, number: int) -> None:
 
 
 def _zookeeper_election(world: World, seats: Seats) -> None:
-    """Elect after the leader is gone (Election.leaderForOffline); the last member of the ISR stays in it."""
+    """Elect after the leader has stopped (Election.leaderForOffline); the last member of the ISR stays in it."""
     live = world.controller.live
     leader = elect(seats, live, world.rules.election)
     present = tuple(member for member in seats.isr if member in live)
@@ -105,7 +105,7 @@ def _elected(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
 
 
 def register(world: World, number: int, request: Registration) -> None:
-    """Register a broker that has started, and answer; a leader is elected if there is none and it can lead."""
+    """Register a broker that has started, and answer; elect it if there is no leader and it can lead."""
     world.decide(Decision.REGISTERED)
     world.send(CONTROLLER, number, Registered(request.incarnation))
     rules, controller = world.rules.election, world.controller
@@ -169,7 +169,7 @@ def elect_broker(world: World, number: int, *, unclean: bool) -> None:
 
 
 def shut_down(world: World, number: int) -> None:
-    """Begin a controlled shutdown: another replica in sync leads, and the broker leaves the ISR."""
+    """Begin a controlled shutdown. Another replica in sync leads, and the broker leaves the ISR."""
     controller, rules = world.controller, world.rules.election
     world.controller = controller._replace(stopping=(*controller.stopping, number))
     world.decide(Decision.CONTROLLED_SHUTDOWN)

@@ -1,4 +1,4 @@
-"""Which rule of Kafka decided a step: class and method, the proposal or issue where there is one, and a link."""
+"""The rule of Kafka that decided a step, with class and method, its proposal or issue, and a link."""
 
 import re
 from enum import StrEnum
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Decision(StrEnum):
-    """The rules. The value is what an answer shows."""
+    """The rules. An answer shows the value."""
 
     APPENDED = "UnifiedLog.appendAsLeader"
     NOT_LEADER = "ReplicaManager.appendToLocalLog: NOT_LEADER_OR_FOLLOWER"
@@ -69,7 +69,7 @@ class Decision(StrEnum):
 
 
 class KafkaRule(NamedTuple):
-    """Where a rule of Kafka stands."""
+    """The source of a rule of Kafka."""
 
     methods: tuple[str, ...]
     """`Class.method` in Kafka's source; the first is the one of most releases."""
@@ -120,7 +120,7 @@ _REPLICATION = "https://kafka.apache.org/documentation/#replication"
 
 
 def rule_of(decision: Decision) -> KafkaRule:
-    """Return where the rule of a decision stands."""
+    """Return the source of the rule of a decision."""
     named = _REFERENCE.search(decision)
     reference = named[0] if named else _OTHER_REFERENCES.get(decision)
     if reference is None:

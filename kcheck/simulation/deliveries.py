@@ -1,4 +1,4 @@
-"""What arrives at brokers and at the controller, and what each does about it."""
+"""Handles messages that arrive at brokers and at the controller."""
 
 from kcheck.simulation import controllers, followers, leaders
 from kcheck.simulation.decisions import Decision

@@ -1,4 +1,4 @@
-"""The files of simulated brokers, byte by byte as they lie on disk after an event.
+"""The files of simulated brokers, byte by byte as on disk after an event.
 
 Records have no timestamps, so that retention goes by the age of the files and not by a date in the past.
 """
@@ -128,7 +128,7 @@ def _partition(node: Node, base: int, rules: Rules, magic: int) -> Iterator[tupl
 
 
 def _segment(batches: tuple[LogBatch, ...], base: int, magic: int) -> tuple[bytes, list[tuple[int, int]]]:
-    """Return a `.log`, and the entries of its offset index: one for each append after so many bytes."""
+    """Return a `.log`, and the entries of its offset index, one after each interval of bytes."""
     log, entries, indexed = bytearray(), list[tuple[int, int]](), 0
     for batch in batches:
         if len(log) - indexed > _INDEX_INTERVAL:

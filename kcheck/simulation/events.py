@@ -1,4 +1,4 @@
-"""Events, and what the cluster does about each: the only entry into a simulated partition."""
+"""Events, and their effects on the cluster. They are the only entry into a simulated partition."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -24,11 +24,11 @@ from kcheck.simulation.state import (
 from kcheck.simulation.world import World
 
 _FETCH_COUNT_MAX = 50
-"""`fetch all` ends after this many rounds: replicas that never agree go on for ever."""
+"""Maximum number of rounds of `fetch all`, as replicas that never agree continue forever."""
 
 
 class EventKind(StrEnum):
-    """What can happen. The value is the word of the input."""
+    """The kinds of events. The value is the word of the input."""
 
     APPEND = "append"
     FETCH = "fetch"
@@ -63,7 +63,7 @@ ONE_BROKER = frozenset(
 )  # fmt: skip
 """Written with a broker and nothing else: `crash A`."""
 LINKS = frozenset({EventKind.DELAY, EventKind.DELIVER, EventKind.DROP, EventKind.OVERTAKE})
-"""Written with a link: `drop A->B`."""
+"""Written with a link, as in `drop A->B`."""
 
 
 class Event(NamedTuple):
@@ -75,15 +75,15 @@ class Event(NamedTuple):
     amount: int = 1
     """Records of an append, requests of a fetch, milliseconds of a wait."""
     acks: Acks = Acks.ALL
-    """What the producer waits for."""
+    """The acknowledgments that the producer waits for."""
     unclean: bool = False
     """True if an election may take a replica that is not in sync."""
     torn: bool = False
     """True if a power loss takes the bytes of a leader-epoch-checkpoint that was not synced."""
     offset: int | None = None
-    """Where a loss, a read or a deletion begins."""
+    """The first offset of a loss, a read or a deletion."""
     end: int = 0
-    """Where a read ends."""
+    """The end of a read."""
     target: int = -1
     """The other end of a link."""
     brokers: tuple[int, ...] = ()
@@ -91,20 +91,20 @@ class Event(NamedTuple):
 
 
 class EventOutcome(NamedTuple):
-    """What an event has done."""
+    """The effects of an event."""
 
     state: ClusterState
     """The state after it."""
     decided_by: tuple[Decision, ...]
     """The rules that decided, in order."""
     notes: tuple[str, ...]
-    """What did not happen, and why."""
+    """Refused steps, with the reasons."""
     messages: tuple[tuple[int, int, NetworkMessage], ...]
-    """What was sent: from, to, message."""
+    """The sent messages (from, to, message)."""
 
 
 def apply(state: ClusterState, event: Event, rules: Rules) -> EventOutcome:
-    """Return what an event does. The same state, event and rules give the same outcome."""
+    """Return the effects of an event. The same state, event and rules give the same outcome."""
     world = World(state, rules)
     _EVENTS[event.kind](world, event)
     deliver_all(world)
@@ -241,7 +241,7 @@ def _controller(world: World, _: Event) -> None:
 
 
 def _tell(world: World, _: Event) -> None:
-    """Repeat the partition's state to every broker: a controller sends it until it arrives."""
+    """Repeat the partition's state to every broker, as a controller sends it until it arrives."""
     controllers.tell(world)
 
 
@@ -262,7 +262,7 @@ def _delay(world: World, event: Event) -> None:
 
 
 def _deliver(world: World, event: Event) -> None:
-    """Let a link work again: what it held arrives in order."""
+    """Let a link work again. Its delayed messages arrive in order."""
     world.holding -= {_link(event)}
     arrived = [held for held in world.held if (held.source, held.target) == _link(event)]
     world.held = [held for held in world.held if (held.source, held.target) != _link(event)]
@@ -281,7 +281,7 @@ def _drop(world: World, event: Event) -> None:
 
 
 def _overtake(world: World, event: Event) -> None:
-    """Let a link work again for what is sent from now on; what it holds arrives later, with `deliver`."""
+    """Let a link work again for later messages; its delayed messages arrive with `deliver`."""
     world.holding -= {_link(event)}
 
 

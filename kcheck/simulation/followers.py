@@ -1,4 +1,4 @@
-"""What a follower does: it finds where to truncate, fetches, and takes over its leader's high watermark."""
+"""A follower, which finds where to truncate, fetches, and takes over its leader's high watermark."""
 
 from kcheck.core.replication import replication
 from kcheck.core.replication.dialogue import Branch, OutOfRange, Replica
@@ -129,7 +129,7 @@ def _is_current(node: Node, source: int, leader_epoch: int) -> bool:
 
 
 def take_fetched(world: World, number: int, source: int, answer: Fetched) -> None:
-    """Do what an answer to a fetch says: append, truncate, or start elsewhere."""
+    """Follow the answer to a fetch (append, truncate, or begin at another offset)."""
     node, release = world.nodes[number], world.release
     if release.sessions_forget_leader_epochs and node.leader == source:
         node = world.nodes[number] = node._replace(in_session=True)
@@ -258,14 +258,14 @@ def _out_of_range(world: World, number: int, source: int) -> None:
 
 
 def end_sessions(world: World, leader: int) -> None:
-    """End the fetch sessions of a leader that is gone."""
+    """End the fetch sessions of a stopped leader."""
     for number, node in enumerate(world.nodes):
         if node.leader == leader:
             end_session(world, number)
 
 
 def end_session(world: World, number: int) -> None:
-    """End a follower's fetch session: the next one repeats all (FetchSessionHandler.handleError, KIP-227)."""
+    """End a follower's fetch session. The next one repeats everything (FetchSessionHandler.handleError, KIP-227)."""
     node = world.nodes[number]
     if node.unheard != -1 or node.in_session:
         world.nodes[number] = node._replace(unheard=-1, in_session=False)

@@ -1,4 +1,4 @@
-"""A history that kcheck ships: its text, whose first comment lines say what it shows and how it ends."""
+"""A history that kcheck ships. The first comment lines of its text give its subject and its end."""
 
 import re
 from typing import NamedTuple
@@ -14,9 +14,9 @@ class ShippedHistory(NamedTuple):
     title: str
     """The first comment line."""
     page: str
-    """The comment lines after it: what happens, and why."""
+    """The comment lines after it, with the events and their reasons."""
     outcomes: tuple[tuple[str, str], ...]
-    """How it ends, by release: `replay.in_words` of the verdict."""
+    """Its end, by release, as `replay.in_words` of the verdict."""
     text: str
     """All of it."""
 

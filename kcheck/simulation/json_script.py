@@ -26,7 +26,7 @@ def text_lines(text: str) -> list[PlacedLine]:
 
 
 def json_lines(text: str, path: str) -> list[PlacedLine]:
-    """Return the lines that a JSON document means; UsageError where it is none of a history."""
+    """Return the lines of a JSON document; UsageError if it is not a history."""
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""What a leader does: it takes records, answers followers, and keeps its high watermark and the ISR."""
+"""A leader, which takes records, answers followers, and keeps its high watermark and the ISR."""
 
 from kcheck.core.replication import replication
 from kcheck.core.replication.dialogue import FetchAnswer

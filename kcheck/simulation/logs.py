@@ -1,4 +1,4 @@
-"""A replica's log as the rules of `kcheck.core` see it, and what a stop, a power loss and a start do to it."""
+"""A replica's log for the rules of `kcheck.core`, after a shutdown, a power loss, and the next start."""
 
 from kcheck.core.replication.dialogue import Leader, Replica
 from kcheck.core.replication.leader_epochs import assign, latest_epoch, load
@@ -31,7 +31,7 @@ def first_segment(node: Node) -> int:
 
 
 def truncated(node: Node, replica: Replica) -> Node:
-    """Return the replica after a truncation, which removes whole batches."""
+    """Return the replica after a truncation, which removes complete batches."""
     kept = _below(node.batches, int(replica.log_end_offset))
     batches = tuple(batch for batch in kept if batch.base_offset >= replica.first_segment)
     return node._replace(
@@ -76,7 +76,7 @@ def _below(batches: tuple[LogBatch, ...], end: int) -> tuple[LogBatch, ...]:
 
 
 def sent_from(batches: tuple[LogBatch, ...], offset: int) -> tuple[LogBatch, ...]:
-    """Return what a leader sends from an offset on: whole batches, but old messages one by one."""
+    """Return the records that a leader sends from an offset, in complete batches, but old messages one by one."""
     sent = tuple(batch for batch in batches if batch.end_offset > offset)
     if sent and sent[0].epoch == NO_EPOCH and sent[0].base_offset < offset:
         return (sent[0]._replace(base_offset=offset), *sent[1:])
@@ -84,17 +84,20 @@ def sent_from(batches: tuple[LogBatch, ...], offset: int) -> tuple[LogBatch, ...
 
 
 def stopped(node: Node) -> Node:
-    """Return what a controlled shutdown leaves: everything is on disk, and so is the high watermark."""
+    """Return the replica after a controlled shutdown, with everything on disk, and the high watermark too."""
     return _without_process(node._replace(flushed=node.log_end_offset, checkpoint=node.high_watermark, clean=True))
 
 
 def crashed(node: Node) -> Node:
-    """Return what a killed process leaves: the page cache survives."""
+    """Return the replica after its process was killed. The page cache survives."""
     return _without_process(node._replace(clean=False))
 
 
 def powered_off(node: Node, lost_from: int | None, *, torn: bool) -> Node:
-    """Return what a power loss leaves: what was not synced can be gone, records from an offset on, and a file torn."""
+    """Return the replica after a power loss.
+
+    Unsynced records can be lost from an offset, and a file can be filled with zeros.
+    """
     end = max(node.flushed, node.flushed if lost_from is None else lost_from)
     batches = _below(node.batches, end)
     file = EpochsFile.TORN if torn or node.epochs_file is EpochsFile.TORN else EpochsFile.SYNCED

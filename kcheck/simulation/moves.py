@@ -1,4 +1,4 @@
-"""What can happen next in a partition, within a budget of faults. Faults are bounded, what heals is not."""
+"""The possible next events of a partition, within a budget of faults. Healing events are not bounded."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,24 +11,24 @@ from kcheck.simulation.state import CONTROLLER, Acks, ClusterState, ReplicaMode,
 
 
 class Budget(NamedTuple):
-    """How often what can happen: healing (start, fetch, deliver, checkpoint) is never bounded."""
+    """The remaining numbers of faults. Healing events (start, fetch, deliver, checkpoint) are never bounded."""
 
     records: int = 3
     """Appends of one record."""
     crashes: int = 0
     """Processes that are killed; their page cache survives."""
     lossy: int = 1
-    """Power losses; records that were not flushed are gone."""
+    """Power losses; unflushed records are lost."""
     fences: int = 1
     """Sessions that end although the broker runs."""
     moves: int = 0
-    """Elections of another replica in sync: preferred leaders, reassignments."""
+    """Elections of another replica in sync, by preferred elections or reassignments."""
     shrinks: int = 0
     """Followers that leave the ISR for being slow."""
     delays: int = 0
     """Links that hold what is sent."""
     overtakes: int = 0
-    """What a ZooKeeper-era controller has sent to a broker, and what it sends later arrives first."""
+    """Late messages of a ZooKeeper controller to a broker, after its later messages."""
 
 
 BUDGET_MAX = 63
@@ -46,25 +46,25 @@ def packed(budget: Budget) -> int:
 
 
 def covers(one: int, other: int) -> bool:
-    """Return whether a packed budget allows everything that another allows: no field of it is smaller."""
+    """Return whether a packed budget allows everything that another allows, with no smaller field."""
     return ((one | _GUARDS) - other) & _GUARDS == _GUARDS
 
 
 class SearchChoices(NamedTuple):
-    """What decides which events are tried, apart from state and budget."""
+    """The choices of tried events, apart from state and budget."""
 
     rules: Rules
     """Kafka and its settings."""
     acks: Acks
-    """What producers wait for."""
+    """The acknowledgments that producers wait for."""
 
 
 SearchStep = tuple[tuple[Event, ...], ClusterState, Budget]
-"""What happens, the state after it, and what is left of the budget."""
+"""The events, the state after them, and the remaining budget."""
 
 
 def steps(state: ClusterState, budget: Budget, choices: SearchChoices) -> Iterator[SearchStep]:
-    """Yield what can happen next: an event, and the same with one link that holds what it sends."""
+    """Yield each possible next event, and the same with one delayed link."""
     rules = choices.rules
     for event, left in _possible(state, budget, choices):
         outcome = apply(state, event, rules)
@@ -78,7 +78,7 @@ def steps(state: ClusterState, budget: Budget, choices: SearchChoices) -> Iterat
 
 
 def _possible(state: ClusterState, budget: Budget, choices: SearchChoices) -> Iterator[tuple[Event, Budget]]:
-    """Yield every event that can change something, with what is left of the budget after it."""
+    """Yield every event that can change something, with the remaining budget."""
     if budget.records:
         less = budget._replace(records=budget.records - 1)
         for number, node in enumerate(state.nodes):

@@ -19,7 +19,7 @@ class Conditions(NamedTuple):
     joins_isr_at_high_watermark: bool = True
     """A follower joins the ISR at the high watermark."""
     joins_isr_at_epoch_start: bool = True
-    """A follower joins the ISR at the start of its leader's epoch (KAFKA-7128)."""
+    """A follower joins the ISR once it has reached the first offset of its leader's epoch (KAFKA-7128)."""
     compares_fetch_offsets: bool = True
     """A follower takes only an answer that begins at its log end."""
     compares_broker_epochs: bool = True
@@ -33,7 +33,7 @@ class Conditions(NamedTuple):
     unclean_start_leaves_elr: bool = True
     """An unclean registration takes a broker out of the eligible leader replicas (KIP-966)."""
     waits_for_whole_isr: bool = True
-    """The high watermark waits for the whole ISR, not for min.insync.replicas alone."""
+    """The high watermark waits for the complete ISR, not for min.insync.replicas alone."""
     acknowledges_after_replication: bool = True
     """A leader acknowledges acks=all when its followers have the records."""
     notices_bounces: bool = True
@@ -77,9 +77,9 @@ MUTANTS = {
     "min-isr-ignored": "refuses_below_min_isr", "no-fencing": "compares_leader_epochs",
     "old-epoch": "refuses_old_epochs", "to-high-watermark": "truncates_by_epochs",
 }  # fmt: skip
-"""Names of `--mutant`, each with the condition that it switches off. docs/simulate.md says what is wrong then.
+"""Names of `--mutant`, each with the condition that it switches off. docs/simulate.md describes the effects.
 
-A row of docs/releases.md about replication is a name too: then the release does the opposite.
+A row of docs/releases.md about replication is a name too. Then the release does the opposite.
 """
 
 _OTHER_ROWS = (

@@ -1,4 +1,4 @@
-"""What a history must not break: the promises of Kafka that a search watches."""
+"""The promises of Kafka that a search watches, and that a history must not break."""
 
 from kcheck.model.cluster import NO_LEADER
 from kcheck.simulation.state import Acks, ClusterState, Node, ReplicaMode, Rules
@@ -19,9 +19,9 @@ PROMISES = {
     "stuck": "a follower never reaches its leader",
     "isr": "a replica in sync lacks a record below a leader's high watermark",
 }
-"""What a history can break, and what that means. The first that a state breaks is its name."""
+"""The promises, with their violations in words. The first one that a state breaks is its name."""
 WATCHED = tuple(promise for promise in PROMISES if promise != "isr")
-"""What a search watches unless it is told otherwise: `isr` alone costs nobody a record yet."""
+"""The promises that a search watches by default. Breaking `isr` alone loses no record yet."""
 
 
 def with_reads(state: ClusterState) -> ClusterState:
@@ -37,7 +37,7 @@ def with_reads(state: ClusterState) -> ClusterState:
 
 
 def broken(before: ClusterState, state: ClusterState, rules: Rules, watched: tuple[str, ...]) -> str | None:
-    """Return the first promise that a state breaks; None if it keeps those that are watched."""
+    """Return the first watched promise that a state breaks; None if it keeps them."""
     has_leader = not is_offline(state)  # Without one, who starts first decides: that is another event.
     if has_leader and "lost" in watched and lost_records(state):
         return "lost"
@@ -55,7 +55,7 @@ def broken(before: ClusterState, state: ClusterState, rules: Rules, watched: tup
 
 
 def _acked_by_old_leader(before: ClusterState, state: ClusterState) -> bool:
-    """Whether a producer of acks=all is told that records are safe which a leader took after it had been replaced."""
+    """Return whether an acks=all producer got an acknowledgment from a leader that was already replaced."""
     if state.appends is before.appends:
         return False
     return any(

@@ -30,9 +30,9 @@ class HistoryStep(NamedTuple):
     decided_by: tuple[Decision, ...] = ()
     """The rules of Kafka that decided."""
     notes: tuple[str, ...] = ()
-    """What did not happen, and why."""
+    """Refused steps, with the reasons."""
     messages: tuple[tuple[int, int, NetworkMessage], ...] = ()
-    """What was sent: from, to, message."""
+    """The sent messages (from, to, message)."""
 
 
 class Failed(NamedTuple):
@@ -85,7 +85,7 @@ def rules_of(script: Script, kafka: str, ibp: str | None = None, mutant: str | N
 
 
 def _writes_epochs(release: Release, message_format: str | None) -> bool:
-    """Return whether batches carry leader epochs: magic 2, in 0.11 and later.
+    """Return whether batches carry leader epochs, as in magic 2, in 0.11 and later.
 
     In 3.0 and later brokers ignore an older format, unless their inter.broker.protocol.version is older too (KIP-724).
     """
@@ -97,7 +97,7 @@ def _writes_epochs(release: Release, message_format: str | None) -> bool:
 
 
 def first_state(script: Script, rules: Rules) -> ClusterState:
-    """Return the cluster before the first event: every broker runs, every log is empty."""
+    """Return the cluster before the first event, with running brokers and empty logs."""
     count = len(script.names)
     replicas = tuple(range(count if script.topic.rf is None else script.topic.rf))
     seats = Seats(replicas=replicas, isr=script.isr, leader=script.leader)

@@ -1,6 +1,6 @@
-"""A history as text: one event a line, `expect` lines, comments. Errors name line, column and what was expected.
+"""A history as text, with one event a line, `expect` lines, and comments.
 
-`event_text` writes the line of an event that `parse` reads.
+Errors name the line, the column and the expected words. `event_text` writes the line of an event that `parse` reads.
 """
 
 import re
@@ -26,11 +26,11 @@ _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 _RESERVED = ("controller", "all", "nothing", "lost", "withdrawn", "diverged", "stuck", "leader", "isr", "elr", "none")
 _SYNONYMS = {"kill": "crash", "produce": "append", "shutdown": "stop", "powerloss": "power-loss"}
 ANYWHERE = -1
-"""Where two replicas diverge, if a line does not say it."""
+"""The place where two replicas diverge, if a line does not give it."""
 
 
 class Expected(NamedTuple):
-    """What an `expect` line says. Which fields count depends on `what`."""
+    """The content of an `expect` line. Which fields count depends on `what`."""
 
     what: str
     """replica, partition, lost, withdrawn, diverged, stuck or nothing."""
@@ -41,7 +41,7 @@ class Expected(NamedTuple):
     values: tuple[tuple[str, object], ...] = ()
     """Fields of a replica or of the partition, with the values they should have."""
     nothing: str = ""
-    """What there should be none of."""
+    """The kind of harm that must not happen."""
 
 
 class ScriptLine(NamedTuple):
@@ -95,7 +95,7 @@ class _Parser:
         self._kafka: str | None = None
 
     def script(self) -> Script:
-        """Return what was read."""
+        """Return the script."""
         if self._leader is None:
             raise UsageError(f"{self._path}: expected a line that begins the history: A leads")
         replicas = self._replicas()

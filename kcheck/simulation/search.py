@@ -1,8 +1,8 @@
 """Searches for the shortest history that breaks a promise of Kafka, within a budget of faults.
 
-Breadth first over every event that can happen in a state. The states of a level are divided among parts, which can be
-processes: each keeps its states to itself and says only their numbers. Which state is new is decided in one place and
-in one order, so that the answer does not depend on how many parts there are.
+The search is breadth first over every event that can happen in a state. The states of a level are divided among parts,
+which can be processes. Each keeps its states to itself and reports only their numbers. New states are found in one
+place and in one order. So the answer does not depend on the number of parts.
 """
 
 from array import array
@@ -37,7 +37,7 @@ STATES_MAX = 2_000_000
 SHARE = 100
 """A level is divided among the parts when it has so many states for each of them."""
 BLOCK = 4096
-"""Number of states that are looked at before the parts agree on which successors are new: this bounds memory."""
+"""Number of states to look at before the parts agree on new successors, which bounds memory."""
 
 
 class Violation(NamedTuple):
@@ -50,10 +50,10 @@ class Violation(NamedTuple):
 
 
 class SearchEnd(NamedTuple):
-    """What a search has found."""
+    """The result of a search."""
 
     violation: Violation | None
-    """The first one; None: none up to `depth`."""
+    """The first violation; None without any up to `depth`."""
     states: int
     """Number of different states that were visited."""
     depth: int
@@ -70,11 +70,11 @@ class Search(NamedTuple):
     rules: Rules
     """Its Kafka and its settings."""
     budget: Budget
-    """What may happen."""
+    """The allowed faults."""
     acks: Acks = Acks.ALL
-    """What producers wait for."""
+    """The acknowledgments that producers wait for."""
     promises: tuple[str, ...] = WATCHED
-    """What must not break."""
+    """The promises to watch."""
     depth_max: int = DEPTH_MAX
     """Number of events of a history at most."""
     states_max: int = STATES_MAX
@@ -84,19 +84,19 @@ class Search(NamedTuple):
 
     @property
     def choices(self) -> SearchChoices:
-        """Return what decides which events are tried."""
+        """Return the choices of tried events."""
         return SearchChoices(self.rules, self.acks)
 
 
 class Successors(NamedTuple):
-    """What follows the states of a part: a row for each, in the order of their parents and of what happens."""
+    """The successors of a part's states, a row for each, in the order of their parents and of the events."""
 
     parents: Sequence[int]
     steps: Sequence[int]
     numbers: Sequence[int]
     """Of the states, in canonical form."""
     budgets: Sequence[int]
-    """What is left, packed."""
+    """The remaining budgets, packed."""
 
 
 class SearchParts(Protocol):
@@ -123,7 +123,7 @@ class SearchPart:
         self._packed: dict[Budget, int] = {}
 
     def expand(self, end: int) -> Successors:
-        """Return what follows its states whose place is below `end`."""
+        """Return the successors of its states whose place is below `end`."""
         successors = Successors(array("q"), array("H"), array("q"), array("Q"))
         add_parent, add_step = successors.parents.append, successors.steps.append  # type: ignore[attr-defined]  # arrays here
         add_number, add_budget = successors.numbers.append, successors.budgets.append  # type: ignore[attr-defined]  # too
@@ -160,7 +160,7 @@ class SearchPart:
 
 
 class _Visited:
-    """Which states are known, with what was left of the budget, and how each was reached."""
+    """The known states, with the remaining budget, and the way to each."""
 
     def __init__(self, task: Search) -> None:
         self.parents, self.steps = array("q", [-1]), array("H", [0])
@@ -212,7 +212,7 @@ def silent(depth: int, states: int) -> None:
 def search(task: Search, parts: SearchParts, progress: Callable[[int, int], None] = silent) -> SearchEnd:
     """Return the shortest history that breaks a promise, or that there is none; the answer is always the same.
 
-    `parts` share the work: all of them do the same until a level has enough states to be divided.
+    `parts` share the work. All of them do the same until a level has enough states to be divided.
     """
     visited = _Visited(task)
     depth, begin, end, divided = 0, 0, 1, False

@@ -27,11 +27,11 @@ class LogBatch(NamedTuple):
     epoch: int
     """The leader epoch in the batch; -1 in a message format without epochs."""
     append: int
-    """Which append wrote them, from 0 on: two batches with the same number hold the same records."""
+    """Number of their append, from 0. Two batches with the same number have the same records."""
 
 
 class ReplicaMode(IntEnum):
-    """What a replica does in its process."""
+    """The mode of a replica in its process."""
 
     NONE = 0
     """No leader is known to it."""
@@ -48,7 +48,7 @@ class ReplicaMode(IntEnum):
 
 
 class FetcherEpoch(IntEnum):
-    """Whether a follower's fetches name the last epoch of its log."""
+    """The knowledge of fetches about the last epoch of the follower's log."""
 
     FIRST = 0
     """They do, and its leader has not answered yet; also in every release that never forgets it."""
@@ -59,7 +59,7 @@ class FetcherEpoch(IntEnum):
 
 
 class LeaderState(NamedTuple):
-    """What a leader remembers in its process."""
+    """The memory of a leader in its process."""
 
     epoch_start: int
     """Its log end when it was elected."""
@@ -68,25 +68,25 @@ class LeaderState(NamedTuple):
     proposed: tuple[int, ...]
     """The ISR that it has asked for; the same if no request is under way."""
     remotes: tuple[Remote, ...]
-    """What it knows about each broker's log."""
+    """Its knowledge about each broker's log."""
 
 
 class EpochsFile(IntEnum):
-    """What of leader-epoch-checkpoint is on disk."""
+    """The state of leader-epoch-checkpoint on disk."""
 
     SYNCED = 0
     """All of it, whatever happens to the machine."""
     WRITTEN = 1
-    """A power loss can take its bytes: a truncation has written it, and did not sync it (KAFKA-16541)."""
+    """A power loss can erase its bytes, as a truncation has written it without a sync (KAFKA-16541)."""
     TORN = 2
-    """A power loss has taken its bytes: it is as long, of zeros."""
+    """A power loss has replaced its bytes by zeros."""
 
 
 class Node(NamedTuple):
-    """A broker's replica: what is on its disk, and what its process knows."""
+    """A broker's replica, on its disk and in its process."""
 
     batches: tuple[LogBatch, ...] = ()
-    """Its log. Page cache and disk: what a killed process leaves."""
+    """Its log in page cache and on disk, which a killed process leaves."""
     log_end_offset: int = 0
     """The offset after its last record; beyond the last batch after a truncation inside of a batch."""
     log_start_offset: int = 0
@@ -104,9 +104,9 @@ class Node(NamedTuple):
     clean: bool = False
     """True if its last stop was a controlled shutdown."""
     incarnation: int = 0
-    """How often its process has started."""
+    """Number of starts of its process."""
     mode: ReplicaMode = ReplicaMode.NONE
-    """What it does."""
+    """Its mode."""
     leader: int = NO_LEADER
     """The leader that it knows."""
     leader_epoch: int = NO_EPOCH
@@ -116,20 +116,22 @@ class Node(NamedTuple):
     controller_epoch: int = 0
     """The controller that it obeys."""
     unheard: int = -1
-    """The high watermark next to a diverging epoch, which it has not taken over; -1 if none. Its leader does not say it
-    again: in a fetch session it leaves out what is not new (KIP-227)."""
+    """The high watermark that came with a diverging epoch, and was not taken over; -1 without one.
+
+    Its leader does not repeat it, because a fetch session omits unchanged values (KIP-227).
+    """
     in_session: bool = False
     """True if its leader has answered in its fetch session, and does not keep the leader epoch (KAFKA-9338)."""
     lead: LeaderState | None = None
-    """What it remembers as the leader; None if it does not lead."""
+    """Its memory as the leader; None if it does not lead."""
     fetcher_epoch: FetcherEpoch = FetcherEpoch.FIRST
     """True if its fetches name an epoch."""
     epochs_file: EpochsFile = EpochsFile.SYNCED
-    """What a power loss does to leader-epoch-checkpoint."""
+    """The effect of a power loss on leader-epoch-checkpoint."""
 
 
 class Controller(NamedTuple):
-    """What the controller knows: the partition's state in ZooKeeper or in the metadata log."""
+    """The knowledge of the controller, which is the partition's state in ZooKeeper or in the metadata log."""
 
     seats: Seats
     """Replicas, ISR, ELR, and the leader."""
@@ -144,7 +146,7 @@ class Controller(NamedTuple):
     stopping: tuple[int, ...] = ()
     """The brokers in controlled shutdown."""
     broker_epochs: tuple[int, ...] = ()
-    """The epoch of each broker's registration: the incarnation that registered."""
+    """The epoch of each broker's registration, which is the registered incarnation."""
     target: tuple[int, ...] = ()
     """The replicas that a reassignment will leave; empty if none is under way."""
     added: tuple[int, ...] = ()
@@ -163,15 +165,15 @@ class ClusterState(NamedTuple):
     holding: frozenset[tuple[int, int]] = frozenset()
     """The links, from and to, that hold what is sent."""
     appends: tuple["Append", ...] = ()
-    """What producers have sent, by number."""
+    """The appends of producers, by number."""
     reads: frozenset[tuple[int, int, int]] = frozenset()
-    """What consumers have read: from, to, and the append."""
+    """The records that consumers have read (from, to, and the append)."""
     now: int = 0
     """Time in milliseconds."""
 
 
 class Acks(IntEnum):
-    """What a producer waits for."""
+    """The acknowledgments that a producer waits for."""
 
     ALL = -1
     NONE = 0
@@ -186,7 +188,7 @@ class Append(NamedTuple):
     end_offset: int
     """The offset after the last record."""
     acks: Acks
-    """What its producer waits for."""
+    """The acknowledgments that its producer waits for."""
     leader: int
     """The broker that took them."""
     leader_epoch: int
@@ -198,7 +200,7 @@ class Append(NamedTuple):
 
 
 class PartitionState(NamedTuple):
-    """What the controller tells a broker (LeaderAndIsr, PartitionChangeRecord)."""
+    """The controller's message to a broker (LeaderAndIsr, PartitionChangeRecord)."""
 
     controller_epoch: int
     leader: int
@@ -208,7 +210,7 @@ class PartitionState(NamedTuple):
 
 
 class StopReplica(NamedTuple):
-    """What the controller tells a broker whose replica a reassignment has removed: delete it."""
+    """The controller's message to a broker to delete a replica that a reassignment has removed."""
 
     controller_epoch: int
 
@@ -227,7 +229,7 @@ class Registration(NamedTuple):
     """A broker's registration: BrokerRegistrationRequest, or its znode."""
 
     incarnation: int
-    """Which start of its process registers."""
+    """The incarnation that registers."""
     clean: bool
     """True if it registers as after a controlled shutdown."""
 
@@ -236,7 +238,7 @@ class Registered(NamedTuple):
     """The controller's answer to a registration."""
 
     incarnation: int
-    """Which start of the process has registered."""
+    """The registered incarnation."""
 
 
 class EpochQuestion(NamedTuple):
@@ -269,7 +271,7 @@ class ReplicaFetch(NamedTuple):
     broker_epoch: int
     """Its broker epoch."""
     epoch_forgotten: bool = False
-    """True if its leader does not see the leader epoch: the fetch session does not keep it."""
+    """True if its leader does not see the leader epoch, as the fetch session does not keep it."""
 
 
 class Fetched(NamedTuple):
@@ -289,7 +291,7 @@ class Fetched(NamedTuple):
 
 
 class TruncationDue(NamedTuple):
-    """What a fetcher has still to do after a diverging answer (truncateOnFetchResponse): a broker tells it itself."""
+    """The pending step of a fetcher after a diverging answer (truncateOnFetchResponse), sent by a broker to itself."""
 
     answer: Fetched
     """The answer."""
@@ -316,16 +318,16 @@ class Held(NamedTuple):
     target: int
     message: NetworkMessage
     incarnation: int
-    """Which start of the target's process it is for, where that matters; of the source otherwise."""
+    """The incarnation of the target, if it matters; otherwise of the source."""
 
 
 class Rules(NamedTuple):
-    """What does not change while events happen."""
+    """The constants of a history."""
 
     release: Release
     """The Kafka of every broker."""
     election: ElectionRules
-    """How the controller elects."""
+    """The rules of the controller's elections."""
     min_isr: int = 1
     """min.insync.replicas, at most the number of replicas."""
     unclean: bool = False
@@ -335,11 +337,11 @@ class Rules(NamedTuple):
     checkpoint_interval: int | None = None
     """replica.high.watermark.checkpoint.interval.ms; None: no time writes a checkpoint."""
     batch_epochs: bool = True
-    """True if batches carry leader epochs: the message format decides."""
+    """True if batches carry leader epochs, by the message format."""
     conditions: Conditions = Conditions()
     """The conditions that Kafka keeps."""
     mutant: str | None = None
-    """What `--mutant` switched off: one of the conditions, or a behavior of the release."""
+    """The condition that `--mutant` switches off, or a behavior of the release."""
 
 
 def names_of(numbers: Sequence[int], names: Sequence[str]) -> list[str]:

@@ -8,26 +8,26 @@ from kcheck.simulation.words import Words
 
 _FLAGS = {"true": True, "false": False, "on": True, "off": False}
 ACKS = {"0": Acks.NONE, "1": Acks.LEADER, "all": Acks.ALL, "-1": Acks.ALL}
-"""What a producer waits for, by the word for it."""
+"""The acknowledgments that a producer waits for, by word."""
 _VALUES = {"unclean": "true or false", "elr": "true or false", "acks": "0, 1 or all", "kraft": "kraft or zookeeper"}
 
 
 class TopicSettings(NamedTuple):
-    """The settings of the topic and its cluster; None: the release's default."""
+    """The settings of the topic and its cluster; None for the release's default."""
 
     rf: int | None = None
-    """The number of replicas; None: every broker has one."""
+    """The number of replicas; None if every broker has one."""
     min_isr: int = 1
     unclean: bool | None = None
     acks: Acks = Acks.ALL
-    """What a producer waits for unless its line says otherwise."""
+    """The acknowledgments that a producer waits for, unless its line has others."""
     message_format: str | None = None
     elr: bool | None = None
     """True if the cluster keeps eligible leader replicas."""
     lag_time_max: int | None = None
     """replica.lag.time.max.ms."""
     checkpoint_interval: int | None = None
-    """replica.high.watermark.checkpoint.interval.ms; None: high watermarks are written where a line says so."""
+    """replica.high.watermark.checkpoint.interval.ms; None if only lines of the history write high watermarks."""
     kraft: bool | None = None
     """True if a KRaft controller leads the cluster."""
 

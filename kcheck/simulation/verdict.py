@@ -1,4 +1,4 @@
-"""What a history has cost: acknowledged records lost, reads withdrawn, replicas that differ or are stuck."""
+"""The cost of a history (acknowledged records lost, reads withdrawn, replicas that differ or are stuck)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -21,12 +21,12 @@ class Divergence(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a history has cost. Ranges are offsets, their ends exclusive."""
+    """The cost of a history. Ranges are offsets, their ends exclusive."""
 
     lost: tuple[tuple[int, int], ...] = ()
     """Acknowledged records that no log has which leads or may lead."""
     withdrawn: tuple[tuple[int, int], ...] = ()
-    """Records that a consumer has read, and that are gone or others now."""
+    """Records that a consumer has read, and that are lost or replaced now."""
     diverged: tuple[Divergence, ...] = ()
     """Replicas that differ."""
     stuck: tuple[int, ...] = ()
@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
 
 
 def judge(state: ClusterState, rules: Rules) -> Verdict:
-    """Return what a history has cost, in the state where it ends."""
+    """Return the cost of a history, in its last state."""
     settled = settle(state, rules)
     return Verdict(
         lost=_joined(lost_records(state)),
@@ -75,7 +75,7 @@ def _serves(node: Node) -> bool:
 
 
 def leader_line(state: ClusterState) -> tuple[Node, ...]:
-    """Return the replicas whose logs decide what is lost: the leader's, without one that runs those that may lead."""
+    """Return the replicas whose logs decide about losses, which is the leader, or else its possible successors."""
     seats = state.controller.seats
     if not is_offline(state):
         return (state.nodes[seats.leader],)
@@ -84,7 +84,7 @@ def leader_line(state: ClusterState) -> tuple[Node, ...]:
 
 
 def lost_records(state: ClusterState) -> list[tuple[int, int]]:
-    """Return the ranges of acknowledged records that are gone."""
+    """Return the ranges of lost acknowledged records."""
     acked = [
         (append.base_offset, append.end_offset, number) for number, append in enumerate(state.appends) if append.acked
     ]
@@ -92,12 +92,12 @@ def lost_records(state: ClusterState) -> list[tuple[int, int]]:
 
 
 def withdrawn_records(state: ClusterState) -> list[tuple[int, int]]:
-    """Return the ranges of records that were read and are gone."""
+    """Return the ranges of lost records that were read."""
     return _missing(state.reads, leader_line(state))
 
 
 def _missing(records: Iterable[tuple[int, int, int]], logs: Sequence[Node]) -> list[tuple[int, int]]:
-    """Return the ranges of records that no log has, but for those that the logs have deleted since."""
+    """Return the ranges of records that no log has, without records below the log starts."""
     start = min(node.log_start_offset for node in logs)
     held: dict[int, list[LogBatch]] = {}
     for node in logs:
@@ -134,14 +134,14 @@ def first_difference(one: Node, other: Node) -> int | None:
 
 
 def difference_between(one: Node, other: Node, start: int, end: int) -> int | None:
-    """Return the first offset of a range at which two logs have other records; None if there is none."""
+    """Return the first offset of a range at which two logs have other records; None without one."""
     offsets = _edges(one, other, start, end)
     pairs = zip(offsets, _records_at(one, offsets), _records_at(other, offsets), strict=True)
     return next((at for at, ours, theirs in pairs if ours != theirs), None)
 
 
 def _edges(one: Node, other: Node, start: int, end: int) -> list[int]:
-    """Return the offsets of a range where a batch of either log begins or ends, and its start."""
+    """Return the offsets of a range where a batch of either log begins or ends, and its first offset."""
     offsets = {start}
     for node in (one, other):
         offsets.update(offset for batch in node.batches for offset in (batch.base_offset, batch.end_offset))

@@ -1,4 +1,4 @@
-"""The words of a line of a history; a word that cannot be understood is an error with its line and column."""
+"""The words of a line of a history. Errors about a word have its line and column."""
 
 import re
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class Words:
         return self._words[self._at - 1].text
 
     def listed(self, expected: str) -> Iterator[str]:
-        """Take all that is left, at least one: words with spaces or commas between them."""
+        """Take all remaining words, at least one, with spaces or commas between them."""
         is_first = True
         while is_first or self.more():
             word = self.take(expected)

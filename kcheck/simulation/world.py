@@ -1,4 +1,4 @@
-"""A partition while one event happens: nodes and controller change, messages travel, decisions are noted."""
+"""A partition during one event. Nodes and controller change, messages travel, decisions are noted."""
 
 from kcheck.core.replication.replication import Member
 from kcheck.model.cluster import NO_LEADER
@@ -101,6 +101,6 @@ class World:
 
     @property
     def leader(self) -> int | None:
-        """The broker that the controller takes for the leader; None if there is none."""
+        """The leader according to the controller; None without one."""
         number = self.controller.seats.leader
         return None if number == NO_LEADER else number

@@ -47,7 +47,7 @@ class Index:
         self.length: int = folder.files[name].size
 
     def problem(self, _: Release) -> str | None:
-        """Return why the index fails the sanity check of releases up to 2.2, None where it passes (sanityCheck)."""
+        """Return why the index fails the sanity check of 2.2 and earlier; None if it passes (sanityCheck)."""
         if self.length % self._layout.size:
             return f"{self.name} has {self.length} bytes, which is not a multiple of its entry size"
         return None
@@ -123,7 +123,7 @@ class Index:
 
 
 class LoadedOffsetIndex(Index):
-    """Offsets and positions. `last_offset` is that of the last slot, or the base offset."""
+    """Offsets and positions. `last_offset` belongs to the last slot; without a slot it is the base offset."""
 
     def __init__(self, folder: Folder, name: str, base: int, max_size: int) -> None:
         """Open the file."""
@@ -144,7 +144,7 @@ class LoadedOffsetIndex(Index):
         self.last_offset = self._last()
 
     def problem(self, release: Release) -> str | None:
-        """As above; the last entry must not be below the base offset, nor, up to 1.1, equal to it."""
+        """Return the same problem, and a last entry below the base offset (1.1 and earlier: not above it)."""
         if self.entries and self.last_offset < self._base + (not release.splits_segments):
             return f"the last entry of {self.name} is below its segment"
         return super().problem(release)
@@ -200,15 +200,13 @@ def made_with(folder: Folder) -> int | None:
     return size_max if sizes == [size_max // slot * slot for slot in layouts.values()] else None
 
 
-def with_interval(folder: Folder, settings: Settings) -> Settings:
-    """Return the settings with an index.interval.bytes that is below the distances between the entries of the log.
+def index_interval(folder: Folder, settings: Settings) -> int:
+    """Return index.interval.bytes. Without a given value, the entries of the log are farther apart.
 
     A broker adds an entry once more bytes than that have followed the entry before it (LogSegment.append, recover).
     """
     below = None if settings.index_interval_said else _entries_apart(folder)
-    if below is None or below > settings.index_interval_bytes:
-        return settings
-    return settings._replace(index_interval_bytes=below - 1)
+    return settings.index_interval_bytes if below is None else min(below - 1, settings.index_interval_bytes)
 
 
 def _entries_apart(folder: Folder) -> int | None:

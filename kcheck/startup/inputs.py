@@ -1,4 +1,4 @@
-"""What every step of a simulated start needs: settings, mode, release, and the values of the checkpoints."""
+"""The inputs of every step of a simulated start (settings, mode, release, and the values of the checkpoints)."""
 
 from typing import NamedTuple
 
@@ -15,9 +15,9 @@ class Context(NamedTuple):
     """The broker that starts."""
 
     settings: Settings
-    """Its settings; for one partition, with what the files of its topic show."""
+    """Its settings; for one partition, with the settings that its files show of its topic."""
     mode: Mode
-    """Who keeps the metadata of its cluster."""
+    """The keeper of the metadata of its cluster (KRaft or ZooKeeper)."""
     release: Release
     """Its Kafka release."""
     stray_detector: StrayDetector | None = None
@@ -32,7 +32,7 @@ class Context(NamedTuple):
 
 
 class LoadInputs(NamedTuple):
-    """What the broker knows of a partition before it opens its directory."""
+    """The broker's knowledge of a partition before it opens its directory."""
 
     clean: bool
     """True if the last shutdown was clean."""
@@ -45,7 +45,7 @@ class LoadInputs(NamedTuple):
 
 
 class DirectoryLoad(NamedTuple):
-    """With what the start loads one directory."""
+    """The inputs for loading one directory."""
 
     inputs: LoadInputs
     """The values of the checkpoints that count for this directory."""
@@ -54,7 +54,7 @@ class DirectoryLoad(NamedTuple):
 
 
 def load_inputs(checkpoints: CheckpointOffsets, release: Release, *, clean: bool) -> LoadInputs:
-    """Return what a broker of the release takes from the checkpoints."""
+    """Return the values that a broker of the release takes from the checkpoints."""
     log_start = checkpoints.log_start if release.has_log_start_checkpoint else None
     return LoadInputs(
         clean=clean, log_start=log_start, recovery_point=checkpoints.recovery_point or 0,
@@ -63,5 +63,5 @@ def load_inputs(checkpoints: CheckpointOffsets, release: Release, *, clean: bool
 
 
 def unstable(name: str) -> str:
-    """Return why the broker reads a log again after the load: it has an open transaction."""
+    """Return why the broker reads a log again after the load, which is its open transaction."""
     return f"{name} has an open transaction"

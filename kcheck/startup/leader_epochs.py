@@ -21,7 +21,7 @@ from kcheck.startup.virtual_files import Folder, StartError, failed
 
 
 class EpochCache:
-    """The entries and their file, which is written when they change: at once, or by `write` after `take`."""
+    """The entries and their file, which is written when they change, or later by `write` after `take`."""
 
     def __init__(self, folder: Folder, release: Release) -> None:
         """Read the file, or create it; a release without a cache deletes it."""
@@ -77,7 +77,7 @@ class EpochCache:
             self._become(self.entries)
 
     def truncate(self, *, end: int, start: int) -> None:
-        """Remove the epochs that start at or above the log end, and those that end at or below the log start."""
+        """Remove the epochs from the log end, and the epochs that end at or below the log start."""
         if not self._release.epoch_cache:
             return
         self.write()
@@ -89,9 +89,9 @@ class EpochCache:
             self._become(remaining, truncated=True)
 
     def set_aside(self) -> None:
-        """Remove every entry, as in a log that the start renames to -stray.
+        """Remove every entry, as in a log that the broker renames to -stray.
 
-        From 3.8 on (KAFKA-16541) the broker writes the file in the background, and renames the directory first: then
+        In 3.8 and later (KAFKA-16541) the broker renames the directory first, and writes the file in the background. So
         the file keeps its bytes.
         """
         self._hold(())
@@ -104,10 +104,10 @@ class EpochCache:
             self._become(())
 
     def _become(self, entries: EpochEntries, *, truncated: bool = False) -> None:
-        """Write the file, by another one that is renamed.
+        """Write the file, by renaming a temporary one.
 
-        From 3.8 on (KAFKA-16541) what a truncation leaves is written in the background, where a file that cannot be
-        made is passed over.
+        3.8 and later (KAFKA-16541) writes the result of a truncation in the background. It skips a file that it cannot
+        create.
         """
         self._hold(entries)
         if LEADER_EPOCHS + TEMPORARY in self._folder.directories:

@@ -1,6 +1,6 @@
-"""What becomes of a log dir, and what the log dirs of one broker mean for each other: LogManager.loadLogs.
+"""The fate of a log dir, and how the log dirs of one broker affect each other (LogManager.loadLogs).
 
-An abort of the broker comes before a failure of the log dir, and that before a load.
+An abort of the broker comes before a failure of the log dir, and a failure before a load.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,14 +18,14 @@ _NOT_LIVE = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.STRAY)
 
 
 class Unformatted(Enum):
-    """What a missing meta.properties means for the start of a KRaft broker."""
+    """The meaning of a missing meta.properties for the next start of a KRaft broker."""
 
     NO = auto()
     """The file exists, may exist, or the broker needs none."""
     MAYBE = auto()
     """The file is missing, and the directory may not be a KRaft log dir."""
     YES = auto()
-    """A KRaft log dir without the file: it was never formatted, or lost the file."""
+    """A KRaft log dir without the file, which was never formatted, or lost the file."""
 
 
 class LogDirOutcome(NamedTuple):
@@ -36,7 +36,7 @@ class LogDirOutcome(NamedTuple):
     reasons: tuple[str, ...]
     """The reason why it is not loaded; the first reason decides. Empty where it is loaded."""
     uncertain: str | None
-    """What else may happen, where the files do not show it; None where they do."""
+    """Another possible outcome if the files do not decide; None if they do."""
 
 
 class PredictedPartition(NamedTuple):
@@ -45,7 +45,7 @@ class PredictedPartition(NamedTuple):
     path: str
     """The path of the directory."""
     partition: PartitionPrediction
-    """What the start makes of it."""
+    """Its predicted state after the broker has started."""
 
 
 def log_dir_outcome(
@@ -58,8 +58,8 @@ def log_dir_outcome(
 ) -> LogDirOutcome:
     """Return the outcome of a log dir.
 
-    `failures` are the files at its top that fail the start, `places` its partition directories. `unread` names what
-    kcheck could not read, None where it read everything.
+    `failures` are the files at its top that the broker cannot use, `places` its partition directories. `unread` names
+    the files that kcheck could not read; None if it read everything.
     """
     partitions = [place.partition for place in places]
     aborts = [failure.reason for failure in failures if failure.outcome is Outcome.ABORT]
@@ -102,9 +102,9 @@ def duplicates(places: Iterable[PredictedPartition]) -> list[str]:
 
 
 def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -> str | None:
-    """Return why the broker loads none of its log dirs; None where it loads those that are good.
+    """Return why the broker loads no log dir; None if it loads the intact ones.
 
-    `conflicts` are the reasons that no single log dir shows: identities that differ, and duplicates.
+    `conflicts` are reasons that no single log dir shows, which are different identities and duplicates.
     """
     if conflicts:
         return conflicts[0]
@@ -118,7 +118,10 @@ def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -
 
 
 def has_metadata_log(start: LogDirPrediction) -> bool:
-    """Whether the broker ends with this log dir: it contains the KRaft metadata log (ReplicaManager 3.3 to 4.3.1)."""
+    """Return whether the broker ends with this log dir, as it contains the KRaft metadata log.
+
+    ReplicaManager 3.3 to 4.3.1 does that.
+    """
     names = (partition.directory.topic for partition in start.partitions)
     return start.mode is Mode.KRAFT and CLUSTER_METADATA in names
 
@@ -138,9 +141,10 @@ def with_offline(start: LogDirPrediction, reason: str | None) -> LogDirPredictio
 
 
 def future_beside_current(start: LogDirPrediction) -> str | None:
-    """Return why a broker fails on a -future directory in the log dir of its current one; None if there is none.
+    """Return why a broker fails on a -future directory in the log dir of its current one; None without one.
 
-    It renames one onto the other: DirectoryNotEmptyException (LogManager.replaceCurrentWithFutureLog 2.8 to 4.3.1).
+    It renames one to the other (LogManager.replaceCurrentWithFutureLog 2.8 to 4.3.1), with a
+    DirectoryNotEmptyException.
     """
     current = {partition.directory[:2] for partition in start.partitions if _is(partition, DirectoryState.CURRENT)}
     beside = (
@@ -166,9 +170,10 @@ def current_logs(starts: Iterable[LogDirPrediction]) -> frozenset[TopicPartition
 
 
 def without_abandoned(start: LogDirPrediction, current: frozenset[TopicPartition]) -> LogDirPrediction:
-    """Return a log dir with the loss of future logs that have no current log (`current`) on any log dir of the broker.
+    """Return a log dir with the loss of future logs that have no current log on the broker.
 
-    The broker makes an empty current log, cuts the future one to it, and swaps it in (ReplicaAlterLogDirsThread).
+    `current` lists the current logs. The broker makes an empty current log, truncates the future one to it, and swaps
+    it in (ReplicaAlterLogDirsThread).
     """
     return start._replace(
         partitions=tuple(row if row.directory[:2] in current else _abandoned(row) for row in start.partitions)

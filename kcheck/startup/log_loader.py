@@ -6,6 +6,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import TypeVar
 
 from kcheck.core.start.predictions import LoadedLog, LogCut
@@ -14,6 +15,7 @@ from kcheck.core.start.startup import offset_of, recovery_point, segments_from
 from kcheck.formats import transaction_index
 from kcheck.model.entries import Offset
 from kcheck.model.names import INDEX_ENDINGS, SWAP, log_name, segment_bases, segment_prefix
+from kcheck.startup.index import index_interval
 from kcheck.startup.inputs import Context
 from kcheck.startup.leader_epochs import EpochCache
 from kcheck.startup.producer_replay import reload_before, reload_log
@@ -33,7 +35,7 @@ Result = TypeVar("Result")
 
 
 class LogLoader:
-    """Loads the log in a folder. The folder has the files after the start, also where StartError ends it."""
+    """Loads the log in a folder. The folder has the resulting files, also after a StartError."""
 
     def __init__(
         self,
@@ -46,10 +48,10 @@ class LogLoader:
         deleted: bool,
         passed: AbstractSet[tuple[int, int]] = frozenset(),
     ) -> None:
-        """Take the values of the checkpoints; `deleted`: the name of the directory ends in -delete.
+        """Take the values of the checkpoints; `deleted` is true if the name of the directory ends in -delete.
 
-        `passed` are truncations, by base offset and position, that keep the segments after them, as if an earlier start
-        had made them.
+        `passed` are truncations, by base offset and position, that keep the segments after them. They count as done by
+        an earlier start.
         """
         self.folder: Folder = folder
         self.context: Context = context
@@ -67,8 +69,13 @@ class LogLoader:
         self.epochs: EpochCache = EpochCache(folder, context.release)
         self.producers: Producers = Producers(folder, context.release)
 
+    @cached_property
+    def _interval(self) -> int:
+        """The value of index.interval.bytes, which only rebuilt indexes need."""
+        return index_interval(self.folder.as_before(), self.context.settings)
+
     def load(self) -> LoadedLog:
-        """Return the log; StartError where the start fails."""
+        """Return the log; StartError if the broker fails on it."""
         try:
             return self._load()
         finally:
@@ -99,7 +106,7 @@ class LogLoader:
         release = self.context.release
         tiered = not self.deleted and is_tiered(  # A deleted topic has no settings.
             self._log_start_checkpoint, Offset(first), self.epochs.entries, self.folder.files, release,
-            remote_storage=self.context.settings.remote_storage,
+            remote_storage=self.context.settings.remote_storage, of_topic=self.context.settings.of_topic,
         )  # fmt: skip
         start = log_start_offset(self._log_start_checkpoint, Offset(first), tiered=tiered)
         epochs_from = self._log_start if release.cuts_epochs_at_log_start_checkpoint else start
@@ -142,13 +149,13 @@ class LogLoader:
                 return step()
             except SegmentOverflowError as error:
                 self.reasons.append(f"{error}: the broker splits the segment")
-                replaced = split(error.segment, self.segments)
+                replaced = split(error.segment, self.segments, interval=self._interval)
                 if replaced is not None and self.context.release.deletes_snapshots_with_segments:
                     self.producers.mark_deleted(replaced)
         raise StartError(ENDLESS)
 
     def _complete_swaps(self, bases: tuple[int, ...]) -> None:
-        """Recover each swap, and replace the segments that hold its offsets: completeSwapOperations."""
+        """Recover each swap, and replace the segments that hold its offsets (completeSwapOperations)."""
         if len(bases) > 1:
             self.uncertain = "the file system decides in which order the broker recovers several .swap segments"
         release = self.context.release
@@ -174,7 +181,7 @@ class LogLoader:
             self.segments[base] = swap
 
     def _load_segments(self) -> None:
-        """Open every segment, and recover those that fail a check: LogLoader.loadSegmentFiles."""
+        """Open every segment, and recover segments that fail a check (LogLoader.loadSegmentFiles)."""
         self.segments.clear()
         for name in sorted(self.folder.files):
             ending = next((suffix for suffix in endings(self.context.release) if name.endswith(suffix)), None)
@@ -285,7 +292,7 @@ class LogLoader:
         producers = Producers(self.folder, self.context.release, for_recovery=True)
         self.rescanned += reload_before(producers, self.segments, self._log_start, segment.base) + segment.size
         try:
-            recovered = recover(segment, producers, epochs)
+            recovered = recover(segment, producers, epochs, interval=self._interval)
         except OffsetOrderError as error:
             if ends_start:
                 raise StartError(f"InvalidOffsetException: {error}") from error

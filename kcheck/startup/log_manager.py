@@ -1,4 +1,4 @@
-"""What the next start makes of one log dir, and of all log dirs of one broker: LogManager."""
+"""Predicts the next start of one log dir, and of all log dirs of one broker (LogManager)."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -61,9 +61,9 @@ from kcheck.startup.log_dir_outcome import (
 from kcheck.startup.options import StartOptions
 
 Load = Callable[[str, PartitionDirectory, LoadInputs, Context], PartitionPrediction]
-"""Predicts one partition directory of a log dir: its name, parsed name, inputs and context."""
+"""Predicts one partition directory of a log dir, from its name, parsed name, inputs and context."""
 HasLeft = Callable[[LogDirView | None, str], bool]
-"""True if a directory is no longer in a log dir: a running broker moves partitions between its log dirs."""
+"""True if a directory has left a log dir, because a running broker moves partitions between its log dirs."""
 
 
 def start_log_dir(
@@ -75,9 +75,9 @@ def start_log_dir(
     load: Load,
     has_left: HasLeft,
 ) -> LogDirPrediction:
-    """Return what the start makes of one log dir alone; `load` predicts one directory.
+    """Return the prediction of one log dir alone; `load` predicts one directory.
 
-    Findings about what kcheck cannot read go into `collected`.
+    Findings about unreadable files go into `collected`.
     """
     clean, context = start_context(log_dir, options)
     partitions = load_directories(log_dir, directories, collected, load, has_left, clean=clean, context=context)
@@ -85,7 +85,7 @@ def start_log_dir(
 
 
 def start_context(log_dir: LogDir, options: StartOptions) -> tuple[bool, Context]:
-    """Return whether the last shutdown counts as clean, and what every step of the start needs."""
+    """Return whether the last shutdown counts as clean, and the context that every step needs."""
     view = log_dir.view
     clean = view.clean_shutdown if options.clean is None else options.clean
     copies = options.copies.get(view.cluster_id or "", ())
@@ -102,9 +102,9 @@ def load_directories(
     log_dir: LogDir, directories: list[tuple[str, PartitionDirectory]], collected: list[Finding],
     load: Load, has_left: HasLeft, *, clean: bool, context: Context,
 ) -> Iterator[PartitionPrediction]:  # fmt: skip
-    """Yield what becomes of the directories that the start loads.
+    """Yield the predictions of the directories that the broker loads.
 
-    Findings about what kcheck cannot read go into `collected`.
+    Findings about unreadable files go into `collected`.
     """
     view = log_dir.view
     for name, directory in directories:
@@ -132,9 +132,9 @@ def load_directories(
 def mode_of_log_dir(
     log_dir: LogDir, settings: Settings, release: Release, detector: StrayDetector | None = None
 ) -> Mode:
-    """Return who keeps the metadata of the broker that the log dir belongs to.
+    """Return whether KRaft or ZooKeeper keeps the metadata of the log dir's broker.
 
-    A broker that came from ZooKeeper keeps version 0 in its meta.properties; `detector` knows how it registered.
+    A broker that came from ZooKeeper keeps version 0 in its meta.properties. `detector` has its registration.
     """
     if settings.mode is None and detector is not None and detector.of_kraft:
         return Mode.KRAFT
@@ -146,9 +146,10 @@ def mode_of_log_dir(
 def directory_load_of(
     name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context
 ) -> DirectoryLoad | None:
-    """Return with what the start loads a directory; None if it does not load a directory of this name.
+    """Return the inputs for loading a directory; None if the broker does not load a directory of this name.
 
-    KafkaMetadataLog, not LogManager, loads the KRaft log: unclean, from its first offset, without topic settings.
+    KafkaMetadataLog, not LogManager, loads the KRaft log. It loads it as unclean, from its first offset, without topic
+    settings.
     """
     if not is_metadata_log(name, directory, context.release):
         known = broker_accepts(name, context.release) is not None
@@ -160,20 +161,22 @@ def directory_load_of(
 
 
 def with_topic_settings(context: Context, topic: str) -> Context:
-    """Return the context with what the metadata says of a topic: whether it has a part in remote storage."""
+    """Return the context with the metadata of a topic, that is, whether it has a part in remote storage."""
     detector, said = context.stray_detector, context.settings.remote_storage
     if detector is None or not detector.sees_copy or said is False:
         return context
     remote = has_remote_storage(detector.copy.image, topic)
-    return context if remote is None else context._replace(settings=context.settings._replace(remote_storage=remote))
+    if remote is None:
+        return context
+    return context._replace(settings=context.settings._replace(remote_storage=remote, of_topic=remote))
 
 
 def placed(view: PartitionView, log_dir: LogDirView, context: Context) -> PartitionView:
-    """Return a partition with what the metadata in the context say of it, if there are any."""
+    """Return a partition with its metadata in the context, if there is any."""
     if context.stray_detector is None:
         return view
-    remote_storage = with_topic_settings(context, view.topic).settings.remote_storage
-    view = with_log_start(view, context.release, remote_storage=remote_storage)
+    settings = with_topic_settings(context, view.topic).settings
+    view = with_log_start(view, context.release, remote_storage=settings.remote_storage, of_topic=settings.of_topic)
     return view._replace(in_cluster=replica_in_cluster(context.stray_detector, view, log_dir))
 
 
@@ -183,7 +186,7 @@ def is_metadata_log(name: str, directory: PartitionDirectory, release: Release) 
 
 
 def _failures(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
-    """Yield what fails the start at the top of a log dir: checkpoints, small files, metadata, names of directories."""
+    """Yield the failures at the top of a log dir (checkpoints, small files, metadata, names of directories)."""
     mode, release, detector = context.mode, context.release, context.stray_detector
     for name in OFFSET_CHECKPOINTS:
         refusal = refusal_of(name, log_dir.view)
@@ -219,7 +222,7 @@ def _failures(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
 
 
 def _blocked(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
-    """Yield the files in whose place the broker creates a directory: KafkaRaftManager.createDataDir, LogManager."""
+    """Yield the files that block a directory which the broker creates (KafkaRaftManager.createDataDir, LogManager)."""
     needed = log_dir.view.blocked_and_needed
     for name in log_dir.view.blocked:
         if context.mode is Mode.KRAFT and name == METADATA_DIRECTORY:
@@ -267,7 +270,7 @@ def log_dir_start(
 
 
 def _unformatted(log_dir: LogDir, context: Context) -> Unformatted:
-    """Return what it means that a log dir has no meta.properties."""
+    """Return the meaning of a log dir without meta.properties."""
     if context.mode is not Mode.KRAFT or log_dir.alone or META_PROPERTIES in log_dir.view.files:
         return Unformatted.NO
     unreadable = [finding.where.file for finding in log_dir.findings if finding.where.dir is None]
@@ -279,7 +282,7 @@ def _unformatted(log_dir: LogDir, context: Context) -> Unformatted:
 
 
 def _conflicts(starts: list[LogDirPrediction], release: Release, has_left: HasLeft) -> Iterator[str]:
-    """Yield why log dirs cannot be those of one broker: their identities, and partitions that two of them hold."""
+    """Yield why log dirs cannot belong to one broker (different identities, or a partition in two of them)."""
     views = tuple(start.view for start in starts if start.view is not None)
     for rule in (kc305_identity_mismatch, kc306_directory_id_duplicate):
         yield from (finding.message for finding in rule.check(views, release))
@@ -289,7 +292,7 @@ def _conflicts(starts: list[LogDirPrediction], release: Release, has_left: HasLe
 
 
 def _renames_at_start(start: LogDirPrediction, release: Release) -> bool:
-    """Whether the broker puts future logs in place before it serves any: BrokerMetadataPublisher 3.7.1 to 4.3.1."""
+    """Return whether the broker renames future logs before it serves any (BrokerMetadataPublisher 3.7.1 to 4.3.1)."""
     return release.promotes_future_logs and start.mode is Mode.KRAFT
 
 
@@ -306,7 +309,10 @@ def _none_left(_: LogDirView | None, __: str) -> bool:
 
 
 def _with_failed_rename(start: LogDirPrediction, release: Release) -> LogDirPrediction:
-    """Return a log dir whose -future directory a broker cannot rename: offline later, up to 3.7.0 or with ZooKeeper."""
+    """Return a log dir that goes offline later because a broker cannot rename its -future directory.
+
+    This concerns 3.7.0 and earlier, and every broker with ZooKeeper.
+    """
     why = None if _renames_at_start(start, release) else future_beside_current(start)
     if why is None or start.outcome is not Outcome.OK:
         return start
@@ -316,7 +322,7 @@ def _with_failed_rename(start: LogDirPrediction, release: Release) -> LogDirPred
 def combined_starts(
     starts: list[LogDirPrediction], release: Release, has_left: HasLeft = _none_left
 ) -> list[LogDirPrediction]:
-    """Return the log dirs, in order, with what those of the same broker mean for each other."""
+    """Return the log dirs, in order, with the effects that log dirs of the same broker have on each other."""
     brokers = [number if start.broker is None else (start.broker,) for number, start in enumerate(starts)]
     log_dirs: dict[object, list[LogDirPrediction]] = {}
     for broker, start in zip(brokers, starts, strict=True):

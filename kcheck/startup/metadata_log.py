@@ -1,6 +1,6 @@
-"""What a start does to the KRaft log after its load: KafkaMetadataLog 3.0 to 4.2, KafkaRaftLog 4.3.
+"""The steps for the KRaft log after its load (KafkaMetadataLog 3.0 to 4.2, KafkaRaftLog 4.3).
 
-Then it reads the file about the last election (QuorumState).
+Then the broker reads the file about the last election (QuorumState).
 """
 
 from typing import Any
@@ -26,10 +26,10 @@ from kcheck.startup.virtual_files import Folder, StartError
 
 
 def finish(loader: LogLoader, log: LoadedLog, topic_id: str | None) -> LoadedLog:
-    """Clean up the snapshots, and write the small files; StartError where the start fails on one of them.
+    """Clean up the snapshots, and write the small files; StartError if the broker fails on one of them.
 
-    The latest snapshot replaces the whole log if it is beyond the log end: the broker stopped between the download and
-    the truncation. `topic_id` is that of partition.metadata.
+    The latest snapshot replaces the log if it is beyond the log end. The broker then stopped between the download and
+    the truncation. `topic_id` comes from partition.metadata.
     """
     folder, release = loader.folder, loader.context.release
     if topic_id not in (None, METADATA_TOPIC_ID):

@@ -16,7 +16,7 @@ class StartOptions(NamedTuple):
     """The options of a predicted start."""
 
     clean: bool | None
-    """True if the last shutdown was clean; None: the marker of each log dir decides."""
+    """True if the last shutdown was clean; None lets the marker of each log dir decide."""
     settings: Settings
     """The settings of the broker."""
     release: Release

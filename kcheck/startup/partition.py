@@ -1,4 +1,4 @@
-"""What the next start makes of one partition directory: its log, the records it loses, and the files it changes."""
+"""Predicts the next start of one partition directory (its log, its lost records, and its changed files)."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -33,7 +33,7 @@ from kcheck.records.batch import HEADER, incomplete_batch
 from kcheck.segments.batches_after_damage import intact_batches, only_zeros
 from kcheck.segments.header_columns import HeaderColumns, HeaderReader
 from kcheck.startup import metadata_log as start_metadata
-from kcheck.startup.index import made_with, with_interval
+from kcheck.startup.index import made_with
 from kcheck.startup.inputs import Context, LoadInputs, unstable
 from kcheck.startup.log_loader import LogLoader
 from kcheck.startup.log_manager import is_metadata_log
@@ -44,9 +44,9 @@ from kcheck.startup.virtual_files import Folder, StartError, UnreadableFileError
 def start_partition(
     disk: Files, name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context, *, counts: bool = True
 ) -> PartitionPrediction:
-    """Return what the start makes of a partition directory, given its files.
+    """Return the prediction of a partition directory, given its files.
 
-    `counts`: the records of a directory that becomes a stray one are counted, not only named by their offsets.
+    `counts` is true if the records of a future stray directory are counted, not only named by their offsets.
     """
     try:
         folder = _folder(disk)
@@ -59,7 +59,7 @@ def start_folder(
     folder: Folder, name: str, directory: PartitionDirectory, inputs: LoadInputs, context: Context, *,
     counts: bool = True,
 ) -> PartitionPrediction:  # fmt: skip
-    """Return what the start makes of a partition directory with these files; it changes them in the folder."""
+    """Return the prediction of a partition directory with these files; the folder then has the changed files."""
     loader: LogLoader | None = None
     log: LoadedLog | None = None
     is_metadata = is_metadata_log(name, directory, context.release)
@@ -133,11 +133,11 @@ def _blocked_write(folder: Folder, topic_id: str | None, release: Release) -> st
 
 
 _EMPTIED = (DirectoryState.FUTURE, DirectoryState.DELETED)
-"""The states of directories that a broker may empty or delete as a whole."""
+"""The states of directories that a broker may empty or delete completely."""
 
 
 def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Context) -> bool:
-    """Return whether a future log replaces the current one: in the cluster metadata it already has."""
+    """Return whether a future log replaces the current one, as the cluster metadata has already done."""
     detector, promotes = context.stray_detector, context.release.promotes_future_logs
     if detector is None or topic_id is None or directory.state is not DirectoryState.FUTURE or not promotes:
         return False
@@ -146,9 +146,9 @@ def _promoted(directory: PartitionDirectory, topic_id: str | None, context: Cont
 
 def _with_topic_settings(folder: Folder, context: Context) -> Context:
     """Return the context with the settings of the topic, as far as the indexes show them."""
-    said = with_interval(folder, context.settings)
+    said = context.settings
     size = None if said.index_size_said else made_with(folder)
-    return context._replace(settings=said if size is None else said._replace(segment_index_bytes=size))
+    return context if size is None else context._replace(settings=said._replace(segment_index_bytes=size))
 
 
 def _folder(disk: Files) -> Folder:
@@ -212,7 +212,7 @@ def _outcome(
 
 
 def _removed(log: LoadedLog, loader: LogLoader, inputs: LoadInputs) -> LostRecords | None:
-    """Return the records that the start truncates or deletes, and those above a log end that is too low."""
+    """Return the records that the broker truncates or deletes, and the records above a log end that is too low."""
     losses = [cut_loss(loader.folder.disk, cut, inputs.high_watermark) for cut in log.cuts]
     if not loader.deleted:
         last = loader.segments[log.bases[-1]]
@@ -263,7 +263,7 @@ _COUNTED_SIZE_MAX = 64 << 20
 
 
 def held_loss(disk: Files, log: LoadedLog, *, counts: bool) -> LostRecords | None:
-    """Return every record in a directory that the start leaves as it is; None if it has none."""
+    """Return every record in a directory that the broker does not change; None if it has none."""
     sizes = disk.entries().sizes
     size = sum(size for name, size in sizes.items() if name.endswith(".log"))
     if counts and size <= _COUNTED_SIZE_MAX:
@@ -311,10 +311,10 @@ class _BatchCount:
             self._below += int(below.sum(dtype=np.int64))
 
     def take_rest(self, header: bytes, cut: LogCut, end: Offset, size: int) -> None:
-        """Count the records of the last `size` bytes of a file, where no batch is; `header` is empty if all are zeros.
+        """Count the records in the last `size` bytes of a file, which have no batch.
 
-        A complete header names them. Otherwise the next segment, or the high watermark, shows up to which offset there
-        were some. Nothing is missing if the next segment begins where the batches end.
+        `header` is empty if all bytes are zeros. A complete header names the records. Otherwise the next segment, or
+        the high watermark, bounds their offsets. Nothing is missing if the next segment begins where the batches end.
         """
         last = cut.base_offset + RELATIVE_OFFSET_MAX if cut.next_base is None else cut.next_base - 1
         torn = incomplete_batch(header, remaining=size, low=end, high=last)

@@ -1,7 +1,8 @@
-"""The producer state that a start rebuilds from the log: Log.rebuildProducerState 2.0, UnifiedLog to 4.3.1.
+"""Rebuilds the producer state from the log when the broker starts.
 
-Up to 1.1 a load calls Log.loadProducerState, and a recovery has a loop of its own. Each function returns how many bytes
-the broker reads.
+The methods are Log.rebuildProducerState 2.0 and UnifiedLog to 4.3.1. In 1.1 and earlier a load calls
+Log.loadProducerState, and a recovery has a loop of its own. Each function returns the number of bytes that the broker
+reads.
 """
 
 from bisect import bisect_right

@@ -57,7 +57,7 @@ _PRODUCER_COUNT_MAX = 1000
 class Producers:
     """The producers, and the snapshots in the directory.
 
-    `map_end` is the offset up to which the state is known. `certain` is False where the state depends on the clock: a
+    `map_end` is the offset up to which the state is known. `certain` is False if the state depends on the clock, as a
     producer of a snapshot may have expired.
     """
 
@@ -154,7 +154,7 @@ class Producers:
         self._snapshot_end = self.map_end = start
 
     def _read(self, name: str) -> Sequence[Producer] | None:
-        """Return the producers of a snapshot, None where the broker deletes it; StartError where the start fails."""
+        """Return the producers of a snapshot; None if the broker deletes it; StartError if the broker fails on it."""
         reads = producer_snapshot.broker_reads(self._folder.read_whole(name), self.release)
         if reads.error not in (None, producer_snapshot.CORRUPT):
             raise StartError(f"{reads.error}: {name} cannot be read")
@@ -184,9 +184,10 @@ def follow(
     states: ProducerStates | ProducerReplay,
     aborted: list[AbortedTxn],
 ) -> tuple[int, str | None]:
-    """Append some batches of a window to the state; return the last row, and why the broker reads none after it.
+    """Append some batches of a window to the state.
 
-    Aborted transactions go into `aborted`. StartError where the start aborts.
+    Return the last row, and why the broker reads no batch after it. Aborted transactions go into `aborted`. StartError
+    if the broker aborts.
     """
     rows = rows[columns.producer_id[rows] > _NO_PRODUCER_ID]
     if not rows.size:
@@ -226,7 +227,7 @@ def ends_start(segment: Segment) -> Iterator[None]:
 
 
 def _append_together(columns: HeaderColumns, rows: Array, states: ProducerStates | ProducerReplay) -> bool:
-    """Append a long run of batches at once if no transaction can end the start; return whether that was done."""
+    """Append a long run of batches at once, if no transaction can fail; return whether that was done."""
     if len(rows) < _RUN_COUNT_MIN:
         return False
     ids = columns.producer_id[rows].astype(np.int64)

@@ -1,7 +1,7 @@
-"""The recovery of one segment, window by window: LogSegment.recover 0.10.2 to 4.3.1.
+"""The recovery of one segment, window by window (LogSegment.recover 0.10.2 to 4.3.1).
 
-The broker reads batches until one is not valid. It rebuilds both indexes, the transaction index, the epochs and the
-producers on the way, and truncates the file after the last valid batch.
+The broker reads batches until one is not valid. On the way it rebuilds both indexes, the transaction index, the epochs
+and the producers. Then it truncates the file after the last valid batch.
 """
 
 from bisect import bisect_right
@@ -36,10 +36,10 @@ class SegmentOverflowError(Exception):
 
 
 class Recovered(NamedTuple):
-    """What a recovery did."""
+    """The effects of a recovery."""
 
     cut: int
-    """How many bytes it removed from the end of the file."""
+    """Number of bytes removed from the end of the file."""
     why: str | None
     """The reason why the batches end there; None where nothing was removed."""
 
@@ -47,11 +47,11 @@ class Recovered(NamedTuple):
 class _Indexes:
     """Both indexes while the recovery builds them."""
 
-    def __init__(self, segment: Segment) -> None:
+    def __init__(self, segment: Segment, interval: int) -> None:
         segment.offset_index.reset()
         segment.time_index.reset()
         self._segment = segment
-        self._interval = segment.context.settings.index_interval_bytes
+        self._interval = interval
         self._offsets: list[Array] = []
         self._positions: list[Array] = []
         self._timestamps: list[Array] = []
@@ -81,7 +81,7 @@ class _Indexes:
         return (stop, None) if failure is None else (end, failure)
 
     def _rows(self, columns: HeaderColumns, stop: int) -> Array:
-        """Return the rows that get an entry: more than index.interval.bytes after the entry before."""
+        """Return the rows that get an index entry, which are more than index.interval.bytes after the entry before."""
         positions = columns.position[:stop].tolist()
         rows: list[int] = []
         at = bisect_right(positions, self._last_position + self._interval)
@@ -149,7 +149,7 @@ class _Indexes:
         self._last_position, self._last_offset = int(columns.position[rows[-1]]), int(offsets[-1])
 
     def _keys(self, columns: HeaderColumns, rows: Array) -> Array:
-        """Return the offsets for the index: those of the last records, in 1.1 and earlier those of the first."""
+        """Return the offsets for the index, from the last records of batches (1.1 and earlier: the first records)."""
         by_last = self._segment.context.release.splits_segments
         return columns.last_offset[rows] if by_last else self._segment.first_offsets(columns, rows)
 
@@ -189,9 +189,9 @@ def _joined(parts: list[Array]) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
-def build_indexes(segment: Segment) -> None:
+def build_indexes(segment: Segment, interval: int) -> None:
     """Build both indexes of a segment without a check of its batches (LogSegment.appendFromFile)."""
-    indexes = _Indexes(segment)
+    indexes = _Indexes(segment, interval)
     for columns, _ in segment.windows(0):
         failure = indexes.take(columns, len(columns.position))[1]
         if failure is not None:
@@ -202,13 +202,13 @@ def build_indexes(segment: Segment) -> None:
         raise StartError(f"InvalidOffsetException: {error}") from error
 
 
-def recover(segment: Segment, producers: Producers, epochs: EpochCache | None) -> Recovered:
+def recover(segment: Segment, producers: Producers, epochs: EpochCache | None, *, interval: int) -> Recovered:
     """Rebuild the indexes of a segment, and truncate it after its last valid batch.
 
-    `epochs` is None where the release does not update them. OffsetOrderError, SegmentOverflowError and StartError stand
-    for what the broker throws.
+    `epochs` is None if the release does not update them. `interval` is index.interval.bytes. OffsetOrderError,
+    SegmentOverflowError and StartError replace the broker's exceptions.
     """
-    indexes = _Indexes(segment)
+    indexes = _Indexes(segment, interval)
     segment.write_transactions(())
     aborted: list[AbortedTxn] = []
     size, valid_size, why = segment.size, 0, None

@@ -38,7 +38,7 @@ class BatchEntry(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """What a search from a position returns."""
+    """The result of a search from a position."""
 
     batch: BatchEntry | None
     """The batch, None without one."""
@@ -47,14 +47,14 @@ class SearchResult(NamedTuple):
 
 
 def _as_messages(columns: HeaderColumns) -> HeaderColumns:
-    """Return batches of magic 2 as a release without magic 2 sees them: as messages with a wrong CRC."""
+    """Return batches of magic 2 as a release without magic 2 sees them, as messages with a wrong CRC."""
     unknown = columns.magic >= 2
     valid = None if columns.valid is None else columns.valid & ~unknown
     return columns._replace(last_offset=np.where(unknown, columns.base_offset, columns.last_offset), valid=valid)
 
 
 class Segment:
-    """One segment. It opens its indexes at their first use, and creates those that are missing."""
+    """One segment. It opens its indexes at their first use, and creates missing ones."""
 
     def __init__(self, folder: Folder, base: int, context: Context, *, suffix: str = "", new: bool = False) -> None:
         """Open the `.log`, or create it; `new`: as the active segment, which may be preallocated."""
@@ -114,7 +114,7 @@ class Segment:
         return self._time_index
 
     def open_indexes(self) -> None:
-        """Open both indexes, or create those that are missing."""
+        """Open both indexes, or create missing ones."""
         _ = self.offset_index, self.time_index
 
     def in_range(self, offset: int) -> bool:
@@ -124,9 +124,9 @@ class Segment:
     def windows(
         self, position: int, *, end: int | None = None, verify: bool = False
     ) -> Iterator[tuple[HeaderColumns, HeaderReader]]:
-        """Yield the batches from a position on, with the reader, which knows where they end and why.
+        """Yield the batches after a position, with the reader, which has their end and its reason.
 
-        Positions count from the start of the segment, even where that is a part of a file.
+        Positions count from the beginning of the segment, even if it is a part of a file.
         """
         content = self.folder.files[self.log_name]
         end = self.size if end is None else end
@@ -159,9 +159,10 @@ class Segment:
             raise StartError(f"KafkaException: {self.log_name} ends inside the header of a batch")
 
     def search(self, offset: int, position: int | None = None, *, to_end: bool = False) -> SearchResult:
-        """Return the batch that FileRecords finds for an offset: searchForOffsetWithSize, from 4.1 ...FromPosition.
+        """Return the batch that FileRecords finds for an offset (searchForOffsetWithSize, in 4.1 and later
+        ...FromPosition).
 
-        `to_end`: read on to the last batch.
+        With `to_end` it continues to the last batch.
         """
         start = max(self.offset_index.lookup(offset), 0) if position is None else position
         entry: BatchEntry | None = None
@@ -180,7 +181,7 @@ class Segment:
     def _decoded(self, columns: HeaderColumns, offset: int) -> HeaderColumns:
         """Return the batches with the first offsets of compressed messages of magic 0 and 1 (4.0 and later).
 
-        Such a broker decompresses them up to the end of the search, and fails on those that it cannot.
+        These brokers decompress messages up to the end of the search, and fail on messages that they cannot decompress.
         """
         if not self.context.release.decodes_wrappers_in_search or int(columns.magic.min()) >= 2:
             return columns

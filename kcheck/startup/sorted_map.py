@@ -1,4 +1,4 @@
-"""A map with ascending keys, as ConcurrentSkipListMap: segments by base offset, producer snapshots by offset."""
+"""A map with ascending keys, as ConcurrentSkipListMap (segments by base offset, producer snapshots by offset)."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, MutableMapping
@@ -47,7 +47,7 @@ class SortedMap(MutableMapping[int, V]):
 
 
 class Snapshots:
-    """File names by the offset that they start with; `unnumbered` are those that start with none.
+    """File names by their leading offset; `unnumbered` are names without one.
 
     Of several names with one offset the last counts, and after its removal the next.
     """
@@ -78,7 +78,7 @@ class Snapshots:
         return max(self._names[offset])
 
     def add(self, name: str) -> None:
-        """Add a name; one that is known stays."""
+        """Add a name; a known name stays."""
         offset = offset_of(name)
         if offset is None:
             self.unnumbered.add(name)

@@ -27,10 +27,10 @@ class _BatchRange(NamedTuple):
     """The position after the last batch in the old segment."""
 
 
-def split(segment: Segment, segments: SortedMap[Segment]) -> int | None:
-    """Replace a segment by several; return its base offset where none of them has it.
+def split(segment: Segment, segments: SortedMap[Segment], *, interval: int) -> int | None:
+    """Replace a segment by several; return its base offset if no new segment has it.
 
-    StartError where the broker cannot split it.
+    `interval` is index.interval.bytes. StartError if the broker cannot split it.
     """
     end = segment.next_offset()
     if end <= segment.base or segment.in_range(end - 1):
@@ -56,7 +56,7 @@ def split(segment: Segment, segments: SortedMap[Segment]) -> int | None:
         name = log_name(part.base)
         folder.put(name, content._replace(size=size, begin=content.begin + part.begin, filled=size))
         new_segment = Segment(folder, part.base, context)
-        (build_indexes if context.release.splits_batch_by_batch else _index_pieces)(new_segment)
+        (build_indexes if context.release.splits_batch_by_batch else _index_pieces)(new_segment, interval)
         segments[part.base] = new_segment
     replaced = any(part.base == segment.base for part in parts)
     return segment.base if known and not replaced else None
@@ -77,7 +77,7 @@ class _Piece(NamedTuple):
     """The last offset of the batch with the largest timestamp."""
 
 
-def _index_pieces(segment: Segment) -> None:
+def _index_pieces(segment: Segment, interval: int) -> None:
     """Build both indexes with at most one entry a piece (LogSegment.appendChunkFromFile in 3.9.0 and earlier)."""
     offsets: list[tuple[int, int]] = []
     times: list[tuple[int, int]] = []
@@ -85,7 +85,7 @@ def _index_pieces(segment: Segment) -> None:
     for piece in _pieces(segment):
         if piece.timestamp > largest[0]:
             largest = (piece.timestamp, piece.offset)
-        if since > segment.context.settings.index_interval_bytes:
+        if since > interval:
             if offsets and piece.last_offset <= offsets[-1][0]:
                 raise StartError(
                     f"InvalidOffsetException: {segment.log_name} is out of order at position {piece.position}"

@@ -1,4 +1,7 @@
-"""What a load does with the files of an unfinished swap, before it opens a segment (LogLoader.load; Log up to 2.8)."""
+"""The steps of a load with the files of an unfinished swap, before it opens a segment.
+
+The class is LogLoader (method load), and Log in 2.8 and earlier.
+"""
 
 from kcheck.core.start.startup import first_pass, offset_of, replaced_by_swaps
 from kcheck.model.java import LONG_MAX, LONG_MIN
@@ -34,7 +37,7 @@ def rename_swaps(folder: Folder, context: Context) -> list[str]:
 
 
 def delete_swapped_indexes(folder: Folder, context: Context) -> tuple[int, ...]:
-    """Remove leftovers, and the indexes that swaps replace, as up to 2.8; return the base offsets of the swaps."""
+    """Remove leftovers and replaced indexes as in 2.8 and earlier; return the base offsets of the swaps."""
     release = context.release
     logs: set[int] = set()
     first: int | None = None

@@ -1,4 +1,4 @@
-"""The logs that the next start loads unchanged: their prediction follows from the view, without a simulated load.
+"""The logs that the next start loads unchanged. Their view gives the prediction without a simulated load.
 
 After a clean shutdown nearly every log is one of these. All others go through `startup/log_loader.py`, which gives the
 same answer for these.
@@ -37,15 +37,15 @@ _FIXED = (LEADER_EPOCHS, PARTITION_METADATA)
 def unchanged_prediction(
     disk: Files, name: str, directory: PartitionDirectory, view: PartitionView, inputs: LoadInputs, context: Context
 ) -> PartitionPrediction | None:
-    """Return what the start makes of a log that it loads unchanged; None of every other, and where that is not certain.
+    """Return the prediction of a log that the broker loads unchanged; None if that is not certain.
 
-    In 3.0 and later a start loads a log unchanged if all of these hold:
+    A broker of 3.0 and later loads a log unchanged if all of these hold:
     - the last shutdown was clean;
     - the directory has only intact segments, snapshots of their base offsets and of the log end, epochs and topic id;
     - the last index leads to the log end over batches with increasing offsets;
     - the epochs increase;
-    - the broker can read the snapshot at the log end, which the shutdown wrote, or there is no snapshot at all;
-    - the metadata of the cluster, if there are any, place the replica here.
+    - the broker can read the snapshot at the log end, which the shutdown wrote, or there is no snapshot;
+    - the metadata of the cluster, if there is any, places the replica here.
 
     As in every load, the indexes of the last segment get their full size. The broker removes epochs without a record
     and snapshots up to the log start, and writes empty snapshots where there are none. `view` must be complete.
@@ -53,7 +53,7 @@ def unchanged_prediction(
     release, settings = context.release, context.settings
     # Earlier releases cut the epochs at the first segment too, which is not done here.
     plain = inputs.clean and release.cuts_epochs_at_log_start_checkpoint and release.epoch_cache
-    plain = plain and (inputs.log_start is None or not settings.remote_storage)
+    plain = plain and not settings.of_topic and (inputs.log_start is None or not settings.remote_storage)
     if not plain or directory.state is not DirectoryState.CURRENT or _may_move(directory, view, context):
         return None
     if view.index_size is None or view.log_end_offset is None:
@@ -122,7 +122,7 @@ def _snapshot(offset: int) -> str:
 
 
 def _epochs(view: PartitionView, inputs: LoadInputs, end: Offset, release: Release) -> tuple[EpochEntries, bool] | None:
-    """Return the epochs, and whether their file changes; None if no broker writes such a file."""
+    """Return the epochs, and whether their file changes; None if no broker writes this file."""
     file = view.epochs
     if file is None or file.reads is None or file.reads.value is None or file.parsed.defects:
         return None
@@ -145,7 +145,7 @@ def _has_topic(view: PartitionView, context: Context) -> bool:
 
 
 def _may_move(directory: PartitionDirectory, view: PartitionView, context: Context) -> bool:
-    """Return whether by the metadata of the cluster no broker serves the replica, or the start can promote it."""
+    """Return whether the metadata places the replica on no broker, or whether the broker can promote it."""
     detector, zookeeper = context.stray_detector, context.zookeeper
     if zookeeper is not None and zookeeper.unserved(directory.topic, directory.partition, view.topic_id):
         return True
@@ -172,7 +172,7 @@ def _resized(disk: Files, view: PartitionView, context: Context) -> list[str] | 
 
 
 def _open_transaction(disk: Files, start: int, end: Offset, snapshots: list[Offset], release: Release) -> bool | None:
-    """Return whether the snapshot at the log end has an open transaction; None if the start would read the log."""
+    """Return whether the snapshot at the log end has an open transaction; None if the broker would read the log."""
     if not snapshots or 0 < end == start:
         return False
     if snapshots[-1] != end or end <= start:
@@ -184,7 +184,7 @@ def _open_transaction(disk: Files, start: int, end: Offset, snapshots: list[Offs
 
 
 def _sane_transactions(disk: Files, bases: Iterable[Offset], release: Release) -> bool:
-    """Return whether no transaction index makes the broker recover its segment, or fails the start."""
+    """Return whether no transaction index makes the broker recover its segment, or fail."""
     for base in bases:
         entries = transaction_index.broker_reads(disk.read_whole(segment_prefix(base) + _TRANSACTIONS), release).value
         if entries is None or any(entry.last_offset < base for entry in entries):

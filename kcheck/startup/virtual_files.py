@@ -1,4 +1,4 @@
-"""The files of a partition directory during a simulated start: every write stays in memory."""
+"""The files of a partition directory during a simulated start. Every write stays in memory."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ SNAPSHOT = ".snapshot"
 
 
 class StartError(Exception):
-    """The start fails: that of the broker, or that of the log dir where `offline` is set. The message says why."""
+    """The broker does not start; where `offline` is set, only the log dir fails. The message gives the reason."""
 
     def __init__(self, reason: str, *, offline: bool = False) -> None:
         """Take the reason."""
@@ -24,7 +24,7 @@ class StartError(Exception):
 
 
 class UnseenError(StartError):
-    """kcheck cannot read a file. The broker may be able to: the outcome of the partition is not known."""
+    """kcheck cannot read a file, but perhaps the broker can. The outcome of the partition is not known."""
 
     def __init__(self, reason: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
         """Take the reason, and its cause."""
@@ -42,7 +42,7 @@ class UnreadableFileError(StartError):
 
 
 def failed(name: str, error: str, release: Release) -> UnreadableFileError:
-    """Return what follows from a file of a partition that the broker cannot read."""
+    """Return the consequence of a file of a partition that the broker cannot read."""
     failure = failed_read(name, error, release)
     return UnreadableFileError(
         failure.reason, offline=failure.outcome is Outcome.OFFLINE, fails_later=failure.fails_later
@@ -50,7 +50,7 @@ def failed(name: str, error: str, release: Release) -> UnreadableFileError:
 
 
 class DirectoryError(StartError):
-    """The start opens, writes or removes a file, but a directory has its name: an IOException in Java."""
+    """The broker opens, writes or removes a file, but a directory has its name, which is an IOException in Java."""
 
     def __init__(self, name: str, what: str, *, offline: bool) -> None:
         """Take the name, and what has it."""
@@ -60,19 +60,19 @@ class DirectoryError(StartError):
 class Folder:
     """The regular files of one directory, by name.
 
-    `directories` are the directories with the name of a file, each with whether it is empty. A start lists files only,
-    and fails when it opens one of these. Up to 0.11 that aborts the start, see `fails_offline`. `loops` are links that
-    lead to themselves: they are like empty directories, but File.exists is false for them.
+    `directories` are the directories with the name of a file, each with whether it is empty. The broker lists files
+    only, and fails when it opens one of these. In 0.11 and earlier that aborts the broker, see `fails_offline`. `loops`
+    are links that lead to themselves. They are like empty directories, but File.exists is false for them.
     """
 
     fails_offline = True
-    """True if an IOException takes the log dir offline; otherwise it aborts the start."""
+    """True if an IOException takes the log dir offline; otherwise it aborts the broker."""
 
     def __init__(
         self, disk: Files, files: Mapping[str, Content], directories: Mapping[str, bool] | None = None,
         loops: Iterable[str] = (),
     ) -> None:  # fmt: skip
-        """Take the files before the start, and those on disk, which hold their bytes."""
+        """Take the initial files, and the files on disk, which hold their bytes."""
         self.disk = disk
         self.loops: frozenset[str] = frozenset(loops)
         self.directories: dict[str, bool] = {**(directories or {}), **dict.fromkeys(self.loops, True)}
@@ -80,7 +80,7 @@ class Folder:
         self._before = dict(files)
         self._origins = {name: name for name in files}
         self.snapshots: Snapshots = Snapshots(name for name in files if name.endswith(SNAPSHOT))
-        """The producer snapshots, kept sorted: a recovery needs them before each segment."""
+        """The producer snapshots, sorted, as a recovery needs them before each segment."""
 
     def __contains__(self, name: str) -> bool:
         """Return whether there is a file of this name."""
@@ -144,11 +144,15 @@ class Folder:
         return data.ljust(size, b"\0")
 
     def before_start(self, name: str) -> Content | None:
-        """Return the file before the start, None without one."""
+        """Return the initial file; None without one."""
         return self._before.get(name)
 
+    def as_before(self) -> "Folder":
+        """Return the files before any change."""
+        return Folder(self.disk, self._before)
+
     def changes(self) -> Changes:
-        """Return what the start did to the files."""
+        """Return the changes of the files."""
         renamed = {name: origin for name, origin in self._origins.items() if name != origin}
         removed = self._before.keys() - self.files.keys() - set(renamed.values())
         created = self.files.keys() - self._before.keys() - renamed.keys()

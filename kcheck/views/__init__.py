@@ -1,4 +1,4 @@
-"""Turns paths into views: the values of log dirs, partitions and files that the rules see.
+"""Turns paths into views, which are the values of log dirs, partitions and files that the rules see.
 
 In: the arguments of a command. Out: `LogDirView`, `PartitionView` and `FileView` (see `model/views.py`), the metadata
 of clusters, and findings about files that cannot be read. `rules` decide whether a view is healthy.
@@ -23,7 +23,7 @@ of clusters, and findings about files that cannot be read. `rules` decide whethe
 14. `zookeeper_elections`: Which partitions got a leader uncleanly, according to these files?
 15. `zookeeper_topics`: Which ids did topics have, according to these files?
 16. `host_facts`: What may the broker's user do with its files, and what does its machine still give?
-17. `controller_settings`: What do the settings of controllers say of elections?
+17. `controller_settings`: Which settings do controllers have for elections?
 18. `broker_facts`: Which settings, log dirs and metadata does a broker start with?
 19. `rescue_nodes`: What is on the disks of the nodes of a cluster that lost its controllers?
 """

@@ -1,4 +1,4 @@
-"""Reads what the premises of a start are judged by: the settings, log dirs and metadata of one broker."""
+"""Reads the facts for the premises of a next start (the settings, log dirs and metadata of one broker)."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -52,9 +52,9 @@ def broker_facts(
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
-    `written` are the bytes that the start adds to each log dir, by real path; None if its machine is another one.
-    `sees_host`: whether owners and modes of files are to be looked at. `without` are log dirs in log.dirs that are
-    given up, `added` those that it will name, first of all that with the metadata log.
+    `written` are the bytes that the broker adds to each log dir, by real path; None if its machine is another one. With
+    `sees_host` owners and modes of files are looked at. `without` are log dirs in log.dirs that are given up. `added`
+    are log dirs that it will name, with the metadata log's first.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
     path, settings, every, is_elsewhere = _settings(targets, given, config)
@@ -137,7 +137,7 @@ def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Itera
 
 
 def _of_another_disk(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[int]:
-    """Yield the controllers whose settings lead to the disk of another node: they do not start."""
+    """Yield the controllers whose settings lead to another node's disk, so that they do not start."""
     for number, (_, said) in settings.items():
         named = java_int(said.get("node.id", "").strip())
         if named not in (None, number):
@@ -147,13 +147,13 @@ def _of_another_disk(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> I
 def _foreign(
     copies: Mapping[str, tuple[MetadataCopy, ...]], own: Container[str], clusters: Iterable[PremiseEvidence]
 ) -> list[MetadataCopy]:
-    """Return the copies that the user names as those of the broker's cluster, and that are of another one."""
+    """Return the copies that the user names for the broker's cluster, but that belong to another one."""
     named = {evidence.path for evidence in clusters}
     return [copy for cluster, rows in copies.items() if cluster not in own for copy in rows if copy.path in named]
 
 
 def _of_another_cluster(copies: Iterable[MetadataCopy], own: int | None) -> Iterator[int]:
-    """Yield the controllers whose disk has another cluster id: the others answer them INCONSISTENT_CLUSTER_ID."""
+    """Yield the controllers whose disk has another cluster id. The others answer them INCONSISTENT_CLUSTER_ID."""
     for copy in copies:
         if copy.node_id is not None and copy.node_id != own:
             yield copy.node_id
@@ -173,7 +173,7 @@ def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int
 
 
 def _placed(copy: LostCopy) -> LostCopy:
-    """Return a log dir without metadata log, with what the settings next to it say."""
+    """Return a log dir without metadata log, with the settings next to it."""
     tree = tree_of(copy.path)
     path = beside({tree.real(copy.path): Target(TargetKind.LOG_DIR, copy.path, copy.node_id, tree=tree)})
     if path is None:
@@ -209,9 +209,9 @@ def _has_topics(zookeeper: ZookeeperCopy | None) -> TypeGuard[ZookeeperCopy]:
 
 
 def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapping[str, str]) -> str | None:
-    """Return the log dir for the metadata log: metadata.log.dir, else the first of log.dirs."""
+    """Return the log dir for the metadata log, which is metadata.log.dir, or else the first of log.dirs."""
     own = settings.get("metadata.log.dir", "").strip()
-    of_setting = (place for place in reversed(named) if own in (place, place[-len(own) :]))
+    of_setting = (place for place in reversed(named) if place == own or place.endswith(f"/{own}"))
     place = next(of_setting if own else iter(named), None)
     return None if place is None else paths[real_path(place)]
 
@@ -240,7 +240,7 @@ def _log_dir(
 
 
 def _mode(settings: Mapping[str, str] | None, log_dirs: Iterable[LogDirFacts], release: Release) -> Mode:
-    """Return where the cluster keeps its metadata: by the settings, else by the version of meta.properties."""
+    """Return the place of the cluster's metadata, by the settings, or else by the version of meta.properties."""
     if settings is not None and release.has_kraft and not release.is_kraft_only:
         return Mode.KRAFT if settings.get("process.roles", "").strip() else Mode.ZOOKEEPER
     versions = (java_int(row.identity.get("version", "")) for row in log_dirs if row.identity is not None)

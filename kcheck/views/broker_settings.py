@@ -1,4 +1,4 @@
-"""The broker settings for a simulated start: from a server.properties and from `-D KEY=VALUE`."""
+"""The broker settings for a simulated start, from a server.properties and from `-D KEY=VALUE`."""
 
 from collections.abc import Mapping
 
@@ -15,8 +15,8 @@ _ALIKE = 0.85
 def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], release: Release) -> Settings:
     """Return the settings from `config`, or from a server.properties among the paths; `KEY=VALUE` overrides them.
 
-    Without one, that of the first broker counts that is next to its log dirs. UsageError: an unreadable file, an
-    invalid value, or a mistyped name.
+    Without either, the first broker with a server.properties next to its log dirs counts. UsageError for an unreadable
+    file, an invalid value, or a mistyped name.
     """
     from_files = of_file(_named_properties(paths, config))
     said: dict[str, str] = {}
@@ -40,7 +40,7 @@ def _named_properties(paths: list[str], config: str | None) -> Mapping[str, str]
 
 
 def _known(name: str) -> str:
-    """Return the name of a setting: any name except a mistyped one."""
+    """Return the name of a setting; UsageError for a mistyped one."""
     if name not in SETTINGS:
         from difflib import get_close_matches  # only for a name that kcheck does not use
 

@@ -1,7 +1,7 @@
-"""Reads what the settings of controllers say of elections: it is in no metadata, but in their server.properties.
+"""Reads the settings of controllers for elections, which are in their server.properties, not in metadata.
 
-A KRaft controller decides by its own file, one with ZooKeeper, which is any broker, likewise (ControllerServer 3.3 to
-4.3.1, KafkaController 0.8.2 to 3.9).
+A KRaft controller decides by its own file (ControllerServer 3.3 to 4.3.1). With ZooKeeper any broker can be the
+controller, and does the same (KafkaController 0.8.2 to 3.9).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,8 +23,8 @@ def controller_settings(
 ) -> Mapping[str, Mapping[str, str]]:
     """Return the given settings of nodes that can be the controller, by path.
 
-    They are `config`, and settings that name the log dirs of targets and of the metadata that the user names, or that
-    lie next to them. A value that a config provider has is missing.
+    They come from `config`, or they name a log dir of targets or of the given metadata, or are next to it. A value from
+    a config provider is missing.
     """
     return {
         path: said
@@ -34,7 +34,7 @@ def controller_settings(
 
 
 def with_settings(image: ClusterImage, seen: Mapping[str, Mapping[str, str]]) -> ClusterImage:
-    """Return metadata with `controller_settings`; of several that differ, the one that elects uncleanly counts."""
+    """Return metadata with `controller_settings`; if several differ, settings with unclean elections count."""
     if not seen:
         return image
     first = next(iter(seen.values()))
@@ -45,7 +45,7 @@ def with_settings(image: ClusterImage, seen: Mapping[str, Mapping[str, str]]) ->
 
 
 def settings_of_copies(paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
-    """Return the `controller_settings` that lie next to copies of the metadata log, by their directories."""
+    """Return the `controller_settings` next to copies of the metadata log, by their directories."""
     return controller_settings(Target(TargetKind.PARTITION, path, tree=tree_of(path)) for path in paths)
 
 
@@ -69,7 +69,7 @@ def _targets_of(named: Iterable[str]) -> Iterator[Target]:
 
 
 def _beside(tree: Tree, log_dir: str, folder: str | None) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the server.properties near a log dir of a node that lists it, or that has the id of its node, by path."""
+    """Yield each server.properties near a node's log dir that lists it, or has its node id, by path."""
     parent = split(log_dir)[0]
     for place in dict.fromkeys((parent if folder is None else folder, parent)):
         path = join(place, SERVER_PROPERTIES)

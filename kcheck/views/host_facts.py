@@ -1,4 +1,4 @@
-"""Reads what the machine of a broker decides: owners and modes of its files, its mounts, its limits."""
+"""Reads the facts of a broker's machine (owners and modes of its files, its mounts, its limits)."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
@@ -19,7 +19,7 @@ _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
 
 
 def with_rights(log_dirs: Iterable[tuple[LogDirFacts, tuple[str, ...]]]) -> tuple[LogDirFacts, ...]:
-    """Return the log dirs of one broker with what its user may not do there; with the names of their directories."""
+    """Return the log dirs of one broker with the missing rights of its user; given the names of their directories."""
     rows = tuple(log_dirs)
     tops = {row.path: rights_of(row.path) for row, _ in rows if _is_local(row)}
     files = {path: _seen(rights_of(path, name) for name in FILES_OF_LOG_DIR) for path in tops}
@@ -61,7 +61,7 @@ def _seen(places: Iterable[Rights | None]) -> tuple[Rights, ...]:
 
 
 def with_volumes(log_dirs: Iterable[LogDirFacts], written: Mapping[str, int]) -> Iterator[LogDirFacts]:
-    """Yield log dirs of this machine with their file systems; `written` is what the start adds, by real path."""
+    """Yield log dirs of this machine with their file systems; `written` are the bytes to add, by real path."""
     for row in log_dirs:
         yield (
             row._replace(volume=volume_of(row.path), written=written.get(real_path(row.path), 0))

@@ -1,4 +1,4 @@
-"""Reads a log dir: its small files, then its partitions one by one, in bounded memory."""
+"""Reads a log dir, first its small files, then its partitions one by one, in bounded memory."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -107,7 +107,10 @@ def open_log_dir(tree: Tree, path: str, broker_id: int | None, release: Release)
 
 
 def _is_marker(tree: Tree, path: str, unparseable: tuple[str, ...], release: Release) -> bool:
-    """Whether a directory counts as the mark of a clean stop: from 2.8 on an empty one, which the broker removes."""
+    """Return whether a directory counts as the clean shutdown marker.
+
+    2.8 and later accept an empty one, and remove it.
+    """
     is_blocked = release.removes_marker_first and CLEAN_SHUTDOWN in unparseable
     return is_blocked and tree.is_empty(join(path, CLEAN_SHUTDOWN))
 
@@ -120,7 +123,7 @@ class LogDirs:
         self.release = release
         self._opened: dict[tuple[str, int | None], LogDir] = {}
         self.trees: dict[str, Tree] = {}
-        """What each opened log dir is in."""
+        """The tree of each opened log dir."""
         self.remote: RemoteLogs | None = None
         """The remote logs of the command; None if nothing has asked for them."""
         self._copies: dict[tuple[str, int | None], MetadataCopy | None] = {}
@@ -140,11 +143,11 @@ class LogDirs:
         self.trees.setdefault(target.log_dir, target.tree)
 
     def hold_copy(self, copy: "MetadataCopy") -> None:
-        """Take a whole copy of the cluster's metadata that was read before."""
+        """Take a complete copy of the cluster's metadata that was read before."""
         self._copies[copy.path, copy.node_id] = copy if copy.decides else None
 
     def edited(self, edited: Mapping[str, LogDir]) -> "LogDirs":
-        """Return the log dirs that were opened, those of these paths as they are after edits."""
+        """Return the opened log dirs, with some of them, by path, after edits."""
         other = LogDirs(self.release)
         other.trees, other._copies = self.trees, self._copies
         other._opened = {key: edited.get(key[0], log_dir) for key, log_dir in self._opened.items()}
@@ -180,7 +183,7 @@ def partitions(
 
 
 def report_links(log_dir: LogDir, wanted: PartitionFilter) -> None:
-    """Report links named like partition directories that lead out of the log dir."""
+    """Report links named like partition directories that lead to another place than the log dir."""
     for name, directory in log_dir.links:
         if wanted.has(directory.topic, directory.partition):
             where = log_dir.view.where._replace(dir=name)

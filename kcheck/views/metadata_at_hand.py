@@ -1,4 +1,4 @@
-"""The metadata of a cluster at hand: those in the log dirs of a command, and those that the user names."""
+"""The given metadata of a cluster, in the log dirs of a command, or in paths that the user names."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -64,9 +64,10 @@ def _damaged(path: str, node_id: int | None, problem: MetadataProblem) -> LostCo
 
 
 def named_copies(paths: tuple[str, ...]) -> tuple[dict[str, tuple[MetadataCopy, ...]], tuple[LostCopy, ...]]:
-    """Return the copies that the user names, by cluster id, and the corrupt ones; a log dir that lost its own has none.
+    """Return the copies that the user names, by cluster id, and the corrupt ones.
 
-    UsageError: a path without metadata, or whose metadata is of no known cluster.
+    A log dir that lost its copy has none. UsageError for a path without metadata, or with metadata of an unknown
+    cluster.
     """
     copies: dict[str, tuple[MetadataCopy, ...]] = {}
     damaged = []
@@ -88,11 +89,11 @@ def image_at_hand(
     targets: Iterable[Target], named: tuple[str, ...], log_dirs: LogDirs, config: str | None = None,
     *, own_only: bool = False,
 ) -> ClusterImage | None:  # fmt: skip
-    """Return the newest metadata in the log dirs of targets and in more paths that the user names; None without any.
+    """Return the newest metadata in the log dirs of targets and in more named paths; None without any.
 
-    They are `with_settings` of the controllers, `config` among them. A path can also be of ZooKeeper; damaged metadata
-    say nothing. Those of another cluster than every log dir count, for a premise compares the ids. UsageError: a named
-    path without metadata, or with those of another cluster if `own_only`.
+    It is `with_settings` of the controllers, `config` among them. A path can also be from ZooKeeper. Corrupt metadata
+    does not count. Metadata of another cluster than every log dir counts, because a premise compares the ids.
+    UsageError for a named path without metadata, or with `own_only` for metadata of another cluster.
     """
     targets = tuple(targets)
     image = _image(targets, named, log_dirs, config, own_only=own_only)
@@ -128,7 +129,7 @@ def _image(
 def _by_kind(
     named: tuple[str, ...], targets: Sequence[Target], config: str | None
 ) -> tuple[list[ZookeeperCopy], tuple[str, ...]]:
-    """Return what the paths of ZooKeeper say, and the other paths."""
+    """Return the copies in the paths of ZooKeeper, and the other paths."""
     if not named:
         return [], ()
     from kcheck.views.zookeeper_copy import is_zookeeper, zookeeper_copy  # its formats: only if something is named

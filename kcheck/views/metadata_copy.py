@@ -1,4 +1,4 @@
-"""The metadata of a cluster, from the KRaft log of one node: a snapshot, and the log after it."""
+"""The metadata of a cluster, from the KRaft log of one node (a snapshot, and the log after it)."""
 
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
@@ -33,14 +33,14 @@ _NO_OP = b"\1\x14"
 _SMALL_SIZE_MAX = 1 << 20
 
 Observe = Callable[[MetadataReplay, str, Fields, int, int], None]
-"""Takes the replay after a record, and the record: its name, fields, offset and timestamp."""
+"""Takes the replay after a record, and the record (its name, fields, offset and timestamp)."""
 
 CopyIn = Callable[[LogDirView, str], MetadataCopy | None]
 """Returns the `complete_copy` in a directory of a log dir, by its name."""
 
 
 class Extent(NamedTuple):
-    """Which part of a log is replayed."""
+    """The part of a log that is replayed."""
 
     until: int | None = None
     """The last offset; None for all."""
@@ -70,7 +70,7 @@ def read_copy(
 
 
 def complete_copy(tree: Tree, path: str, node_id: int | None) -> MetadataCopy | None:
-    """Return the copy in a directory; None if it does not decide: corrupt, incomplete, or with unknown records."""
+    """Return the copy in a directory; None if it is corrupt, incomplete, or has unknown records."""
     try:
         copy = read_copy(tree, path, node_id)
     except UnreadableError:
@@ -183,9 +183,9 @@ class _CopyReader:
         return 0, 0
 
     def _replay_snapshot(self, name: str, *, has_state: bool) -> None:
-        """Read a snapshot, whose own offsets have no meaning; ValueError if it is incomplete.
+        """Read a snapshot; ValueError if it is incomplete.
 
-        That of offset 0 holds only what the node was formatted with.
+        Its own offsets have no meaning. The snapshot of offset 0 only has the formatting records of the node.
         """
         with self._files.open(name) as source:
             walk = Walk(source, verify=True)
@@ -236,7 +236,7 @@ class _CopyReader:
             return intact and reader.position == source.size
 
     def _note_epoch(self, epoch: int, offset: int, crc: int) -> None:
-        """Note the epoch of a batch: also below the snapshot, where a copy of another node may end."""
+        """Note the epoch of a batch, also below the snapshot, where a copy of another node may end."""
         if not self._epochs or self._epochs[-1].epoch != epoch:
             self._epochs.append(RaftEpoch(epoch, offset, crc))
 
@@ -263,7 +263,7 @@ class _CopyReader:
             return end, epoch, walk.position == source.size
 
     def _ends_at(self, name: str, base: int, end: int) -> bool:
-        """Return whether no complete batch follows the damage that begins at an offset of the last segment."""
+        """Return whether no complete batch follows the corruption that begins at an offset of the last segment."""
         from kcheck.segments.batches_after_damage import intact_batches  # numpy: loaded only for a damaged log
 
         with self._files.open(name) as source:
@@ -274,7 +274,7 @@ class _CopyReader:
         return later is None
 
     def _take(self, source: Source, batch: Batch, offset: int | None, from_offset: int = 0) -> None:
-        """Replay the records of a batch; `offset` means that of each, None for their own."""
+        """Replay the records of a batch; `offset` replaces their offsets, None keeps them."""
         for record in _records(source, batch):
             if batch.attributes & CONTROL:
                 self._take_control(record)

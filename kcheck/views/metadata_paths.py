@@ -1,4 +1,4 @@
-"""Finds the copies of a cluster's metadata in paths: of each log dir its `__cluster_metadata-0`, or that directory."""
+"""Finds the copies of a cluster's metadata in paths, which are the `__cluster_metadata-0` of log dirs."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -27,7 +27,7 @@ _SMALL_SIZE_MAX = 1 << 20
 
 
 class NodeIdentity(NamedTuple):
-    """What the meta.properties of a log dir says; a field is None where it does not tell."""
+    """The identity in the meta.properties of a log dir; a field is None if it is missing."""
 
     node_id: int | None = None
     """The node."""
@@ -51,11 +51,11 @@ class MetadataPath(NamedTuple):
     only: str | None = None
     """The one file that is read, a snapshot or a segment; None for all."""
     tree: Tree = LOCAL
-    """What the path is in."""
+    """The tree of the path."""
 
 
 def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
-    """Return the copies in the targets; UsageError if there are none, or if they are of two clusters."""
+    """Return the copies in the targets; UsageError without any, or if they are of two clusters."""
     paths = paths_of_clusters(targets)
     clusters = {path.cluster_id: path.path for path in paths if path.cluster_id is not None}
     if len(clusters) > 1:
@@ -65,7 +65,7 @@ def metadata_paths(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
 
 
 def paths_of_clusters(targets: Iterable[Target]) -> tuple[MetadataPath, ...]:
-    """Return the copies in the targets, of any clusters; UsageError if there are none."""
+    """Return the copies in the targets, of any clusters; UsageError without any."""
     targets = tuple(targets)
     paths = paths_beside(targets)
     if not paths:
@@ -125,7 +125,7 @@ def _of_target(target: Target) -> Iterator[MetadataPath]:
 
 
 def identity_of(tree: Tree, log_dir: str) -> NodeIdentity:
-    """Return what the meta.properties of a log dir says."""
+    """Return the identity in the meta.properties of a log dir."""
     try:
         identity = meta_properties.parse(
             tree.read_whole(join(log_dir, META_PROPERTIES), size_max=_SMALL_SIZE_MAX)

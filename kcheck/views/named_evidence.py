@@ -18,7 +18,7 @@ _BROKER = re.compile(rb"\[(?:Kafka|Broker|KafkaRaft)Server (?:id|nodeId)=([0-9]{
 _VERSION_SIZE_MAX = 60
 """The largest size of a hit at the border of two parts."""
 _LOG_SIZE_MAX = 64 << 20
-"""Number of bytes that are searched: of a plain log the last ones, of a compressed one the first ones."""
+"""Number of searched bytes, the last ones of a plain log, the first ones of a compressed one."""
 
 
 def of_config(path: str, broker_id: int | None = None) -> Iterator[Clue]:
@@ -32,7 +32,7 @@ def of_config(path: str, broker_id: int | None = None) -> Iterator[Clue]:
 
 
 class BrokerLogFacts(NamedTuple):
-    """What a broker's log says of the broker that wrote it."""
+    """The facts in a broker's log about its broker."""
 
     version: str | None = None
     """The version of the last start; None if the log has no start."""
@@ -57,13 +57,13 @@ def of_broker_log(path: str) -> Iterator[Clue]:
 
 
 def broker_log_facts(path: str) -> BrokerLogFacts:
-    """Return what a broker's log says of the broker, plain or .gz; UnreadableError if it cannot be read."""
+    """Return the facts in a broker's log about its broker, plain or .gz; UnreadableError if it cannot be read."""
     with tree_of(path).open(path, follow=True) as source:
         return facts_in(parts(source, max(0, source.size - _LOG_SIZE_MAX)))
 
 
 def facts_in(log: Iterable[bytes]) -> BrokerLogFacts:
-    """Return what the first bytes of a log say of its broker, given part by part."""
+    """Return the facts in the first bytes of a log about its broker, given part by part."""
     version, broker, left, kept = None, None, _LOG_SIZE_MAX, b""
     # Where the text ends early, what came before it counts.
     with suppress(*BROKEN_TEXT):

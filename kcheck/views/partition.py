@@ -1,4 +1,4 @@
-"""Reads a partition directory: its small files, its segments, and its log end."""
+"""Reads a partition directory (its small files, its segments, and its log end)."""
 
 from collections.abc import Iterator
 from functools import lru_cache, partial
@@ -38,7 +38,7 @@ from kcheck.segments.batches import TailStart, Walk, tail_start
 from kcheck.segments.gaps import Between, size_and_end
 
 _ALIKE_COUNT, _ALIKE_SIZE_MAX = 1024, 256
-"""Number and maximum size of small files in the cache: those of many partitions have the same bytes."""
+"""Number and maximum size of small files in the cache, as files of many partitions have the same bytes."""
 
 
 def read_partition(
@@ -47,8 +47,8 @@ def read_partition(
 ) -> tuple[PartitionView, tuple[Finding, ...]]:  # fmt: skip
     """Return the partition as it is on disk, and a finding per unreadable file.
 
-    `walk_all` reads every segment from its start; otherwise only the tail of the last one is read, with `ends` of each,
-    which shows the gaps.
+    `walk_all` reads every segment completely. Otherwise only the tail of the last one is read. `ends` also gives the
+    log end of each segment, which shows the gaps.
     """
     where = Location(where.broker_id, where.log_dir, where.dir, topic=directory.topic, partition=directory.partition)
     findings: list[Finding] = []
@@ -75,12 +75,7 @@ def read_partition(
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, error.why))
     first = segments[0].base_offset if segments else None
-    entries = () if epochs is None else tuple(epochs.parsed.value.entries)
-    tiered = is_tiered(offsets.log_start, first, entries, files or frozenset(), release)
-    tiered = tiered and directory.state is not DirectoryState.DELETED
-    start = (
-        None if files is None else log_start_offset(offsets.log_start, _loaded(files, first, release), tiered=tiered)
-    )
+    start = None if files is None else _log_start(directory.state, offsets, first, epochs, files, release)
     # A broker creates an empty segment at the log start in a directory without one.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(
@@ -111,22 +106,44 @@ def read_partition(
     return view, tuple(findings)
 
 
+def as_read_by(view: PartitionView, disk: Directory, offsets: CheckpointOffsets, release: Release) -> PartitionView:
+    """Return a view with the small files as another release reads them. Batches do not differ."""
+    with disk as folder:
+        small = partial(_small, folder, view.files - view.directories, view.where, [], release)
+        epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT) or view.epochs
+        metadata = small(PARTITION_METADATA, partition_metadata.FORMAT) or view.metadata
+    first = view.segments[0].base_offset if view.segments else None
+    start = _log_start(view.state, offsets, first, epochs, view.files, release)
+    end = view.log_end_offset if view.segments else start
+    return view._replace(epochs=epochs, metadata=metadata, log_start_offset=start, log_end_offset=end)
+
+
+def _log_start(
+    state: DirectoryState, offsets: CheckpointOffsets, first: Offset | None, epochs: FileView | None,
+    files: frozenset[str], release: Release,
+) -> Offset | None:  # fmt: skip
+    entries = () if epochs is None else tuple(epochs.parsed.value.entries)
+    tiered = is_tiered(offsets.log_start, first, entries, files, release)
+    tiered = tiered and state is not DirectoryState.DELETED
+    return log_start_offset(offsets.log_start, _loaded(files, first, release), tiered=tiered)
+
+
 def _is_in_the_way(name: str, directory: PartitionDirectory) -> bool:
-    """Return whether a directory has the name of a file, and a start meets it: KRaft's log lists directories too."""
+    """Return whether a directory has the name of a file and disturbs the broker. KRaft's log lists directories too."""
     if directory.topic == CLUSTER_METADATA and _is_removed(name):
         return True
     return parse_file(name).kind not in (FileKind.OTHER, *UNMODELLED_DIRECTORIES)
 
 
 def _is_removed(name: str) -> bool:
-    """Return whether a start removes a file of KRaft of this name, or fails on the name."""
+    """Return whether a KRaft node removes a file of this name when it starts, or fails on the name."""
     if name.endswith(SNAPSHOT_ENDINGS[0]):
         return parse_metadata_snapshot(name) is None
     return name.endswith(SNAPSHOT_ENDINGS) or name == f"{FileKind.QUORUM_STATE}{TEMPORARY}"
 
 
 def _is_in_place(name: str, directory: PartitionDirectory) -> bool:
-    """Whether a directory takes the place of a file that a broker opens; the start passes over leftovers of others."""
+    """Return whether a directory blocks a file that a broker opens; the broker ignores other leftovers."""
     file = parse_file(name)
     if file.kind in UNMODELLED_DIRECTORIES:
         return not (directory.topic == CLUSTER_METADATA and _is_removed(name))
@@ -134,7 +151,7 @@ def _is_in_place(name: str, directory: PartitionDirectory) -> bool:
 
 
 def _loaded(files: frozenset[str], first: Offset | None, release: Release) -> Offset | None:
-    """Return the base offset of the first segment that a start loads, after any interrupted compaction is completed."""
+    """Return the base offset of the first segment that the broker loads, after it completes a compaction."""
     swaps = [name for name in files if name.endswith(f".log{SWAP}")]
     kept = first_pass(files, release).swaps if swaps else ()
     bases = (offset_of(name) for name in swaps if name in kept)
@@ -233,7 +250,7 @@ def _segments(
 
 
 def _summary(tail: TailStart, source: Source, base: Offset) -> tuple[SegmentSummary, Batch | None, int | None]:
-    """Read a segment from its start or from its last valid index entry; only the start gives counts."""
+    """Read a segment completely, or from its last valid index entry, which gives no counts."""
     count, timestamp, last, rises = 0, -1, None, True
     walk = Walk(source, position=tail.position, window=tail.window)
     for batch in walk:

@@ -27,9 +27,9 @@ from kcheck.records.record import Record, read_records
 from kcheck.segments.batches import Walk
 
 _SAMPLE = 16
-"""How many partition directories of a log dir are read; they are spread over all."""
+"""Number of partition directories of a log dir that are read; they are spread over all."""
 _COORDINATOR_SAMPLE = 4
-"""How many partitions of each internal topic are read."""
+"""Number of partitions of each internal topic that are read."""
 _RECORDS_SIZE_MAX = 64 << 10
 """Number of bytes of a segment that are read for the versions of its records."""
 _BY_FILE = {
@@ -61,9 +61,9 @@ def sample(path: str, listing: Listing) -> list[str]:
 
 
 def of_partitions(tree: Tree, paths: Iterable[str], broker_id: int | None) -> Iterator[Clue]:
-    """Yield what the files of partitions say, each thing once.
+    """Yield the evidence in the files of partitions, each kind once.
 
-    A topic id proves more than all else: nothing more is read then.
+    A topic id proves more than everything else, so nothing more is read then.
     """
     clues: dict[EvidenceKind, Clue] = {}
     for path in paths:
@@ -115,7 +115,7 @@ def of_coordinators(tree: Tree, path: str, listing: Listing, broker_id: int | No
 
 
 def _of_coordinator(tree: Tree, path: str, topic: str) -> Iterator[tuple[EvidenceKind, str]]:
-    """Yield what the records at the beginning of the last segment say."""
+    """Yield the evidence in the records at the beginning of the last segment."""
     files = tree.directory(path)
     try:
         for base in segment_bases(files.entries().sizes)[-1:]:
@@ -131,7 +131,7 @@ def _of_coordinator(tree: Tree, path: str, topic: str) -> Iterator[tuple[Evidenc
 
 
 def _of_record(topic: str, record: Record) -> EvidenceKind | None:
-    """Return what the type of a record and the version of its value say."""
+    """Return the evidence in the type of a record and the version of its value."""
     kind = int.from_bytes(bytes(record.key or b"")[:2], "big", signed=True)
     version = int.from_bytes(bytes(record.value or b"")[:2], "big", signed=True)
     if topic == _TRANSACTIONS:

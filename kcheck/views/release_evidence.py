@@ -1,6 +1,6 @@
-"""Gathers evidence in log dirs for the release of their brokers; core/releases/release_evidence.py weighs it.
+"""Gathers evidence in log dirs for the release of their brokers. `core.releases` weighs it.
 
-It reads the names in a log dir, three small files, a few partition directories and the end of the metadata log.
+It reads the names in a log dir, three small files, a few partition directories, and the last part of the metadata log.
 """
 
 import re
@@ -47,7 +47,7 @@ from kcheck.views.targets import Target, TargetKind
 
 _SMALL_SIZE_MAX = 1 << 20
 _LOG_SIZE_MAX = 32 << 20
-"""A node takes a snapshot after 20 MiB of new records, so the end of its log holds all that the snapshot lacks."""
+"""Size of the end of a metadata log that is read. A node takes a snapshot after 20 MiB of new records."""
 _SNAPSHOT_SIZE_MAX = 4 << 20
 """A snapshot begins with the levels of features and the registrations of nodes."""
 _ZERO_SNAPSHOT = f"{0:020d}-{0:010d}.checkpoint"
@@ -63,10 +63,10 @@ _TOPICS = {str(kind): kind for kind in _OF_BROKERS}
 
 
 def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tuple[ReleaseRange, ...]:
-    """Return the releases that the files of each broker fit; nothing for files outside of a log dir.
+    """Return the releases that the files of each broker fit; empty for files outside of a log dir.
 
-    Settings that lie beside a log dir count as those that name it.
-    `named` comes from files that the user named: of the one broker, or of one of several.
+    Settings next to a log dir count like settings that name it. `named` comes from files that the user named, of the
+    one broker, or of one of several.
     """
     by_broker: dict[object, dict[str, list[Clue]]] = {}
     for target in targets:
@@ -83,7 +83,10 @@ def release_ranges(targets: Iterable[Target], named: Sequence[Clue] = ()) -> tup
 
 
 def clues_of_log_dir(tree: Tree, path: str, broker_id: int | None) -> tuple[Clue, ...]:
-    """Return what a log dir and the settings beside it say; `broker_id` is the user's, None for its own."""
+    """Return the evidence in a log dir and the settings next to it.
+
+    `broker_id` is the user's; None for its own.
+    """
     target = Target(TargetKind.LOG_DIR, path, broker_id, tree=tree)
     config = settings_path((target,))
     of_files = chain.from_iterable(evidence.clues for evidence in _of_target(target))
@@ -91,7 +94,7 @@ def clues_of_log_dir(tree: Tree, path: str, broker_id: int | None) -> tuple[Clue
 
 
 class _Clues(NamedTuple):
-    """What was found at a path, and a key that the log dirs of one broker share."""
+    """The evidence at a path, and a key that the log dirs of one broker share."""
 
     broker: object
     path: str
@@ -174,7 +177,7 @@ def _named(tree: Tree, files: Directory, path: str, listing: Listing, broker_id:
 
 
 def _cached_indexes(tree: Tree, cache: str) -> list[str]:
-    """Return an index that a broker of 3.6 or later fetched, if there is one."""
+    """Return an index that a broker of 3.6 and later fetched, if there is one."""
     try:
         return [*filter(is_cached_index, tree.listing(cache, is_stranger_in_cache).files)][:1]
     except UnreadableError:
@@ -204,7 +207,7 @@ def _absent(path: str, listing: Listing, there: Sequence[Clue], broker_id: int |
 
 
 def _of_metadata(tree: Tree, path: str, node_id: int | None) -> Iterator[Clue]:
-    """Yield what the metadata log says about its own node, or about all nodes if its own is not known."""
+    """Yield the evidence in the metadata log about its own node, or about all nodes if its own is unknown."""
     files, level = tree.directory(path), None
     if (state := _small(files, FileKind.QUORUM_STATE)) and _VERSION_1.search(state):
         yield Clue(EvidenceKind.QUORUM_STATE, join(path, FileKind.QUORUM_STATE), node_id)

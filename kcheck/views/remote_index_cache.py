@@ -15,7 +15,7 @@ from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 def remote_index_cache(
     tree: Tree, path: str, log_dir: Listing, release: Release
 ) -> RemoteIndexCache | Unreadable | None:
-    """Return the cache of the log dir at a path; None without one. A link out of the log dir is not followed."""
+    """Return the cache of the log dir at a path; None without one. A link to another place is not followed."""
     if REMOTE_INDEX_CACHE in log_dir.files:
         return NOT_A_DIRECTORY
     if REMOTE_INDEX_CACHE not in log_dir.directories:
@@ -30,7 +30,7 @@ def remote_index_cache(
 
 
 def _sizes(tree: Tree, cache: str, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    """Yield the files with their sizes, but those that a running broker has removed meanwhile."""
+    """Yield the files with their sizes, except files that a running broker has removed meanwhile."""
     for name in names:
         try:
             yield name, tree.size(join(cache, name))

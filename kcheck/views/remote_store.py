@@ -1,4 +1,4 @@
-"""Lists the objects of a remote store: of a folder, a URL, or a listing file."""
+"""Lists the objects of a remote store, in a folder, a URL, or a listing file."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 from kcheck.core.tiered.listings import listed_in_json, listed_object, time_ms
 from kcheck.core.tiered.manifests import MANIFEST_SUFFIX, epoch_index_in
-from kcheck.core.tiered.store import segment_id_of
+from kcheck.core.tiered.store import is_in_table, segment_id_of
 from kcheck.disk.paths import join
 from kcheck.disk.store import mounted
 from kcheck.disk.tree import Tree, tree_of
@@ -29,15 +29,15 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^ ]*")
 def store_objects(place: str) -> Iterator[StoreObject]:
     """Yield the objects of a store.
 
-    UsageError if the place is not there, is no listing, or is not read to its end: a missing object is one that a
-    complete listing lacks.
+    UsageError if the place does not exist, is no listing, or cannot be read completely. Only a complete listing proves
+    that an object is missing.
     """
     with mounted([place], {}):  # Those of a URL that the command has mounted stay.
         yield from _objects(place)
 
 
 def manifests(place: str) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of manifests of the Aiven plugin, each with its JSON; None for one that is not JSON."""
+    """Yield the keys of manifests of the Aiven plugin, each with its JSON, or None if it is invalid."""
     with mounted([place], {}):
         for key, size, _ in _objects(place):
             if key.endswith(f".{MANIFEST_SUFFIX}") and size <= _MANIFEST_MAX:
@@ -62,6 +62,8 @@ def epoch_indexes(place: str, segment_ids: Collection[str]) -> Iterator[tuple[st
             if segment_id is None or segment_id not in segment_ids:
                 continue
             try:
+                if is_in_table(key):
+                    raise UsageError(f"{key}: kcheck does not read the leader epochs of the plugin's Iceberg mode")
                 if key.endswith(".leader_epoch_checkpoint"):
                     yield segment_id, StoredEpochs(key, tree_of(key).read_whole(key, size_max=_MANIFEST_MAX))
                 elif key.endswith(f".{MANIFEST_SUFFIX}"):
@@ -156,7 +158,7 @@ def _lines(source: Source) -> Iterator[str]:
 
 
 def _modified_ms(state: object) -> int | None:
-    """Return when a file was written: of a folder in ns, of a store within the words that show a change."""
+    """Return when a file was written, from its state (a number in ns in a folder, words in a store)."""
     if isinstance(state, int):
         return state // _NANOSECONDS
     time = _TIME.search(str(state))

@@ -1,10 +1,11 @@
-"""The nodes of a cluster that lost its controllers: what is on the disk of each, for `core.rescue`."""
+"""The nodes of a cluster that lost its controllers, with the contents of each disk, for `core.rescue`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 
 from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.refusals import Rift
 from kcheck.core.rescue.rifts import BatchMark, committed_end, first_rift
@@ -12,8 +13,17 @@ from kcheck.disk.lock import locked_by
 from kcheck.disk.paths import join
 from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
-from kcheck.formats import leader_epoch_checkpoint
-from kcheck.model.names import LEADER_EPOCHS, METADATA_DIRECTORY, FileKind, log_name, metadata_snapshots, segment_bases
+from kcheck.formats import leader_epoch_checkpoint, partition_metadata
+from kcheck.model.names import (
+    LEADER_EPOCHS,
+    METADATA_DIRECTORY,
+    PARTITION_METADATA,
+    FileKind,
+    log_name,
+    metadata_snapshots,
+    parse_directory,
+    segment_bases,
+)
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import CONTROL
 from kcheck.segments.batches import Walk
@@ -26,7 +36,10 @@ _SMALL_SIZE_MAX = 1 << 20
 
 
 def rescue_nodes(targets: Iterable[Target], dead: frozenset[int]) -> tuple[RescueNode, ...]:
-    """Return the nodes of the targets, each with the log dir of its metadata log; UsageError: no log dir, or no id."""
+    """Return the nodes of the targets, each with the log dir of its metadata log.
+
+    UsageError if a target is no log dir, or has no id.
+    """
     by_node: dict[int, list[Target]] = {}
     for target in targets:
         if target.kind is not TargetKind.LOG_DIR:
@@ -52,12 +65,15 @@ def _node_id(target: Target) -> int:
     if number is None:
         raise UsageError(f"{target.path} does not say whose it is: write NODE={target.path}")
     if own not in (None, number):
-        raise UsageError(f"{number}={target.path}: its meta.properties says node {own}")
+        raise UsageError(
+            f"{number}={target.path}: its meta.properties says node {own}. For a disk of node {own}, write"
+            f" {own}={target.path}. Otherwise put the former meta.properties of node {number} back."
+        )
     return number
 
 
 def _for_metadata(targets: Sequence[Target]) -> Target:
-    """Return the log dir that takes a metadata log: that of metadata.log.dir, else the first of log.dirs."""
+    """Return the log dir that takes a metadata log, from metadata.log.dir, or else the first of log.dirs."""
     config = settings_path(targets)
     wanted = None if config is None else read_properties(config).get("metadata.log.dir")
     return next((target for target in targets if target.path == wanted), targets[0])
@@ -145,6 +161,38 @@ def rifts(tree: Tree, newest: RescueNode, nodes: Iterable[RescueNode]) -> Iterat
             offset = best.end
         if offset is not None:
             yield Rift(offset, newest.log_dir, node.log_dir)
+
+
+def proven_end(tree: Tree, newest: RescueNode, targets: Iterable[Target]) -> int:
+    """Return the offset up to which logs and disks prove the records of the newest copy committed.
+
+    A broker makes the directory of a topic once the topic is committed.
+    """
+    assert newest.copy is not None
+    end = max(newest.copy.snapshot, committed_end(_marks(tree, newest.copy)))
+    created: dict[str, tuple[str, int]] = {}
+
+    def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
+        del replay, timestamp
+        if name == "TopicRecord" and offset >= end:
+            created[data["name"]] = data["topicId"], offset
+
+    read_copy(tree, newest.copy.path, newest.node_id, observe=observe)
+    served = (
+        created[parts.topic][1] + 1
+        for target in targets
+        for name in target.tree.directory(target.path).entries().directories
+        if (parts := parse_directory(name)) is not None and parts.topic in created
+        if _topic_id(target.tree, join(target.path, name)) == created[parts.topic][0]
+    )
+    return max(served, default=end)
+
+
+def _topic_id(tree: Tree, path: str) -> str | None:
+    with suppress(UnreadableError):
+        data = tree.read_whole(join(path, PARTITION_METADATA), size_max=_SMALL_SIZE_MAX)
+        return partition_metadata.parse(data).value.topic_id
+    return None
 
 
 def _marks(tree: Tree, copy: MetadataCopy) -> Iterator[BatchMark]:

@@ -23,14 +23,14 @@ def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
 
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:
-    """Whether one broker has no other log dirs than these targets, by its settings or its folder."""
+    """Return whether one broker has no other log dirs than these targets, by its settings or its folder."""
     targets = tuple(targets)
     path = next((target.config for target in targets if target.config is not None), config) or settings_path(targets)
     return all(target.folder is not None for target in targets) if path is None else _names_no_other(path, targets)
 
 
 def names_no_other(targets: Iterable[Target]) -> bool:
-    """Whether the settings of one broker are known, and name no other log dir than these targets."""
+    """Return whether the settings of one broker are known, and name no other log dir than these targets."""
     targets = tuple(targets)
     path = settings_path(targets)
     return path is not None and _names_no_other(path, targets)

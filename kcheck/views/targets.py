@@ -50,8 +50,8 @@ class TargetKind(StrEnum):
 class Target(NamedTuple):
     """A path to read; `broker_id` comes from the user, None without `BROKER=`.
 
-    `config` is the server.properties that lists a log dir: all its log dirs belong to one broker. `folder` is the
-    folder of log dirs that contains it. `tree` is what the path is in.
+    `config` is the server.properties that lists a log dir. All its log dirs belong to one broker. `folder` is the
+    folder of log dirs that contains it. `tree` is the tree of the path.
     """
 
     kind: TargetKind
@@ -63,7 +63,7 @@ class Target(NamedTuple):
 
     @property
     def log_dir(self) -> str:
-        """The path of the log dir: the target, or what is around it."""
+        """The path of the log dir, which is the target, or its parent directory."""
         return self.path if self.kind is TargetKind.LOG_DIR else split(self.path)[0]
 
 
@@ -85,7 +85,7 @@ def other_broker(target: Target, view: LogDirView) -> int | None:
 
 
 def require_same_broker(target: Target, view: LogDirView) -> None:
-    """Raise UsageError if the broker id from the user contradicts meta.properties; that of settings is a premise."""
+    """Raise UsageError if the broker id from the user contradicts meta.properties; an id in settings is a premise."""
     own = other_broker(target, view)
     if own is not None and target.config is None:
         raise UsageError(f"{target.broker_id}={target.path}: {view.where.log_dir}/{META_PROPERTIES} says broker {own}")
@@ -152,10 +152,10 @@ def _of(path: str, broker_id: int | None) -> Iterator[Target]:
 
 
 def _below(target: Target, listing: Listing) -> Iterator[Target]:
-    """Yield the log dirs in a folder, those of its server.properties if it has none, or itself if it is empty.
+    """Yield the log dirs in a folder, or in its server.properties, or itself if it is empty.
 
-    An empty directory is a new disk, also one that the server.properties of log dirs here names. NotALogDirError:
-    nothing of Kafka.
+    Its server.properties counts if the folder has no log dirs. An empty directory is a new disk, also if the
+    server.properties of log dirs here names it. NotALogDirError without any Kafka file.
     """
     log_dirs = [*_log_dirs_below(target.tree, target.path, listing, depth=2)]
     path = join(target.path, SERVER_PROPERTIES) if SERVER_PROPERTIES in listing.files else None
@@ -191,7 +191,7 @@ def _new_brokers(target: Target, listing: Listing, log_dirs: Sequence[str]) -> I
 
 
 def _names_new_disk(tree: Tree, path: str, log_dirs: Sequence[str]) -> bool:
-    """Whether a server.properties names an empty directory next to one of these log dirs."""
+    """Return whether a server.properties names an empty directory next to one of these log dirs."""
     try:
         places = {tree.real(place): place for place in log_dirs_in(tree, path, _properties(tree, path))}
     except UsageError:
@@ -215,7 +215,7 @@ def _of_a_partition(name: str) -> bool:
 
 
 def _is_log_dir(tree: Tree, path: str, listing: Listing) -> bool:
-    """Whether a directory is a log dir, and not a folder of them that also has partition directories moved aside."""
+    """Return whether a directory is a log dir, and not a folder of log dirs with moved partition directories."""
     if not _OF_A_LOG_DIR.isdisjoint(listing.files):
         return True
     named = [name for name in listing.directories if parse_directory(name) is not None]
@@ -255,7 +255,10 @@ def is_configuration(path: str) -> bool:
 
 
 def _is_configuration(tree: Tree, path: str) -> bool:
-    """Whether a file is a server.properties by its name, or, with a name that no file of Kafka has, by its content."""
+    """Return whether a file is a server.properties, by its name or its content.
+
+    The content counts if no file of Kafka has this name.
+    """
     name = split(path)[1]
     if parse_file(name).kind is not FileKind.OTHER or not tree.exists(path) or tree.is_directory(path):
         return False
@@ -271,7 +274,7 @@ def _names_log_dirs(tree: Tree, path: str) -> bool:
 
 
 def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator[Target]:
-    """Return the log dirs in a broker's configuration (KafkaConfig: log.dirs, else log.dir)."""
+    """Return the log dirs in a broker's configuration (KafkaConfig, log.dirs before log.dir)."""
     config = _properties(tree, path)
     named = config.get("log.dirs") or config.get("log.dir")
     if not named:
@@ -286,7 +289,8 @@ def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator
 def log_dirs_in(tree: Tree, path: str, config: Mapping[str, str]) -> list[str]:
     """Return the log dirs that a server.properties names, each once.
 
-    UsageError if one leads out of its bundle, or has half a surrogate pair: no file system has that name.
+    UsageError if one leads to a place outside of its bundle. UsageError also for half a surrogate pair, as no file
+    system has that name.
     """
     named = config.get("log.dirs") or config.get("log.dir") or ""
     directories = [*named.split(","), config.get("metadata.log.dir", "")]
@@ -298,7 +302,7 @@ def log_dirs_in(tree: Tree, path: str, config: Mapping[str, str]) -> list[str]:
 
 
 def _in_bundle(path: str, directory: str) -> str:
-    """Return the path of a log dir that the configuration in a bundle names; UsageError if it leads out of it."""
+    """Return the path of a log dir that the configuration in a bundle names; UsageError if it is outside."""
     if directory.startswith("/") or ".." in directory.split("/"):
         raise UsageError(f"{path}: the log dir {directory} is not in the bundle")
     return join(split(path)[0], directory)
@@ -319,7 +323,7 @@ def _properties(tree: Tree, path: str) -> Mapping[str, str]:
 
 
 def paths_of(targets: Iterable[Target]) -> tuple[str, ...]:
-    """Return the paths to read, and the server.properties that list them: kcheck writes nothing there."""
+    """Return the paths to read, and the server.properties that list them, where kcheck writes no files."""
     return tuple(path for target in targets for path in (target.path, target.config) if path is not None)
 
 
@@ -329,7 +333,7 @@ def directory_wanted(target: Target, what: str) -> UsageError:
 
 
 def unusable(path: str, words: str) -> UsageError:
-    """Return the error for a path that is not as a command wants it: that it is missing, or the words."""
+    """Return the error for an unusable path, which says that it is missing, or the given words."""
     if not path:
         return _unset()
     return UsageError(words if tree_of(path).exists(path) else f"{path}: no such file or directory")

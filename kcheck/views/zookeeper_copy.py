@@ -1,4 +1,4 @@
-"""The metadata of a cluster with ZooKeeper: from its files, an export of znodes, or kafka-topics --describe."""
+"""The metadata of a cluster with ZooKeeper, from its files, an export of znodes, or kafka-topics --describe."""
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
@@ -22,7 +22,7 @@ from kcheck.zookeeper.kafka_znodes import read_cluster
 from kcheck.zookeeper.snapshot import zxid_of
 
 _OF_ENSEMBLE = ("currentEpoch", "acceptedEpoch", "myid")
-"""What only a server writes, or needs, that has others next to it (QuorumPeer)."""
+"""Files that only a server of an ensemble writes, or needs (QuorumPeer)."""
 EXPORT_SIZE_MAX = 32 << 20
 TREE_COUNT_MAX = 1_000_000
 """kcheck reads at most so many files and directories of a tree of znodes."""
@@ -43,7 +43,7 @@ _OF_KAFKA = (
 
 
 class _InputKind(Enum):
-    """What a path is."""
+    """The kind of a path."""
 
     SERVER = auto()
     """A data directory of a server, the `version-2` in it, or one file of it."""
@@ -61,7 +61,7 @@ def is_zookeeper(path: str) -> bool:
 
 
 def zookeeper_kind(path: str) -> str | None:
-    """Return what a path is: `zookeeper` for files of a server, `export` for what can replace them; or None."""
+    """Return the kind of a path, `zookeeper` for files of a server, `export` for a replacement; or None."""
     try:
         kind = _kind(tree_of(path), path)
     except UnreadableError:
@@ -129,7 +129,7 @@ def read_zookeeper(
 
 
 def _kind(tree: Tree, path: str) -> _InputKind | None:
-    """Return what a path is, None if nothing of ZooKeeper; UnreadableError if the system refuses."""
+    """Return the kind of a path; None without anything of ZooKeeper; UnreadableError if the system refuses."""
     if tree.is_directory(path):
         return _kind_of_directory(tree, path)
     with tree.open(path, follow=True) as source:
@@ -158,7 +158,7 @@ def _kind_of_directory(tree: Tree, path: str) -> _InputKind | None:
 
 
 def _is_data(tree: Tree, folder: str) -> bool:
-    """Return whether a `version-2` is a server's, or was emptied: the server then starts without a znode."""
+    """Return whether a `version-2` is a server's, or was emptied, so that the server starts without a znode."""
     listing = tree.listing(folder)
     return bool(server_files(tree, folder)) or not (listing.directories or {*listing.files} - {*_OF_ENSEMBLE})
 
@@ -206,7 +206,7 @@ class _ZnodeDirectory(NamedTuple):
 
 
 class _ZnodeFolders:
-    """Reads a directory laid out like the paths of znodes; the data of one with children is in a file `data`."""
+    """Reads a directory with the layout of znode paths; a znode with children has its data in a file `data`."""
 
     def __init__(self, tree: Tree, path: str, problems: list[MetadataProblem]) -> None:
         self._tree = tree

@@ -1,4 +1,4 @@
-"""Unclean elections by the transactions that a ZooKeeper server applies at its start, after its newest snapshot."""
+"""Unclean elections in the transactions that a starting ZooKeeper server applies after its newest snapshot."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ _STATE = "/state"
 
 
 class UncleanElections:
-    """Sees the states of partitions: a leader that was not in the ISR before, and did not lead last, is unclean.
+    """Sees the states of partitions. A leader outside of the former ISR that did not lead last is unclean.
 
     PartitionStateMachine 0.10.2 to 3.9.
     """

@@ -13,9 +13,9 @@ from kcheck.zookeeper.kafka_znodes import partition_paths, read_partition
 def zookeeper_history(
     path: str, data_log_dir: str | None, chroot: str, partition: tuple[str, int], until: int | None
 ) -> tuple[tuple[PartitionChange, ...], tuple[MetadataProblem, ...]]:
-    """Return every change of a partition up to a transaction, and the changes that are unreadable.
+    """Return every change of a partition up to a transaction, and the unreadable changes.
 
-    The paths are those of `read_zookeeper`, and `chroot` is the one that it found.
+    The paths are as in `read_zookeeper`, which also found `chroot`.
     """
     observer = _PartitionObserver(chroot, *partition)
     ZookeeperServer(path, data_log_dir, []).observe(observer.observe, LONG_MAX if until is None else until)

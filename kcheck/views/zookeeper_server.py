@@ -1,4 +1,4 @@
-"""The files of a ZooKeeper server: what it restores at its start, and the znodes after each transaction."""
+"""The files of a ZooKeeper server, with the znodes that it restores, and the znodes after each transaction."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ VERSION_2 = "version-2"
 """The directory that a server makes in its dataDir and its dataLogDir."""
 SNAPSHOT_SIZE_MAX = 256 << 20
 LOGS_SIZE_MAX = 1 << 30
-"""kcheck reads at most so many bytes of logs: a server writes a snapshot long before."""
+"""Maximum number of log bytes that kcheck reads. A server writes a snapshot long before."""
 _SNAPSHOT_COUNT_MAX = 100
 """A server tries no more (FileSnap)."""
 _SNAPSHOT, _LOG = "snapshot", "log"
@@ -32,7 +32,7 @@ def server_files(tree: Tree, folder: str) -> list[str]:
 
 
 class ZookeeperServer:
-    """Reads the snapshots and logs of a server, each when the start of a server comes to it."""
+    """Reads the snapshots and logs of a server, each when a starting server would read it."""
 
     def __init__(self, path: str, data_log_dir: str | None, problems: list[MetadataProblem]) -> None:
         """List the files; whatever is unreadable is added to `problems`."""
@@ -61,7 +61,7 @@ class ZookeeperServer:
                     self._problems.append(MetadataProblem(folder, str(error)))
 
     def restore(self, observe: ObserveZnodes | None = None) -> ZnodeTree:
-        """Return the znodes that the server has after its start, or would have without its damage."""
+        """Return the znodes that the started server has, or would have without its corrupt files."""
         tree = restore(self._newest_first(LONG_MAX), self._read_logs(), observe)
         if tree.stopped_by is not None:
             self._problems.append(
@@ -109,7 +109,7 @@ class ZookeeperServer:
                 unknown_after = self._unknown_after(snapshot.value, observe, until)
 
     def _unknown_after(self, snapshot: ZookeeperSnapshot | None, observe: ObserveZnodes, until: int) -> int | None:
-        """Replay, and return the last transaction before missing or corrupt ones; None if there are none."""
+        """Replay, and return the last transaction before missing or corrupt ones; None without any."""
         tree = replay(snapshot, self._read_logs(), until, observe)
         return tree.gap_after if tree.stopped_by is None else tree.zxid
 

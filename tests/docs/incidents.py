@@ -3,6 +3,7 @@
 Each function makes what its page of docs/operations is about; broker N is in the folder `broker-N`.
 """
 
+import re
 import shutil
 import tarfile
 from collections.abc import Callable
@@ -46,6 +47,27 @@ def lost_quorum(folder: Path) -> None:
     _copy("clusters/4.3.1/quorum", folder)
     shutil.rmtree(folder / "broker-1")
     cut_tail(folder / "broker-3/data1/__cluster_metadata-0" / FIRST, 5 * NO_OP_SIZE)
+
+
+def lost_metadata(folder: Path) -> None:
+    """Kill three brokers; no node has its metadata any more, and the disk of a new controller is formatted."""
+    _copy("brokers/4.3.1/killed", folder)
+    for path in folder.glob("broker-*/data*/__cluster_metadata-0"):
+        shutil.rmtree(path)
+    _new_controller(folder)
+    (folder / "answers.json").write_text(answers_of("lost-metadata"))
+
+
+def lost_zookeeper(folder: Path) -> None:
+    """Kill three brokers of 2.8.2, whose ZooKeeper is lost; the disk of a new controller of 4.3.1 is formatted."""
+    _copy("brokers/2.8.2/killed", folder)
+    _new_controller(folder)
+
+
+def answers_of(page: str) -> str:
+    """Return the answers file that a page shows."""
+    (shown,) = _JSON.findall((PAGES / f"{page}.md").read_text("utf-8"))
+    return str(shown)
 
 
 def stray_replica(folder: Path) -> None:
@@ -106,6 +128,10 @@ def after_the_plan(page: str, folder: Path) -> None:
         tar.extractall(folder, filter="data")
 
 
+PAGES = Path(__file__).parents[2] / "docs" / "operations"
+RESCUED = ("lost-metadata", "lost-zookeeper")
+"""Pages about a rescue: their commands are followed one by one, not the plan of `kcheck recover`."""
+_JSON = re.compile(r"^```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FIRST = "00000000000000000000.log"
 NO_OP_SIZE = 72
 """The size of a batch with the record that a controller writes while nothing happens."""
@@ -138,6 +164,17 @@ def _with_controller(folder: Path) -> None:
     (folder / "controller/server.properties").write_text(lines)
 
 
+def _new_controller(folder: Path) -> None:
+    """Give a cluster the disk of a new controller, as kafka-storage.sh of 4.3.1 formats it."""
+    shutil.copytree(FIXTURES / "formatted" / "4.3.1" / "no-initial-controllers", folder / "controller")
+    own, other = (folder / name / "data1" / "meta.properties" for name in ("controller", "broker-1"))
+    (cluster,) = re.findall(r"(?m)^cluster\.id=.+$", other.read_text())
+    text = re.sub(r"(?m)^cluster\.id=.+$", cluster, own.read_text())
+    own.write_text(re.sub(r"(?m)^node\.id=.+$", "node.id=100", text))
+    lines = "process.roles=controller\nnode.id=100\nlog.dirs=controller/data1\ncontroller.listener.names=CONTROLLER\n"
+    (folder / "controller/server.properties").write_text(f"{lines}listeners=CONTROLLER://controller:9093\n")
+
+
 def _properties(broker: Path, log_dirs: str) -> None:
     """Write the server.properties of a broker; paths count from the folder in which the commands run."""
     number = broker.name.rpartition("-")[2]
@@ -149,7 +186,9 @@ INCIDENTS: dict[str, Callable[[Path], None]] = {
     "docs/operations/dead-disk.md": dead_disk,
     "docs/operations/deleted-topic.md": deleted_topic,
     "docs/operations/disk-full.md": disk_full,
+    "docs/operations/lost-metadata.md": lost_metadata,
     "docs/operations/lost-quorum.md": lost_quorum,
+    "docs/operations/lost-zookeeper.md": lost_zookeeper,
     "docs/operations/moved-by-hand.md": moved_by_hand,
     "docs/operations/old-copy.md": old_copy,
     "docs/operations/power-loss.md": power_loss,

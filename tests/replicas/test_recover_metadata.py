@@ -254,9 +254,49 @@ def test_topics_with_remote_records_keep_them(tmp_path: Path) -> None:
         shutil.rmtree(path)
     paths = [f"1={folder}/broker-1", f"2={folder}/broker-2", f"100={folder}/controller"]
     answer = kcheck.recover_metadata(*paths, voter="100")
-    assert {topic.name for topic in answer.rebuild.topics if "remote.storage.enable" in topic.configs} == {
-        "empty", "uncl", "wipe",
-    }  # fmt: skip
+    remote = {topic.name: topic.configs.get("remote.storage.enable") for topic in answer.rebuild.topics}
+    assert {name for name, is_on in remote.items() if is_on == "true"} == {"empty", "uncl", "wipe"}
+    assert {name for name, is_on in remote.items() if is_on == "false"} == {"__remote_log_metadata"}
     assert "remote storage: kcheck turns remote storage on" in " ".join(answer.sentences)
     museum = kcheck.recover_metadata(paths[0], paths[2], voter="100", standalone=True)
     assert "changes nothing there" in " ".join(museum.sentences)
+
+
+def test_an_empty_zookeeper_gets_znodes(tmp_path: Path) -> None:
+    """No file of a broker changes; the runbook, the lines for zookeeper-shell.sh and the answers are written."""
+    paths = of_zookeeper(tmp_path)
+    before = state(tmp_path / "nodes")
+    shown = command(
+        "recover", "metadata", *paths, "--zookeeper", "--kafka", "2.8", "--output-dir", str(tmp_path / "out")
+    )
+    assert shown.code == 0
+    assert "52 znodes for an empty ZooKeeper. No file changes." in shown.out
+    assert f"Next:\n  zookeeper-shell.sh HOST:2181 < {tmp_path}/out/znodes.txt" in shown.out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["answers.json", "recovery.md", "znodes.txt"]
+    lines = (tmp_path / "out" / "znodes.txt").read_text().splitlines()
+    assert len(lines) == 52
+    assert state(tmp_path / "nodes") == before
+    assert "--next" not in (tmp_path / "out" / "recovery.md").read_text()
+    answer = kcheck.recover_metadata(*paths, zookeeper=True, kafka="2.8")
+    assert answer.next_command == f"kcheck recover metadata {' '.join(paths)} --zookeeper --output-dir DIR"
+    assert [topic.configs["cleanup.policy"] for topic in answer.rebuild.topics[:2]] == ["compact", "compact"]
+
+
+def test_a_partition_without_a_disk_is_offline_in_zookeeper_too(tmp_path: Path) -> None:
+    paths = of_zookeeper(tmp_path)
+    for path in (tmp_path / "nodes").glob("broker-*/data*/plain-0"):
+        shutil.rmtree(path)
+    answer = kcheck.recover_metadata(*paths, zookeeper=True, kafka="2.8", dead=[9])
+    rows = dict(answer.znodes)
+    assert json.loads(rows["/brokers/topics/plain"])["partitions"]["0"] == [9]
+    assert any("stay offline" in note for step in answer.steps for note in step.notes)
+
+
+def of_zookeeper(tmp_path: Path) -> list[str]:
+    """Copy the disks of three brokers of 2.8.2 that were killed; return how a command names them."""
+    shutil.copytree(FIXTURES / "brokers" / "2.8.2" / "killed", tmp_path / "nodes")
+    return [f"{number}={tmp_path}/nodes/broker-{number}" for number in (1, 2, 3)]
+
+
+def test_disks_of_kraft_get_no_znodes(nodes: Path) -> None:
+    assert names(asked(nodes, 1, 2, 3, zookeeper=True)) == ["kraft-disks"]

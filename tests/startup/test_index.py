@@ -5,7 +5,7 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Settings
-from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex, made_with, with_interval
+from kcheck.startup.index import LoadedOffsetIndex, LoadedTimeIndex, index_interval, made_with
 from kcheck.startup.virtual_files import Folder, StartError
 from tests.builders import index
 from tests.startup.folders import folder_of, name
@@ -124,11 +124,11 @@ def test_entries_up_to_the_end_show_no_setting() -> None:
 def test_entries_show_index_interval_bytes(entries: tuple[tuple[int, int], ...], expected: int) -> None:
     """LogSegment.append adds an entry once more bytes than index.interval.bytes have followed the one before."""
     folder = folder_of({name(100): bytes(10_000), INDEX: index(*entries) + bytes(80)})
-    assert expected == with_interval(folder, Settings()).index_interval_bytes
-    assert 4096 == with_interval(folder, Settings(index_interval_said=True)).index_interval_bytes
+    assert expected == index_interval(folder, Settings())
+    assert 4096 == index_interval(folder, Settings(index_interval_said=True))
 
 
 def test_the_newest_index_with_entries_shows_it() -> None:
     """The active segment may have none yet."""
     files = {name(100): bytes(10_000), INDEX: index((1, 100)), name(200): bytes(500)}
-    assert 99 == with_interval(folder_of(files), Settings()).index_interval_bytes
+    assert 99 == index_interval(folder_of(files), Settings())

@@ -33,7 +33,7 @@ def recovered(*batches: Made, kafka: str = "4.3") -> tuple[Segment, Producers, R
     """Recover a segment of these batches; return it, the producers after it, and what the recovery did."""
     segment = segment_of(batches, kafka)
     producers = Producers(segment.folder, release(kafka), for_recovery=True)
-    return segment, producers, recover(segment, producers, None)
+    return segment, producers, recover(segment, producers, None, interval=4096)
 
 
 @pytest.mark.parametrize(("kind", "aborted"), [(COMMIT, ()), (ABORT, (AbortedTxn(0, 7, 0, 2, 3),))])

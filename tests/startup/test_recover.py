@@ -21,7 +21,8 @@ FAR = RELATIVE_OFFSET_MAX + 1
 
 def recovered(segment: Segment, epochs: EpochCache | None = None) -> Recovered:
     """Recover a segment with producers of its own."""
-    return recover(segment, Producers(segment.folder, segment.context.release, for_recovery=True), epochs)
+    producers = Producers(segment.folder, segment.context.release, for_recovery=True)
+    return recover(segment, producers, epochs, interval=segment.context.settings.index_interval_bytes)
 
 
 def damaged(made: Made) -> Made:
@@ -126,12 +127,12 @@ def test_a_release_without_magic_2_cuts_it() -> None:
 
 def test_indexes_of_unchecked_batches() -> None:
     """LogSegment.append checks the order as a recovery does, but its callers do not handle it: the start aborts."""
-    good = segment_of([batch(0, 5), batch(5, 5)], index_interval_bytes=0)
-    build_indexes(good)
+    good = segment_of([batch(0, 5), batch(5, 5)])
+    build_indexes(good, 0)
     assert good.offset_index.entries == 1
     with pytest.raises(StartError):
-        build_indexes(segment_of([batch(0, 5), batch(9), batch(5)], index_interval_bytes=0))
+        build_indexes(segment_of([batch(0, 5), batch(9), batch(5)]), 0)
     newest = batch(1, timestamp=FIRST_TIMESTAMP + 900)
     batches = [batch(0, 5), batch(5, 5), batch(10, 5, timestamp=FIRST_TIMESTAMP + 50), newest]
     with pytest.raises(StartError, match="InvalidOffsetException"):
-        build_indexes(segment_of(batches, index_interval_bytes=100))
+        build_indexes(segment_of(batches), 100)

@@ -19,10 +19,10 @@ RELEASES = ("2.8", "3.9.0", "4.3")
 
 def split_log(batches: list[Made], kafka: str) -> tuple[Segment, SortedMap[Segment], int | None]:
     """Split the only segment of a log; return it, the new segments, and the base offset that has gone."""
-    segment = segment_of(batches, kafka, index_interval_bytes=0)
+    segment = segment_of(batches, kafka)
     segments: SortedMap[Segment] = SortedMap()
     segments[0] = segment
-    return segment, segments, split(segment, segments)
+    return segment, segments, split(segment, segments, interval=0)
 
 
 @pytest.mark.parametrize("kafka", RELEASES)

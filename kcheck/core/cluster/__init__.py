@@ -1,4 +1,4 @@
-"""The metadata of a cluster, in KRaft or in ZooKeeper: its content, its copies, and its health.
+"""The metadata of a cluster, in KRaft or in ZooKeeper (its content, its copies, and its health).
 
 In: decoded metadata records or znodes. Out: a `ClusterImage` (`model.cluster`), and facts about its copies.
 
@@ -6,9 +6,9 @@ In: decoded metadata records or znodes. Out: a `ClusterImage` (`model.cluster`),
 - `znode_tree`: Which znodes does a ZooKeeper server restore?
 - `metadata_version`: Does a release start with the features of the cluster?
 - `copies`: What does one copy of the metadata contain?
-- `quorum`: What do several copies prove: committed offsets, possible leaders, metadata that can be lost?
+- `quorum`: Which committed offsets, possible leaders and possible losses do several copies prove?
 - `health`: Which partitions are not healthy?
 - `owner`: Which broker do the replicas on some disks belong to?
-- `topic_ids`: Is a topic that has another id in ZooKeeper the one that a directory is of?
+- `topic_ids`: Is a topic with another id in ZooKeeper the topic of a directory?
 - `history`: What happened to one partition?
 """

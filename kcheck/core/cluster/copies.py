@@ -1,4 +1,4 @@
-"""A copy of the metadata of a cluster: what the KRaft log of one node holds."""
+"""A copy of the metadata of a cluster, in the KRaft log of one node."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class RaftEpoch(NamedTuple):
 
 
 class MetadataCopy(NamedTuple):
-    """A copy of the metadata of a cluster: the KRaft log of one node."""
+    """A copy of the metadata of a cluster in the KRaft log of one node."""
 
     path: str
     """The directory of the log."""
@@ -46,9 +46,9 @@ class MetadataCopy(NamedTuple):
     fenced_at: Mapping[int, int] = {}
     """The time of the record in its log that fenced each broker since its registration, in ms since 1970."""
     cut: MetadataProblem | None = None
-    """The place where its log is corrupt: it ends there, and the node truncates it there when it starts."""
+    """The place where its log is corrupt. It ends there, and the node truncates it there when it starts."""
     is_cut_at_end: bool = False
-    """True if no complete batch follows where it is corrupt: the last batch is incomplete or corrupt."""
+    """True if no complete batch follows the corrupt place, so that only the last batch is incomplete or corrupt."""
     problems: tuple[MetadataProblem, ...] = ()
     """Its parts that cannot be read, or that contradict earlier ones."""
     voter_set: tuple[Voter, ...] = ()
@@ -62,8 +62,8 @@ class MetadataCopy(NamedTuple):
     def decides(self) -> bool:
         """True if the copy is complete, as far as the node itself will have it after its next start.
 
-        A start cuts a log whose last batch is corrupt before that batch. Of a log that is corrupt before its end, other
-        controllers would send the node the rest again.
+        The node truncates a log whose last batch is corrupt before that batch. If a log is corrupt before its end,
+        other controllers would send the node the rest again.
         """
         return not self.problems and (self.cut is None or self.is_cut_at_end or self.is_only_voter)
 
@@ -74,12 +74,12 @@ class MetadataCopy(NamedTuple):
 
     @property
     def is_only_voter(self) -> bool:
-        """True if the copy is that of the only controller: it holds all that is committed."""
+        """True if the copy is from the only controller, and so has all committed records."""
         return self.voters == {self.node_id}
 
 
 class LostCopy(NamedTuple):
-    """A path that the user names for its metadata, and that has none, or some that cannot be read in full."""
+    """A path given for metadata that has none, or some that cannot be read completely."""
 
     path: str
     """The log dir, or the copy."""
@@ -92,7 +92,7 @@ class LostCopy(NamedTuple):
 
     @property
     def lacks_snapshot(self) -> bool:
-        """Whether its newest snapshot cannot be read: a start of 3.8 and later reads it first."""
+        """True if its newest snapshot cannot be read, which 3.8 and later reads first."""
         return (self.damage or "").partition(":")[0].endswith(SNAPSHOT_ENDINGS[0])
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with partitions by the cluster's own metadata, and the counts that an operator looks at first."""
+"""Unhealthy partitions by the cluster's own metadata, and the counts that an operator looks at first."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -19,15 +19,15 @@ class Health(StrEnum):
     """A reason why a partition is not healthy, the worst first. Answers use the value."""
 
     OFFLINE = "offline"
-    """It has no leader, and no replica that may be elected: neither ISR nor ELR has a member."""
+    """It has no leader, and no replica that may be elected, as ISR and ELR are empty."""
     LEADERLESS = "leaderless"
-    """It has no leader; the controller elects a member of the ISR, or of an ELR, once its broker is there."""
+    """It has no leader. The controller elects a member of the ISR, or of an ELR, once its broker runs."""
     ELR_ONLY = "elr-only"
     """Its ISR is empty, and its ELR is not (4.0 and later)."""
     UNDER_MIN_ISR = "under-min-isr"
     """It has a leader, but fewer replicas in sync than `min.insync.replicas`: acks=all fails."""
     RECOVERING = "recovering"
-    """Its leader was elected uncleanly and has not recovered yet: acknowledged records may be gone."""
+    """Its leader was elected uncleanly and has not recovered yet. Acknowledged records may be lost."""
     LOG_DIR_OFFLINE = "log-dir-offline"
     """A replica belongs to a log dir that its broker did not register."""
     UNDER_REPLICATED = "under-replicated"
@@ -70,10 +70,10 @@ def offline_replicas(image: ClusterImage, partition: PartitionRegistration) -> I
 
 
 def _is_reserved(directory: str) -> bool:
-    """Whether a directory id means no log dir, and counts as online: DirectoryId.MIGRATING and UNASSIGNED."""
+    """Return whether a directory id means no log dir, and counts as online (DirectoryId.MIGRATING and UNASSIGNED)."""
     return directory in (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
 
 
 def is_stopped(image: ClusterImage) -> bool:
-    """Whether every broker is fenced, is leaving, or is gone: partitions without leader are then what a stop leaves."""
+    """Return whether every broker is fenced, leaving, or missing, which explains partitions without leader."""
     return all(broker.fenced or broker.in_controlled_shutdown for broker in image.brokers.values())

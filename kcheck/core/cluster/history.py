@@ -1,4 +1,4 @@
-"""Every change of one partition, in order: who led it, who was in sync, and when."""
+"""Every change of one partition, in order, with its leader, its ISR, and the time."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class PartitionChange(NamedTuple):
 
 
 TopicPartitionState = tuple[str | None, PartitionRegistration | None]
-"""The id of a topic, and one of its partitions; None where there is none."""
+"""The id of a topic, and one of its partitions; None if it does not exist."""
 
 
 class PartitionHistory:

@@ -23,13 +23,16 @@ from kcheck.model.cluster import (
 )
 
 Fields: TypeAlias = Mapping[str, Any]
-"""The fields of a record, with the names and values of Kafka's JSON converters; a tagged field may be left out."""
+"""The fields of a record, with the names and values of Kafka's JSON converters. Tagged fields are optional."""
 
 _UNCHANGED = -2
 """The leader of a PartitionChangeRecord that leaves the leader and its epoch as they are."""
 RESOURCES = {2: "topic", 4: "broker"}
 """Resources whose settings count, by the type in a ConfigRecord."""
-_KEPT_CONFIGS = {"topic": DECISIVE_CONFIGS | LIMITED_CONFIGS | RETENTION_CONFIGS, "broker": DECISIVE_CONFIGS}
+_KEPT_CONFIGS = {
+    "topic": DECISIVE_CONFIGS | LIMITED_CONFIGS | RETENTION_CONFIGS,
+    "broker": DECISIVE_CONFIGS | RETENTION_CONFIGS,
+}
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _MIGRATION_STATES = ("none", "migration", "pre-migration", "post-migration")
 METADATA_VERSION, KRAFT_VERSION = "metadata.version", "kraft.version"
@@ -108,7 +111,7 @@ class MetadataReplay:
         self._lists: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def take(self, name: str, data: Fields, offset: int, timestamp: int = -1) -> None:
-        """Replay a record; those of a transaction (3.6 and later) count once it ends (OffsetControlManager)."""
+        """Replay a record; records of a transaction (3.6 and later) count once it ends (OffsetControlManager)."""
         if name == "BeginTransactionRecord":
             if self._held is not None:
                 self.problem(offset, "a transaction begins inside of another one")
@@ -172,7 +175,7 @@ class MetadataReplay:
             self._observe(name, data, offset, timestamp)
 
     def _shared(self, values: Sequence[Any] | None) -> tuple[Any, ...]:
-        """Return a list as a tuple; equal ones are one object: thousands of partitions have the same brokers."""
+        """Return a list as a tuple. Equal lists are one object, as thousands of partitions have the same brokers."""
         shared = tuple(values or ())
         return self._lists.setdefault(shared, shared)
 

@@ -1,4 +1,4 @@
-"""Whether the software of a release starts with the features of a cluster: MetadataVersion, Feature 3.3 to 4.3.1."""
+"""Tells whether a release starts with the features of a cluster (MetadataVersion, Feature 3.3 to 4.3.1)."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ class FinalizedFeature(NamedTuple):
     """The last one; None if every later line does."""
 
     def supported_by(self, release: Release) -> bool:
-        """Return whether a node of the release starts with it: the node or its controller refuses others."""
+        """Return whether a node of the release starts with it. The node or its controller refuses others."""
         line = age(line_of(release.name))
         return age(self.first) <= line and (self.last is None or line <= age(self.last))
 

@@ -16,7 +16,7 @@ def replicas_in(directories: Iterable[PartitionDirectory]) -> frozenset[TopicPar
 
 
 def owner_of(replicas: frozenset[TopicPartition], image: ClusterImage) -> int | None:
-    """Return the only broker that is assigned exactly these partitions; None if there is none, or several."""
+    """Return the only broker that is assigned exactly these partitions; None for no broker, or several."""
     assigned: dict[int, set[TopicPartition]] = {}
     for topic, number, registration in image.partitions():
         for broker_id in registration.replicas:

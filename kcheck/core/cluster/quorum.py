@@ -1,4 +1,4 @@
-"""The facts that copies of a KRaft log prove: committed offsets, possible winners of an election, and what they remove.
+"""The facts from copies of a KRaft log (committed offsets, possible winners of an election, and losses).
 
 Kafka keeps the high watermark of this log in memory alone. Raft: KafkaRaftClient, QuorumState 3.3 to 4.3.1.
 """
@@ -44,7 +44,7 @@ class Quorum(NamedTuple):
     """The facts of all copies."""
 
     newest: MetadataCopy
-    """The copy that knows most: no voter with fewer records can win against it."""
+    """The newest copy. No voter with fewer records can win against it."""
     voters: frozenset[int]
     """The controllers that elect, as it names them."""
     committed_to: int | None
@@ -66,7 +66,10 @@ class Quorum(NamedTuple):
 
 
 def quorum(copies: Sequence[MetadataCopy], nodes: Iterable[NodeDirectory] = ()) -> Quorum:
-    """Return what the copies of one cluster prove; there is at least one. `nodes` are the log dirs of its nodes."""
+    """Return the facts that the copies of one cluster prove.
+
+    `copies` is not empty. `nodes` are the log dirs of its nodes.
+    """
     newest = newest_copy(tuple(copies))
     assert newest is not None
     voters = newest.voters
@@ -88,11 +91,11 @@ def quorum(copies: Sequence[MetadataCopy], nodes: Iterable[NodeDirectory] = ()) 
 
 
 def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
-    """Return the nodes that start at once, so that the controllers among them elect a leader, in their order.
+    """Return the nodes of the first group, in their order, so that the controllers among them elect a leader.
 
-    None where other nodes elect, or where one is enough. A node alone waits for the others, and is not started before.
-    One of them has the newest copy of the metadata: the others vote for it (OffsetAndEpoch). With older ones alone,
-    metadata records are lost.
+    None where other nodes elect, or where one is enough. A node alone waits for the others, so it does not come
+    earlier. One of them has the newest copy of the metadata, and the others vote for it (OffsetAndEpoch). Older copies
+    alone would lose metadata records.
     """
     voters = [number for number in order if number in standing.voters]
     majority = len(standing.voters) // 2 + 1
@@ -107,10 +110,10 @@ def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
 
 
 def committed_to(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> int | None:
-    """Return the offset below which every record is committed; None if that is not known of any.
+    """Return the offset below which every record is committed; None if not known.
 
-    No snapshot goes beyond the high watermark. Beyond it, a record is committed if a majority of the voters hold it and
-    the last record of the epoch is the latest that any of them has heard of.
+    No snapshot goes beyond the high watermark. Beyond it, a record is committed if a majority of the voters have it.
+    The last record of its epoch must also be in the latest epoch that any of them has seen.
     """
     snapshots = max(copy.snapshot for copy in copies)
     held = _of_voters(copies, voters)
@@ -125,7 +128,7 @@ def committed_to(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> int 
 
 
 def _of_voters(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> list[MetadataCopy]:
-    """Return one copy of each voter: its newest."""
+    """Return the newest copy of each voter."""
     by_node: dict[int, MetadataCopy] = {}
     for copy in copies:
         if copy.node_id is not None and copy.node_id in voters:
@@ -136,12 +139,12 @@ def _of_voters(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> list[M
 
 
 def _age(copy: MetadataCopy) -> tuple[int, int]:
-    """Return what a voter compares before it grants its vote: the last epoch, then the end (OffsetAndEpoch)."""
+    """Return the key that a voter compares before it votes, which is the last epoch, then the end (OffsetAndEpoch)."""
     return copy.epoch, copy.end
 
 
 def _can_win(copy: MetadataCopy, copies: Sequence[MetadataCopy], voters: frozenset[int]) -> bool | None:
-    """Return whether a majority of the voters would vote for a copy: those whose log is not ahead of its own."""
+    """Return whether a majority of the voters would vote for a copy, as their logs are not ahead of it."""
     if copy.node_id not in voters:
         return None if copy.node_id is None else False
     known = _of_voters(copies, voters)
@@ -153,9 +156,10 @@ def _can_win(copy: MetadataCopy, copies: Sequence[MetadataCopy], voters: frozens
 
 
 def kept_to(copy: MetadataCopy, leader: MetadataCopy) -> int:
-    """Return the offset to which a copy keeps its records under a leader (Raft's diverging epoch, as in a partition).
+    """Return the offset to which a copy keeps its records under a leader.
 
-    A leader that only has a snapshot of these offsets sends it: then nothing of the copy counts but what is below.
+    Raft uses a diverging epoch, as in a partition. If a leader only has a snapshot of these offsets, it sends the
+    snapshot. Then only the records of the copy below it count.
     """
     ends_of = dict(_epoch_ends(leader))
     common = [(epoch, end) for epoch, end in _epoch_ends(copy) if epoch in ends_of]

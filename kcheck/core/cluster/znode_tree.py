@@ -1,7 +1,7 @@
-"""The znodes that a ZooKeeper server has after its start: the newest snapshot, then the logs (FileTxnSnapLog.restore).
+"""The znodes that a starting ZooKeeper server restores, from the newest snapshot, then the logs.
 
-A snapshot is fuzzy: the server wrote it while znodes changed. So some transactions after it were already applied, and
-replay skips what is already so: a create of a znode that exists, a delete of one that does not.
+The class is FileTxnSnapLog (method restore). A snapshot is fuzzy, because the server wrote it while znodes changed. So
+it already contains some later transactions. Replay skips a create of an existing znode, and a delete of a missing one.
 """
 
 from bisect import bisect_right
@@ -41,13 +41,13 @@ class ZnodeTree(NamedTuple):
     zxid: int
     """The last transaction that they hold."""
     stopped_by: Defect | None
-    """The damage of a log, with which no server starts, or a limit: later transactions are left out. None without."""
+    """The corruption of a log that stops every server, or a limit that leaves out later transactions. None without."""
     gap_after: int | None = None
-    """The last transaction before the first one that no log holds: a file is missing. None if there is none."""
+    """The last transaction before a gap in the logs, as a file is missing. None without a gap."""
     no_snapshot: bool = False
-    """True if every snapshot is corrupt: no server starts, and these are the transactions of the logs alone."""
+    """True if every snapshot is corrupt. No server starts, and these are the transactions of the logs alone."""
     timestamp: int | None = None
-    """When the last transaction came, in ms since 1970; None if no log holds it."""
+    """Time of the last transaction, in ms since 1970; None if no log has it."""
 
 
 def restore(
@@ -103,12 +103,12 @@ def replay(
 
 
 def holds_the_first(logs: Iterable[int]) -> bool:
-    """Return whether a log begins with the first transaction of all: the first leader of an ensemble has epoch 1."""
+    """Return whether a log begins with the first transaction, as the first leader of an ensemble has epoch 1."""
     return any(log >> _COUNTER_BITS <= 1 and log & _COUNTER_MAX <= 1 for log in logs)
 
 
 def _follows(zxid: int, last: int) -> bool:
-    """Return whether a transaction can come next: each leader of ZooKeeper counts from 1, below its epoch."""
+    """Return whether a transaction can come next, as each leader of ZooKeeper counts from 1, below its epoch."""
     epoch, counter = zxid >> _COUNTER_BITS, zxid & _COUNTER_MAX
     return zxid <= last + 1 if epoch == last >> _COUNTER_BITS else counter <= 1
 

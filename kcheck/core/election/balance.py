@@ -16,13 +16,14 @@ from kcheck.model.java import java_int
 
 _DEFAULT = 10
 _LOSSES = 2
-"""Number of a candidate's costs that are records: committed ones, and all of them."""
+"""Number of leading costs of a candidate that count records (committed records, then all records)."""
 
 
 def balanced(partitions: Sequence[PartitionElection], image: ClusterImage) -> tuple[PartitionElection, ...]:
-    """Return the partitions without the preferred elections that do not come.
+    """Return the partitions without the preferred elections that the controller does not run.
 
-    Of one that may come, since who leads first is a race or partitions were not asked for, what costs more counts.
+    An election may come if the first leader is a race, or if partitions were not asked for. Then the higher cost
+    counts.
     """
     setting = java_int(image.config("", IMBALANCE) or "")
     percentage = _DEFAULT if setting is None else setting

@@ -19,9 +19,9 @@ class BrokerLoss(NamedTuple):
     offline: int | None
     """Partitions for which the controller then elects no leader by itself; None without metadata."""
     only_copy: int
-    """Partitions that no other broker here can lead: all of their records are gone."""
+    """Number of partitions that no other broker here can lead. All of their records are lost."""
     lost: Amounts
-    """The loss of the others under the best leader that is left; a count is None if it is not known."""
+    """Loss of the other partitions under the best remaining leader. An unknown count is None."""
 
     @property
     def is_survived(self) -> bool | None:
@@ -38,13 +38,13 @@ class Lacking(NamedTuple):
     partition: int
     broker_id: int
     log_end_offset: Offset
-    """Its log end after the start."""
+    """Its log end offset after the broker has started."""
     high_watermark: Offset
-    """The highest that a replica here has checkpointed: every record below is committed."""
+    """The highest high watermark that a replica here has checkpointed. Every record below is committed."""
 
 
 def broker_losses(partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart]) -> tuple[BrokerLoss, ...]:
-    """Return the loss without each of the brokers that start, by id."""
+    """Return the loss without each starting broker, by id."""
     of_broker: dict[int, list[PartitionElection]] = {number: [] for number in sorted(starts)}
     for partition in partitions:
         replicas = () if partition.seats is None else partition.seats.replicas
@@ -70,7 +70,7 @@ def _broker_loss(number: int, partitions: Sequence[PartitionElection], known: "_
 
 
 class _LeadersWithout:
-    """Whom the controller elects without one broker: partitions of the same places have the same leader."""
+    """The leaders that the controller elects without one broker. Partitions with equal places have the same leader."""
 
     def __init__(self, starts: Mapping[int, BrokerStart]) -> None:
         self._starts = starts

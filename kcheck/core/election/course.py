@@ -1,17 +1,17 @@
-"""The course of a partition: who leads it, one after the other, until nothing changes any more, and why.
+"""Predicts the leaders of a partition, one after the other, until nothing changes any more, with the reasons.
 
 The controller elects a first leader as brokers start. The others truncate to it, fetch from it, and come in sync. Then
 a reassignment that is under way ends, and its removed replicas are deleted. At the latest after
 leader.imbalance.check.interval.seconds (300 by default) the preferred replica gets the lead back.
 
-A replica comes in sync by fetching, so its log is then that of the leader it follows, but for what following leaves as
-it is: records of its own that nobody notices, and segments that were removed. Those decide what consumers read once
-it leads, and its log start is taken over by the others.
+A replica comes in sync by fetching, so its log then equals the log of its leader. Two differences remain: unnoticed
+records of its own, and removed segments. They determine what consumers read once the replica leads. The other replicas
+take over its log start.
 
 Sources: ReplicationControlManager.maybeBalancePartitionLeaders, PartitionChangeBuilder.electPreferredLeader,
 PartitionReassignmentReplicas.maybeCompleteReassignment 3.3 to 4.3.1 (KRaft);
-KafkaController.checkAndTriggerAutoLeaderRebalance, onPartitionReassignment 1.1 to 3.9 (ZooKeeper). `balance` says
-which of them come with ZooKeeper.
+KafkaController.checkAndTriggerAutoLeaderRebalance, onPartitionReassignment 1.1 to 3.9 (ZooKeeper). `balance` says which
+preferred elections come with ZooKeeper.
 """
 
 from collections.abc import Collection
@@ -59,10 +59,10 @@ def later_leader(
 
 
 def assignment_after(registration: PartitionRegistration, in_sync: Collection[int]) -> tuple[int, ...]:
-    """Return the replicas once a reassignment has ended; as they are now if it never ends.
+    """Return the replicas after a reassignment; the present replicas if it never ends.
 
-    It ends when all that it adds are in sync, and, where it leaves fewer replicas, all that it leaves. Up to 4.1 all
-    that it leaves have to be in sync in any case: missing ones end it later.
+    It ends once all added replicas are in sync. If it leaves fewer replicas, all remaining replicas must be in sync. In
+    4.1 and earlier all remaining replicas must be in sync in any case, so missing replicas end it later.
     """
     adding, removing = registration.adding, registration.removing
     kept = tuple(number for number in registration.replicas if number not in removing)

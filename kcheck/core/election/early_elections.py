@@ -1,8 +1,8 @@
-"""Steps while the brokers start, before the controller elects a replica that costs more.
+"""Plans steps while brokers start, before the controller elects a replica that costs more.
 
-A replica in sync is elected as soon as its broker starts, however short its log is. As long as that broker is down, the
-tool elects one of those that run (LeaderElectionCommand 2.4.0 to 4.3.1): the first of the assignment. A stopped leader
-leads again when it comes back, as no other replica is in sync.
+A replica in sync is elected as soon as its broker starts, however short its log is. While that broker is down, the tool
+elects the first running replica of the assignment (LeaderElectionCommand 2.4.0 to 4.3.1). A stopped leader leads again
+when it comes back, as no other replica is in sync.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,25 +14,27 @@ from kcheck.core.election.start_order import Costs
 from kcheck.model.release import Release
 
 _LOSSES = 2
-"""Number of a candidate's costs that are records: committed ones, and all of them."""
+"""Number of leading costs of a candidate that count records (committed records, then all records)."""
 
 
 class Means(NamedTuple):
     """The means of an operator while the brokers start."""
 
     has_tool: bool = True
-    """True if the release has the tool that elects: it can be asked once those have started that come together."""
+    """True if the release has the tool that elects. The tool works once the first group of brokers has started."""
     may_stop: bool = False
     """True if brokers that run can be stopped, so that another one is alone when the tool elects."""
     at_once: int = 1
-    """Number of brokers that start together before all others; the order of their registration is a race."""
+    """Number of brokers that come first, and together. The order of their registration is a race."""
     one_by_one: bool = False
-    """Whether each broker runs alone, the others being stopped, until every partition has had its best leader elected:
-    a leader that runs alone cuts nobody, and once it is stopped the tool elects another one."""
+    """True if each broker runs alone until the best leader of every partition is elected.
+
+    A leader that runs alone makes no follower truncate. Once it stops, the tool elects another leader.
+    """
 
 
 class Displaced(NamedTuple):
-    """A partition in which the starts make another broker lead than the one that costs least."""
+    """A partition where the order of starts makes another broker lead than the cheapest one."""
 
     partition: PartitionElection
     """The partition."""
@@ -87,9 +89,10 @@ class First(NamedTuple):
 def first_leaders(
     partitions: Iterable[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
 ) -> Iterator[tuple[PartitionElection, First | None]]:
-    """Yield each partition with its first leader as brokers start in an order; None where no leader is elected by then.
+    """Yield each partition with its first leader as brokers start in an order.
 
-    Partitions of the same places and losses are decided once.
+    The leader is None where the controller elects no leader by then. Partitions of equal places and losses are decided
+    once.
     """
     brokers = [starts[number] for number in order if number in starts]
     decided: dict[object, First | None] = {}
@@ -106,7 +109,7 @@ def first_leaders(
 def means_for(
     partitions: Iterable[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
 ) -> Means:
-    """Return what a person does in an order: brokers run one by one where another replica than the best leads else."""
+    """Return the operator's means, with brokers one by one if a partition would else get a poorer leader."""
     if not means.may_stop:
         return means
     for partition, first in first_leaders(partitions, order, starts, means):
@@ -148,7 +151,10 @@ def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart]
 
 
 def _best_alone(partition: PartitionElection, brokers: Sequence[BrokerStart], _: Means) -> First | None:
-    """Return the first leader as brokers run one by one, and before which next start the best one is elected alone."""
+    """Return the first leader as brokers run one by one, and the election of the best leader.
+
+    The best leader is elected alone, before the broker that follows it in the order starts again.
+    """
     seats, losses = partition.seats, losses_of(partition)
     assert seats is not None
     elected = first_leader(seats, brokers, partition.leaders, partition.rules)
@@ -162,7 +168,10 @@ def _best_alone(partition: PartitionElection, brokers: Sequence[BrokerStart], _:
 
 
 def _elected(partition: PartitionElection, started: Sequence[BrokerStart], means: Means) -> int | None:
-    """Return whom the controller elects, of those that can be first the one that loses most."""
+    """Return the broker that the controller elects; None without any.
+
+    If several brokers can be first, return the broker that loses most.
+    """
     seats, leaders, rules = partition.seats, partition.leaders, partition.rules
     assert seats is not None
     if means.at_once == 1 or len(started) > means.at_once:
@@ -176,7 +185,7 @@ def _elected(partition: PartitionElection, started: Sequence[BrokerStart], means
 
 
 class KeptOut(NamedTuple):
-    """A replica that lacks records of the planned leader in the end: once it leads, they are lost."""
+    """A replica that lacks records of the planned leader in the end. These records are lost once it leads."""
 
     partition: PartitionElection
     """The partition."""
@@ -185,7 +194,7 @@ class KeptOut(NamedTuple):
 
 
 def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
-    """Yield the replicas to move aside before their broker starts: it then fetches all from the leader of the plan."""
+    """Yield the replicas to move aside before their broker starts, as they then fetch all records again."""
     for partition in partitions:
         leader = partition.recommended if partition.planned is None else partition.leaders[partition.planned]
         numbers = set() if leader is None else {*leader.lacking}

@@ -1,6 +1,6 @@
-"""Whom the controller elects: the rules of ZooKeeper's controller and of KRaft's, and what a broker's start changes.
+"""Predicts which replica a ZooKeeper or KRaft controller elects, and the changes when a broker starts.
 
-No release compares logs: the order of the replica assignment decides, among those that may lead.
+No release compares logs. The order of the replica assignment decides among the replicas that may lead.
 
 Sources: Election.leaderForOffline 1.1 to 3.9 and PartitionLeaderSelector 0.8.2 to 1.0.2 (ZooKeeper);
 PartitionChangeBuilder.electAnyLeader, ReplicationControlManager.generateLeaderAndIsrUpdates and handleBrokerShutdown
@@ -32,7 +32,7 @@ class ElectionRules(NamedTuple):
     """The rules of an election besides the state of the partition."""
 
     kraft: bool
-    """True if a KRaft controller elects; else one that keeps its state in ZooKeeper."""
+    """True if a KRaft controller elects, False if a ZooKeeper controller does."""
     eligible_leader_replicas: bool = False
     """True if the cluster keeps an ELR (KIP-966)."""
     min_isr: int = 1
@@ -42,8 +42,7 @@ class ElectionRules(NamedTuple):
     unclean_unseen: bool = False
     """True if only settings of controllers that were not seen would say so; Kafka's default applies to them."""
     unfenced: tuple[int, ...] = ()
-    """Brokers that the metadata show as running, which the controller fences once a first broker registers (KRaft up to
-    3.9), in this order."""
+    """Running brokers that the controller fences, in this order, when a first broker registers (3.9 and earlier)."""
     balances: bool = True
     """True if the controller gives a preferred replica that is in sync the lead back (auto.leader.rebalance.enable)."""
 
@@ -64,7 +63,7 @@ class Seats(NamedTuple):
 
     @property
     def members(self) -> frozenset[int]:
-        """The brokers that hold one: the start of any other changes nothing here, unless it is the first of all."""
+        """The brokers with a place. When another broker starts, nothing changes here, unless it is the first of all."""
         return frozenset((*self.replicas, *self.isr, *self.elr, *self.last_known))
 
 
@@ -97,16 +96,16 @@ def seats_of(partition: PartitionRegistration) -> Seats:
 
 
 def eligible(seats: Seats) -> tuple[int, ...]:
-    """Return the replicas that can be elected cleanly: those in sync, or if there are none, those in the ELR."""
+    """Return the replicas that can be elected cleanly, which are the ISR, or without an ISR the ELR."""
     return seats.isr or seats.elr
 
 
 def allows_unclean(image: ClusterImage, topic: str, release: Release, *, kraft: bool) -> bool:
     """Return whether the controller elects uncleanly by itself, as far as is known.
 
-    `ClusterImage.config` says whose configuration decides. The static one of the controllers is in no metadata, but in
-    their server.properties: if none was seen, Kafka's default stands for it. KRaft ignores the configuration up to 3.8
-    (ConfigurationControlManager).
+    `ClusterImage.config` names the configuration that counts. Metadata does not contain the static configuration of
+    controllers. It is in their server.properties, and Kafka's default counts if none was seen. KRaft 3.8 and earlier
+    ignores the configuration (ConfigurationControlManager).
     """
     if kraft and not release.kraft_obeys_unclean_election:
         return False
@@ -121,9 +120,10 @@ def _is_unseen(image: ClusterImage, topic: str, release: Release, *, kraft: bool
 
 
 def controllers_otherwise(image: ClusterImage, *, kraft: bool) -> tuple[int, ...]:
-    """Return the nodes that allow, or do not allow, unclean elections by themselves, unlike the controller assumed.
+    """Return the nodes that allow, or forbid, unclean elections by themselves, unlike the assumed controller.
 
-    Only nodes that can be the controller: with ZooKeeper every broker. Metadata of KRaft up to 3.6 do not name those.
+    Only nodes that can be the controller count. With ZooKeeper every broker can. KRaft metadata of 3.6 and earlier does
+    not list the controllers.
     """
     nodes = {*(image.controllers if kraft else image.brokers)} or {
         int(name) for kind, name in image.configs if kind == "broker" and name.isdecimal()
@@ -158,9 +158,9 @@ def standing(
 ) -> Standing:
     """Return the facts for the elections of a partition after every broker has stopped.
 
-    `fenced`: the `fencing_order` of the cluster's brokers; none if ZooKeeper keeps its state: there a controller finds
-    no broker, and changes no ISR. From 4.0 a controller fences brokers by itself, before only when another registers.
-    Metadata without brokers (of kafka-topics --describe) count as they are.
+    `fenced` is the `fencing_order` of the cluster's brokers. It is empty with ZooKeeper, where a controller finds no
+    broker and changes no ISR. A controller of 4.0 and later fences brokers by itself, earlier ones only when another
+    broker registers. Metadata without brokers (of kafka-topics --describe) counts unchanged.
     """
     kraft = kraft and bool(image.brokers)
     unclean = allows_unclean(image, topic.name, release, kraft=kraft)
@@ -191,11 +191,11 @@ def after_fencing(seats: Seats, order: Sequence[int], rules: ElectionRules) -> S
 
 
 def registered(seats: Seats, start: BrokerStart, rules: ElectionRules, acceptable: Collection[int] = ()) -> Seats:
-    """Return the places after a broker has registered: an unclean shutdown costs it those in ISR and ELR.
+    """Return the places after a broker has registered.
 
-    `acceptable` are the brokers that run meanwhile: a leader among them continues. Without an ELR a registration is
-    like a fencing (4.0 and later: handleBrokerShutdown): the last member of the ISR stays in it. Up to 3.9 a
-    registration leaves the ISR as it is.
+    An unclean shutdown removes it from ISR and ELR. `acceptable` are the brokers that run meanwhile. A leader among
+    them continues. Without an ELR a registration is like a fencing, so the last member of the ISR stays in it. 4.0 and
+    later does this in handleBrokerShutdown. In 3.9 and earlier a registration does not change the ISR.
     """
     if not rules.kraft or rules.unfenced or start.broker_id not in (*seats.isr, *seats.elr):
         return seats
@@ -221,9 +221,9 @@ def elect(seats: Seats, acceptable: Collection[int], rules: ElectionRules) -> El
 def first_leader(
     seats: Seats, starts: Sequence[BrokerStart], acceptable: Collection[int], rules: ElectionRules
 ) -> Elected | None:
-    """Return the first leader if brokers start one after the other; None if none of them is elected.
+    """Return the first leader if brokers start one after the other; None if no broker is elected.
 
-    `acceptable` are the brokers whose replica can lead. Each starts when the one before has settled.
+    `acceptable` are the brokers whose replica can lead. Each broker starts when the one before has settled.
     """
     present = set[int]()
     for start in _that_matter(starts, seats):
@@ -256,9 +256,10 @@ def leader_of_all(
 def leaders_of_all(
     seats: Seats, starts: Mapping[int, BrokerStart], acceptable: Collection[int], rules: ElectionRules
 ) -> frozenset[int | None]:
-    """Return whoever can lead first if brokers start together, None for no leader: who registers first is a race.
+    """Return every replica that can lead first if brokers start together.
 
-    The first that registers decides, or the last (`registered`), or whether a broker without a place comes before.
+    None means no leader. The order of registration is a race. The result depends on the first broker, on the last
+    (`registered`), or on an earlier broker without a place.
     """
     members = seats.members
     outsider = next((start for number, start in starts.items() if number not in members), None)
@@ -283,7 +284,7 @@ def _winners(
 
 
 def _that_matter(starts: Iterable[BrokerStart], seats: Seats) -> Iterator[BrokerStart]:
-    """Yield the first start, and those of brokers that hold a place: any other changes nothing."""
+    """Yield the first broker that starts, and every broker with a place. Other brokers change nothing."""
     members = seats.members
     return (start for at, start in enumerate(starts) if at == 0 or start.broker_id in members)
 

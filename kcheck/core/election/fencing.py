@@ -1,7 +1,7 @@
-"""In which order a new controller fences the brokers that the metadata show as running: it decides who stays in sync.
+"""Finds the order in which a new controller fences running brokers. It determines which replicas stay in sync.
 
 A controller that starts finds all of them with the same time of contact. Sources: ClusterControlManager.activate,
-BrokerHeartbeatManager up to 3.9 and BrokerHeartbeatTracker in 4.0 and later, TimelineHashMap, ConcurrentHashMap.
+BrokerHeartbeatManager (3.9 and earlier), BrokerHeartbeatTracker (4.0 and later), TimelineHashMap, ConcurrentHashMap.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +21,11 @@ Bins = list[list[tuple[int, int]]]
 
 
 def fencing_order(brokers: Mapping[int, BrokerRegistration], release: Release) -> tuple[int, ...]:
-    """Return the brokers that run by the metadata, in the order in which a new controller fences them.
+    """Return the running brokers of the metadata, in the order in which a new controller fences them.
 
-    `brokers` in the order in which they registered first. Their sessions end at the same time: up to 3.9 the order of
-    the registrations in the controller decides, from 4.0 a map of ids and epochs that was filled in that order.
+    `brokers` are in the order of their first registration. Their sessions end at the same time. In 3.9 and earlier the
+    order of the registrations in the controller counts. 4.0 and later uses the order of a map of ids and epochs. The
+    controller fills the map in the order of the registrations.
     """
     running = [number for number in _registrations(brokers) if not brokers[number].fenced]
     if not release.fences_in_hash_order:
@@ -38,9 +39,9 @@ def _folded(epoch: int) -> int:
 
 
 def _registrations(brokers: Iterable[int]) -> list[int]:
-    """Return brokers as TimelineHashMap iterates over them: by slots, and in a slot the last one first.
+    """Return brokers as TimelineHashMap iterates over them, by slots, and within a slot the last one first.
 
-    A table grows before a registration that is replaced, too, as every one is once its broker is not fenced any more.
+    A table also grows before a registration is replaced. Every registration is replaced once its broker is unfenced.
     """
     places = {number: -at for at, number in enumerate(brokers)}
     slots = _SLOTS_MIN
@@ -53,7 +54,8 @@ def _registrations(brokers: Iterable[int]) -> list[int]:
 def _of_map(entries: Iterable[tuple[int, int]]) -> tuple[int, ...]:
     """Return brokers as ConcurrentHashMap iterates over them, inserted with their hash codes one after the other.
 
-    Many in one bin make a small table four times as large, or more. In a large one they become a tree: not modelled.
+    Many brokers in one bin make a small table at least four times as large. kcheck does not model the trees of large
+    tables.
     """
     bins: Bins = [[] for _ in range(_BINS_MIN)]
     for count, (code, number) in enumerate(entries, 1):
@@ -68,7 +70,7 @@ def _of_map(entries: Iterable[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def _grown(bins: Bins) -> Bins:
-    """Return twice as many bins: the last entries that stay together keep their order, those before are reversed."""
+    """Return twice as many bins. The last entries that stay together keep their order; earlier entries are reversed."""
     grown: Bins = [[] for _ in range(2 * len(bins))]
     for at, entries in enumerate(bins):
         last = len(entries)

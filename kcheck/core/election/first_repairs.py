@@ -1,4 +1,4 @@
-"""A repair that comes before any start: a broker that it makes able to serve its logs takes part in the elections."""
+"""Finds repairs that come before any broker starts, so that the broker takes part in the elections."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -17,17 +17,17 @@ class FirstRepair(NamedTuple):
     operations: int
     """Number of operations of the plan."""
     bytes: int
-    """How many bytes it writes."""
+    """Number of bytes that the repair writes."""
     why: str
     """The next start of the broker without it, as a clause."""
     discards: str | None = None
-    """The records that it discards, and that the start would discard too; None without any."""
+    """The records that it discards, and that the broker would discard too when it starts; None without any."""
 
 
 def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElection]) -> Iterator[PartitionElection]:
-    """Yield the partitions as they are `now`, with all that they lose by the logs that load `then`, after the repairs.
+    """Yield the partitions as they are `now`, with the loss of the logs that load `then`, after the repairs.
 
-    A log that does not load before a repair holds records too: who leads without them loses them.
+    A log that does not load before a repair also holds records. A leader without these records loses them.
     """
     repaired = {(row.topic, row.partition): row.leaders for row in then}
     for row in now:

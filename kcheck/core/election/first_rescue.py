@@ -1,4 +1,7 @@
-"""Which rescue of the metadata comes before any start: until then no election of these disks is the cluster's own."""
+"""Names the rescue of the metadata that comes before any start.
+
+Before the rescue, elections of these disks are not elections of the cluster.
+"""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -26,7 +29,7 @@ class FirstRescue(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The loss, the forbidden steps, and the command, without a period: that would become part of a path."""
+        """The loss, the forbidden steps, and the command, without a period, which could become part of a path."""
         return f"{self.why}: {self.command}"
 
 

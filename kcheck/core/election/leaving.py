@@ -1,7 +1,7 @@
-"""Partitions without a leader when a broker registers as after an unclean shutdown (4.0 to 4.3.1).
+"""Lists partitions without a leader when a broker registers as after an unclean shutdown (4.0 to 4.3.1).
 
-It leaves every ELR (ReplicationControlManager.handleBrokerShutdown). That is no harm where another member stays, or
-where the broker led last: the controller elects the last known leader by itself.
+The broker leaves every ELR (ReplicationControlManager.handleBrokerShutdown). This does no harm if another member stays.
+It does no harm either if the broker led last, as the controller elects the last known leader by itself.
 """
 
 from typing import NamedTuple

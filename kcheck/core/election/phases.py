@@ -1,8 +1,8 @@
-"""The course of a whole cluster: in which order brokers start, which of them stop again, and what is elected between.
+"""Plans the course of a cluster, with the order in which brokers start and stop, and the elections between.
 
-The order that costs least over all partitions is chosen with what a person can do while the brokers start
-(`early_elections`): a partition that the controller would give to a poorer replica is elected before, with the
-best of those that have started by then, if need be while that one runs alone.
+The order costs least over all partitions, given the means of the operator while the brokers start (`early_elections`).
+The controller may give a partition to a poorer replica. Then the best of the started replicas is elected before, if
+need be while it runs alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,18 +24,18 @@ _NOTHING: Costs = (0,) * 6
 
 
 class Phase(NamedTuple):
-    """Steps before the cluster is left to settle: stop brokers, start others at once, then elect."""
+    """Steps before the cluster settles; stop brokers, start others at once, then elect."""
 
     stops: tuple[int, ...]
     """The brokers that are stopped."""
     starts: tuple[int, ...]
-    """The brokers that start then."""
+    """The brokers that this phase starts."""
     elects: tuple[PartitionElection, ...] = ()
     """The partitions that the tool elects uncleanly, once these brokers run."""
 
 
 class Course(NamedTuple):
-    """The steps of an operator with a whole cluster."""
+    """The steps of an operator with a cluster."""
 
     means: Means
     """The means while the brokers start."""
@@ -56,8 +56,8 @@ def order_of_starts(
 ) -> StartOrder:
     """Return the order in which the brokers here should start, each when the one before has settled.
 
-    The least loss by the rules of the cluster decides; among equals, the least loss if the first replica that is there
-    led at once, as it does if somebody turns on unclean elections meanwhile.
+    The least loss by the rules of the cluster decides. Among equal orders the least loss decides if the first present
+    replica led at once. That happens if an operator turns on unclean elections meanwhile.
     """
     rows = list(partitions)
     contests = [*chain.from_iterable(_contests(partition, starts, means) for partition in rows)]
@@ -76,9 +76,9 @@ def _cost_of(contests: Iterable[Contest], order: StartOrder) -> Costs:
 
 
 def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart], means: Means) -> Iterator[Contest]:
-    """Yield who leads first by the rules of the cluster, and who would if nothing but its presence counted.
+    """Yield the contest by the rules of the cluster, and the contest that the first present replica wins.
 
-    Costs are those beyond the best leader's: it is elected in the end where no replica leads before.
+    Costs count from the costs of the best leader. That leader is elected in the end if no replica leads before.
     """
     leaders, seats = partition.leaders, partition.seats
     costs = {number: cost(candidate) for number, candidate in leaders.items()}

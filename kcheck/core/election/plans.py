@@ -1,4 +1,4 @@
-"""The cost of the elections of a partition: each candidate, and the replica that Kafka elects."""
+"""The costs of the elections of a partition, with each candidate and the replica that Kafka elects."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
@@ -28,15 +28,15 @@ class CopyState(StrEnum):
     CURRENT = "current"
     """The replica of its broker."""
     MISSING = "missing"
-    """The broker has no directory for its replica: it starts an empty log."""
+    """The broker has no directory for its replica, so it starts an empty log."""
     STRAY = "stray"
-    """A directory that a broker has renamed to -stray: no broker serves it, somebody can bring it back."""
+    """A broker has renamed the directory to -stray. No broker serves it; an operator can bring it back."""
     FUTURE = "future"
     """A replica that is being moved to another log dir."""
     DELETED = "deleted"
     """A directory that the broker deletes after its next start."""
     ASIDE = "aside"
-    """A directory that somebody has moved aside: its name is none that a broker loads, or it is in no log dir."""
+    """A directory that was moved aside. It is in no log dir, or a broker does not load its name."""
 
 
 SERVED = (CopyState.CURRENT, CopyState.MISSING)
@@ -47,9 +47,9 @@ class CutTransactions(NamedTuple):
     """The effect of a candidate's elections on transactions of the replicas that follow it."""
 
     committed: int
-    """Committed transactions of which records are cut."""
+    """Committed transactions that lose records."""
     markers: int
-    """Transactions that lose their marker only: consumers with read_committed stop before them."""
+    """Transactions that lose only their marker. Consumers with read_committed stop before them."""
 
 
 class Candidate(NamedTuple):
@@ -66,9 +66,9 @@ class Candidate(NamedTuple):
     problem: str | None
     """The reason why it cannot lead; None if it can."""
     log_end_offset: Offset | None
-    """Its log end offset after the start; None if it could not be found."""
+    """Its log end offset after the broker has started; None if not found."""
     log_start_offset: Offset | None
-    """Its log start offset after the start; None if it could not be found."""
+    """Its log start offset after the broker has started; None if not found."""
     lost: Amounts | None
     """The records that no other replica here has once it leads; None if it cannot lead."""
     refetch: Refetched | None
@@ -80,11 +80,11 @@ class Candidate(NamedTuple):
     groups_beyond: int | None = None
     """Consumer groups that have committed an offset beyond its log end; None if there are no offsets."""
     only_here: Amounts | None = None
-    """Of a copy that no broker serves: what no replica that loads has; None of a replica, or if that is not known."""
+    """The records of an unserved copy that no loading replica has. None for a replica, or if not known."""
     loses_no_more_than: tuple[int, ...] = ()
-    """The other candidates that have no record which this one lacks: it costs no more than they do."""
+    """The other candidates that have no record which this candidate lacks. It costs at most as much as they do."""
     strangers: int = 0
-    """How many replicas do not follow it."""
+    """Number of replicas that do not follow it."""
     plan: TruncationPlan | None = None
     """The truncation of each follower; None if it cannot lead."""
     later: LaterLeader | None = None
@@ -92,7 +92,7 @@ class Candidate(NamedTuple):
     lost_later: Amounts | None = None
     """The records that no replica here has then; None for the same as `lost`."""
     lacking: tuple[int, ...] = ()
-    """The followers that lack records of this log in the end: what somebody removed, or what differs unnoticed."""
+    """The followers that lack records of this log in the end, because of removed records or unnoticed differences."""
     in_new_log_dir: bool = False
     """True if its broker no longer has the log dir of its registration. The controller elects this candidate only if
     the broker reports the new log dir in time (LeaderAcceptor 3.7 to 4.3.1)."""
@@ -125,8 +125,11 @@ class PartitionElection(NamedTuple):
     candidates: tuple[Candidate, ...]
     """The replicas in the order of the assignment, then copies that no broker serves."""
     kafka_clean: int | None = None
-    """Whom the controller elects if everything here starts together and unclean elections are off; None for nobody, or
-    if that is not known. The last known leader counts (4.0 and later): no configuration keeps it away."""
+    """The broker that the controller elects if all brokers here start together and unclean elections are off.
+
+    None if no broker is elected, or if that is not known. The last known leader counts (4.0 and later), as no
+    configuration keeps it away.
+    """
     kafka_unclean: int | None = None
     """Whom it elects if unclean elections are on."""
     kafka_now: int | None = None
@@ -134,10 +137,12 @@ class PartitionElection(NamedTuple):
     seat_now: Seat | None = None
     """By which place it elects that one; None for no leader, or if that is not known."""
     race: frozenset[int | None] = frozenset()
-    """Whoever can lead first then, None for no leader: who registers first is a race. Empty if that is not known."""
+    """Every broker that can lead first then; None means no leader. The registration is a race. Empty if not known."""
     race_unseen: frozenset[int] = frozenset()
-    """The replicas out of sync that can lead first if settings of controllers that were not seen turn on unclean
-    elections. Where nothing at all is lost otherwise, those that lose something are in `race` (`in_doubt`)."""
+    """The replicas out of sync that can lead first if unseen settings of controllers turn on unclean elections.
+
+    If nothing else is lost, the replicas that lose something are in `race` (`in_doubt`).
+    """
     planned: int | None = None
     """Whom the recommended steps make its leader; None for no leader."""
     lost_planned: Amounts | None = None
@@ -151,17 +156,17 @@ class PartitionElection(NamedTuple):
     rules: ElectionRules = ElectionRules(kraft=True)
     """The rules of its elections."""
     groups: tuple[tuple[str, Offset], ...] | None = ()
-    """The consumer groups and their committed offsets, as far as they are beyond the log end of a candidate; None if no
-    offsets are given."""
+    """The consumer groups and their committed offsets beyond the log end of a candidate; None if no offsets are given.
+    """
 
     @property
     def is_of_cluster(self) -> bool:
-        """True if the cluster has the partition, as far as is known: it has a replica, not only leftovers of one."""
+        """True if the cluster has the partition, as far as is known. It then has a replica, not only leftovers."""
         return self.registration is not None or any(candidate.state in SERVED for candidate in self.candidates)
 
     @property
     def has_unloaded(self) -> bool:
-        """True if a replica here does not load: what it holds is in no comparison."""
+        """True if a replica here does not load. No comparison has its records."""
         return any(row.problem is not None and row.state is CopyState.CURRENT for row in self.candidates)
 
     @property
@@ -181,7 +186,7 @@ class PartitionElection(NamedTuple):
 
     @property
     def starts_empty(self) -> bool:
-        """True if no disk here has its log in a log dir that a broker serves, although every replica is here."""
+        """True if no served log dir here has the log of the partition, although every replica is here."""
         served = [row for row in self.candidates if row.state in SERVED]
         return bool(served) and not self.unknown_replicas and all(row.state is CopyState.MISSING for row in served)
 
@@ -192,7 +197,7 @@ class PartitionElection(NamedTuple):
 
     @property
     def needs_unclean(self) -> bool:
-        """True if the controller elects no leader here by itself although somebody could lead."""
+        """True if the controller elects no leader here by itself although a replica could lead."""
         return self.seats is not None and self.kafka_now is None and bool(self.leaders)
 
     @property
@@ -218,7 +223,7 @@ class BrokerGap(NamedTuple):
 
 
 def cost(candidate: Candidate) -> Costs:
-    """Return the costs that the order of starts adds up: committed records lost, records lost, bytes to fetch again."""
+    """Return the costs that the start order adds up (committed records, all records, bytes to fetch again)."""
     least = _leader_cost(candidate, 0)
     return least.committed, least.records, least.bytes
 
@@ -238,7 +243,7 @@ def best_candidate(candidates: Iterable[Candidate]) -> Candidate | None:
 
 
 def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, complete: bool) -> PartitionElection:
-    """Return the partition with whom Kafka elects, and with the best candidate if the picture is complete."""
+    """Return the partition with the leaders that Kafka elects, and with the best candidate if all is known."""
     leaders = partition.leaders
     best = best_candidate(partition.candidates) if complete or not partition.unknown_replicas else None
     partition = partition._replace(best=None if best is None else best.broker_id)
@@ -283,13 +288,13 @@ def is_at_stake(partition: PartitionElection) -> bool:
 
 
 def is_safe(partitions: Iterable[PartitionElection]) -> bool:
-    """Whether every partition has a recommended leader, and no record is lost by the recommended steps (`planned`)."""
+    """Return whether every partition has a recommended leader and loses no record by the steps (`planned`)."""
     losses = (None if row.best is None else row.lost_planned for row in partitions)
     return all(lost is not None and lost.records == 0 for lost in losses)
 
 
 def lean(partition: PartitionElection) -> PartitionElection:
-    """Return the partition with what the order of starts, scenarios and verdict need, and no more.
+    """Return the partition with only the fields that start order, scenarios and verdict need.
 
     Partitions that are alike then have equal candidates.
     """
@@ -310,7 +315,7 @@ def lean(partition: PartitionElection) -> PartitionElection:
 
 
 def lost_ranges(partition: PartitionElection) -> dict[int, OffsetRange]:
-    """Return by broker the offsets of its replica that the election of some candidate would cut: the widest range."""
+    """Return by broker the widest range of offsets that its replica loses by the election of some candidate."""
     ranges: dict[int, OffsetRange] = {}
     for candidate in partition.candidates:
         for follower in () if candidate.plan is None or not candidate.can_lead else candidate.plan.followers:

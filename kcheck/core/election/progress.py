@@ -1,4 +1,4 @@
-"""The progress of a cluster with the steps of a plan, by its metadata and log dirs: done, wait, go on or stop."""
+"""Finds the progress of a cluster with the steps of a plan, from its metadata and log dirs."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -37,7 +37,7 @@ class StepState(StrEnum):
 
 
 class PlanState(StrEnum):
-    """The state of a plan: what to do now. Answers use the value."""
+    """The state of a plan and so the next action. Answers use the value."""
 
     DONE = "done"
     """Every step is done."""
@@ -46,7 +46,7 @@ class PlanState(StrEnum):
     NEXT = "next"
     """The next step can be taken."""
     STOP = "stop"
-    """The cluster is not as the plan expects: what is there now decides again."""
+    """The cluster is not as the plan expects. The present cluster needs a new decision."""
 
 
 class Differs(NamedTuple):
@@ -83,9 +83,9 @@ class ClusterSeen(NamedTuple):
 
 
 def seen_of(plan: SavedPlan, image: ClusterImage, ran: Collection[int] = ()) -> ClusterSeen:
-    """Return the state in the metadata: a broker epoch that differs from the plan's is of a later registration.
+    """Return the state in the metadata. A broker epoch that differs from the plan's epoch is of a later registration.
 
-    `ran` are brokers that have run since by other evidence: ZooKeeper forgets a broker that stops.
+    `ran` are brokers that have run since by other evidence, as ZooKeeper forgets a broker that stops.
     """
     since = {number: row for number, row in image.brokers.items() if _is_new(number, row, plan)}
     names = {TopicPartition(row.topic, row.partition) for row in plan.partitions}
@@ -105,7 +105,7 @@ def _is_new(number: int, row: BrokerRegistration, plan: SavedPlan) -> bool:
 
 
 def differences(plan: SavedPlan, seen: ClusterSeen, awaited: Collection[TopicPartition] = ()) -> Iterator[Differs]:
-    """Yield the partitions that were led since the plan was made, and not by whom the plan wants.
+    """Yield the partitions that an unplanned broker has led since the plan was made.
 
     An election that is still to come (`awaited`) takes the lead from a broker that is stopped by then.
     """
@@ -119,27 +119,33 @@ def differences(plan: SavedPlan, seen: ClusterSeen, awaited: Collection[TopicPar
             yield Differs(planned, leader)
 
 
-def unled(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> Iterator[PlannedPartition]:
-    """Yield the partitions without a leader whose planned leader runs, and that no step elects.
+def unled(
+    steps: Sequence[SavedStep], far: Sequence[StepState], plan: SavedPlan, seen: ClusterSeen
+) -> Iterator[PlannedPartition]:
+    """Yield the partitions without a leader that no step elects any more, once the planned leader has started.
 
     KRaft controllers elect a broker of the ISR as they unfence that broker
-    (ReplicationControlManager.handleBrokerUnfenced 3.3 to 4.3.1). So the ISR is another than the plan assumed.
+    (ReplicationControlManager.handleBrokerUnfenced 3.3 to 4.3.1). So the ISR is another than the plan assumed, or the
+    next broker started before the election. A leader that is stopped has led since.
     """
-    elected = {name for step in steps if step.kind in _ELECTIONS for name in step.partitions}
-    for planned in plan.partitions:
-        name = TopicPartition(planned.topic, planned.partition)
-        row = seen.leaders.get(name)
-        is_open = row is not None and row.leader == NO_LEADER
-        if is_open and planned.leader in seen.running and name not in elected:
-            yield planned
+    planned = {TopicPartition(row.topic, row.partition): row for row in plan.partitions}
+    elections = [(step, state) for step, state in zip(steps, far, strict=True) if step.kind in _ELECTIONS]
+    awaited = {name for step, state in elections if state is not StepState.DONE for name in step.partitions}
+    past = {name for step, state in elections if state is StepState.DONE for name in step.partitions}
+    for name, row in planned.items():
+        now = seen.leaders.get(name)
+        is_open = now is not None and now.leader == NO_LEADER and name not in awaited
+        has_started = row.leader in (seen.registered if name in past else seen.running)
+        if is_open and has_started and not (name in past and _is_led(name, planned, seen)):
+            yield row
 
 
 def _leader_since(row: PartitionRegistration, planned: PlannedPartition, seen: ClusterSeen) -> int | None:
-    """Return the leader that was elected after the plan was made; None without one, or if that is not known.
+    """Return the leader that was elected after the plan was made; None without one, or if not known.
 
-    A broker that has not registered since led nothing. A controller that starts again gives up brokers that do not run
-    one after the other, and elects those that are left (ReplicationControlManager.handleBrokerFenced, 4.3).
-    Once it has registered too, it keeps a place only if it led since.
+    A broker that has not registered since led nothing. When a controller starts again, it gives up brokers that do not
+    run, one after the other. It elects the brokers that are left (ReplicationControlManager.handleBrokerFenced, 4.3).
+    Once such brokers have registered too, they keep a place only if they led since.
     """
     leader = row.last_leader if row.leader == NO_LEADER else row.leader
     if row.leader == NO_LEADER and leader not in (*row.isr, *row.elr, *row.last_known_elr):
@@ -149,11 +155,11 @@ def _leader_since(row: PartitionRegistration, planned: PlannedPartition, seen: C
 
 
 def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> tuple[StepState, ...]:
-    """Return how far each step is.
+    """Return the state of each step.
 
-    All steps before the latest first start of brokers that have registered since are past, whether they were taken or
-    not: who leads then shows what came of it (`differences`). Of brokers that registered, and do not run, the elections
-    after their start show whether they were stopped since or are still starting.
+    All steps before the latest first start of registered brokers are past, whether they were taken or not. The leader
+    then shows their effect (`differences`). A registered broker that does not run was stopped since, or is still
+    starting. The elections after this step tell the two apart.
     """
     planned = {TopicPartition(row.topic, row.partition): row for row in plan.partitions}
     starts = [at for at, step in enumerate(steps) if step.kind is RecoveryAction.START and not step.is_again]
@@ -211,7 +217,7 @@ def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedParti
 
 
 def state_of(steps: Sequence[StepState], *, differs: bool) -> PlanState:
-    """Return the state of a plan: what to do now."""
+    """Return the state of a plan from the states of its steps."""
     if differs:
         return PlanState.STOP
     first = next((state for state in steps if state is not StepState.DONE), StepState.DONE)

@@ -33,7 +33,7 @@ class Recovery(NamedTuple):
     order: tuple[int, ...]
     """The brokers here in the order in which they should start."""
     starts: Mapping[int, BrokerStart]
-    """Those that start, by id; the others here abort."""
+    """The brokers that can start, by id. The other brokers here abort."""
     dead: frozenset[int]
     """The brokers that are given up."""
     release: Release
@@ -41,7 +41,7 @@ class Recovery(NamedTuple):
     kraft: bool
     """True if KRaft controllers elect."""
     image: ClusterImage | None
-    """The metadata of the cluster; None if there is none."""
+    """The metadata of the cluster; None without metadata."""
     paths: tuple[str, ...]
     """The paths of the brokers, as the user gave them."""
     folder: str
@@ -49,18 +49,20 @@ class Recovery(NamedTuple):
     saved: str | None = None
     """The directory that holds the records which the elections remove; None if they were not saved."""
     together: tuple[int, ...] = ()
-    """The first brokers, which start at once: they are the controllers too."""
+    """The first brokers, which start at once because they are also the controllers."""
     by_run: bool = False
     """True if tables of a fleet decided, without the logs."""
     repairs: tuple[FirstRepair, ...] = ()
-    """The repairs that come before any start: all else is for the log dirs after them."""
+    """The repairs that come before any broker starts. Everything else is for the log dirs after the repairs."""
     without: tuple[BrokerLogDir, ...] = ()
     """The log dirs that are given up."""
     added: tuple[BrokerLogDir, ...] = ()
     """The log dirs that log.dirs has to name first."""
     fenced: tuple[int, ...] = ()
-    """The brokers that run by the metadata, and that controllers alone fence (4.0 and later): the order decides who
-    stays in sync."""
+    """Running brokers of the metadata that controllers fence by themselves (4.0 and later).
+
+    Their order determines which replicas stay in sync.
+    """
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before all else; None if none is needed."""
     removed: Mapping[int, tuple[str, ...]] = {}
@@ -68,7 +70,7 @@ class Recovery(NamedTuple):
 
     @property
     def live(self) -> tuple[int, ...]:
-        """The brokers that start, the first one first."""
+        """The starting brokers, the first one first."""
         return tuple(number for number in self.order if number in self.starts)
 
     @property
@@ -79,10 +81,10 @@ class Recovery(NamedTuple):
 
     @property
     def reassigned(self) -> tuple[tuple[PartitionElection, tuple[int, ...]], ...]:
-        """Those whose replicas must be reordered before, as the controller would elect another one.
+        """Partitions whose replicas must be reordered before, because the controller would elect another replica.
 
-        With them the replicas that can take part, the wanted leader first: kafka-reassign-partitions.sh refuses a
-        broker that is not alive.
+        Each has the replicas that can take part, the wanted leader first. kafka-reassign-partitions.sh refuses a broker
+        that is not alive.
         """
         moved = []
         for partition in self.unclean:
@@ -184,11 +186,11 @@ class PlannedPartition(NamedTuple):
     log_end_offset: Offset | None
     """Its log end offset when it becomes the leader; None if it is not known."""
     epoch_floor: Epoch
-    """The highest epoch before the election: the leader has a higher one."""
+    """The highest epoch before the election. The elected leader has a higher epoch."""
     high_watermark: Offset | None
     """The highest that a replica had checkpointed; records below were acknowledged."""
     replicas: tuple[int, ...]
-    """The brokers of its replicas as of the metadata; empty if there is none."""
+    """The brokers of its replicas in the metadata; empty without metadata."""
     followers: tuple[PlannedFollower, ...]
     """The replicas that follow."""
     later: int | None = None
@@ -196,7 +198,7 @@ class PlannedPartition(NamedTuple):
     allowed_unclean: bool | None = None
     """True if the metadata allowed unclean elections of its topic before; None if that is not known."""
     as_good: tuple[int, ...] = ()
-    """The brokers that may lead as well: they have every record of the leader, and the same log end."""
+    """The brokers that may lead as well. They have every record of the leader, and the same log end."""
     served: tuple[ServedRange, ...] = ()
     """The offsets that the leader serves, remote and local; empty unless a part of the log is in remote storage."""
 
@@ -220,7 +222,7 @@ class SavedPlan(NamedTuple):
     saved: str | None
     """The directory that holds the records which the elections remove; None if they were not saved."""
     broker_epochs: Mapping[int, int]
-    """The broker epochs that were known, by broker: a start gives a new one."""
+    """The known broker epochs, by broker. A broker gets a new epoch when it starts."""
     partitions: tuple[PlannedPartition, ...]
     """The partitions with a recommended leader."""
 
@@ -267,7 +269,7 @@ def _planned(partition: PartitionElection, image: ClusterImage | None) -> Planne
 
 
 def _as_good(partition: PartitionElection, leader: Candidate) -> Iterator[int]:
-    """Yield the brokers that may lead as well: who registers first of controllers that start together is a race."""
+    """Yield the brokers that may lead as well, as the order of registration is a race if controllers start together."""
     for number, other in partition.leaders.items():
         has_all = leader.broker_id in other.loses_no_more_than and other.log_end_offset == leader.log_end_offset
         if number != leader.broker_id and has_all and {*other.lacking} <= {*leader.lacking}:
@@ -275,7 +277,7 @@ def _as_good(partition: PartitionElection, leader: Candidate) -> Iterator[int]:
 
 
 def _served(plan: TruncationPlan) -> Iterator[ServedRange]:
-    """Yield the offsets that a leader serves, but for those that its election gives up."""
+    """Yield the offsets that a leader serves, without the offsets that its election gives up."""
     for epoch, spans in plan.served.items():
         for start, end in without(spans, plan.remote_lost):
             yield ServedRange(epoch, start, end)

@@ -1,4 +1,4 @@
-"""The cost of each course for a whole cluster: start all, the best leaders, unclean elections on, each broker first."""
+"""Compares courses of a cluster by their cost (start all, best leaders, unclean elections on, each broker first)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
@@ -12,14 +12,14 @@ from kcheck.core.replication.leader_costs import NOT_KNOWN, UNKNOWN, Amounts
 from kcheck.core.sums import plus
 
 START_ALL = "start-all"
-"""The scenario in which every broker here starts, and nobody does more: what that loses at most."""
+"""The scenario in which every broker here starts and the operator does nothing more. It has the maximum loss."""
 _UNCLEAN = "kafka-unclean"
 _OUTSIDER = BrokerStart(-1, clean=True)
 """A broker without a replica of the partition."""
 
 
 class Scenario(NamedTuple):
-    """The cost of one course for the whole cluster."""
+    """The cost of one course for all partitions."""
 
     name: str
     """Its name in answers."""
@@ -32,8 +32,10 @@ class Scenario(NamedTuple):
 
 
 _Sums = tuple[int, ...]
-"""Records, committed ones and bytes lost, and the upper bounds of the first two; of how many partitions each is not
-known; and partitions without a leader."""
+"""Sums over partitions: records, committed records and bytes lost, then upper bounds of the first two.
+
+Then follow, for each of these, the number of partitions with an unknown count, and the partitions without a leader.
+"""
 _COUNTS = 5
 _BOUNDS = 2
 _NOTHING: _Sums = (0,) * (2 * _COUNTS + 1)
@@ -66,7 +68,7 @@ def _scenario(name: str, sums: _Sums) -> Scenario:
 
 
 class _SamePlaces:
-    """Partitions with the same places, where the same brokers can lead: they have the same first leader."""
+    """Partitions with the same places that the same brokers can lead. They have the same first leader."""
 
     def __init__(self, partition: PartitionElection) -> None:
         self.seats, self.rules, self.leaders = partition.seats, partition.rules, tuple(partition.leaders)
@@ -102,7 +104,7 @@ class _SamePlaces:
 
 
 def _worst(rows: Iterable[_Sums]) -> _Sums:
-    """Return the most of each count; one that differs is not known, and has a bound."""
+    """Return the maximum of each count. A count that differs is unknown, and has a bound."""
     columns = [*zip(*rows, strict=True)]
     most = [*map(max, columns)]
     for at in range(_COUNTS - _BOUNDS):
@@ -111,15 +113,15 @@ def _worst(rows: Iterable[_Sums]) -> _Sums:
 
 
 def lost_by_all(partition: PartitionElection) -> Amounts:
-    """Return the most that a partition loses if all start together: as much as under the worst that can lead first."""
+    """Return the most that a partition loses if all brokers start together, under the worst possible first leader."""
     return _scenario(START_ALL, _worst(_under(partition, leader) for leader in partition.race)).lost
 
 
 def harm(partition: PartitionElection) -> tuple[object, ...]:
     """Return the sort key of partitions, the worst first.
 
-    Without recommended leader, then by the most that is lost if all start and nobody acts, then by what the best leader
-    loses.
+    Partitions without a recommended leader come first. The most that is lost if all brokers start without other steps
+    decides next. Then the loss of the best leader decides.
     """
     best, now = partition.recommended, partition.now
     lost = Amounts() if best is None or best.lost is None else best.lost
@@ -144,7 +146,7 @@ def _most(count: int | None) -> int:
 
 
 def in_doubt(partitions: Iterable[PartitionElection]) -> tuple[PartitionElection, ...]:
-    """Return the partitions with those of `race_unseen` in their race that lose something, if nothing else is lost."""
+    """Return the partitions with the losing replicas of `race_unseen` in their race, if nothing else is lost."""
     rows = tuple(partitions)
     if any(not row.race or None in row.race or lost_by_all(row).records != 0 for row in rows):
         return tuple(row._replace(race_unseen=frozenset()) for row in rows)
@@ -171,10 +173,10 @@ def _places(partitions: Iterable[PartitionElection]) -> list[_SamePlaces]:
 def scenarios(
     partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart], order: Sequence[int]
 ) -> tuple[Scenario, ...]:
-    """Return the courses to compare: start all, with the plan, the best, unclean elections on now, each broker first.
+    """Return the courses to compare (start all, with the plan, best, unclean elections on now, each broker first).
 
-    The partitions are `planned`. Each counts what is lost when nothing changes any more; the best leaders count as if
-    they went on to lead.
+    The partitions are `planned`. Each course counts the loss when nothing changes any more. The best leaders count as
+    if they continued to lead.
     """
     places = _places(partitions)
     if any(place.seats is None for place in places):
@@ -201,11 +203,10 @@ def planned(
     order: Sequence[int],
     means: Means,
 ) -> tuple[PartitionElection, ...]:
-    """Return the partitions with whom the recommended steps make lead, and what is lost when nothing changes any more.
+    """Return the partitions with the leaders of the recommended steps, and the loss when nothing changes any more.
 
-    The steps are the order of starts, elections between them, and what is moved aside before a start. Without a
-    recommended leader the order decides. What is lost if settings that were not seen turn on unclean elections is a
-    bound.
+    The steps are the start order, elections between the starts, and copies moved aside before a broker starts. Without
+    a recommended leader the order decides. If unseen settings turn on unclean elections, the loss is a bound.
     """
     rows = tuple(partitions)
     known = tuple(_planned(row, first) for row, first in first_leaders(rows, order, starts, means))
@@ -220,7 +221,7 @@ def planned(
 
 
 def _perhaps(row: PartitionElection, other: PartitionElection) -> PartitionElection:
-    """Return a partition that loses nothing with what it loses if unclean elections are on: a bound."""
+    """Return a partition that loses nothing, with its loss under unclean elections as a bound."""
     lost = other.lost_planned
     if lost is None or lost.records == 0 or other.planned not in row.race_unseen:
         return row
@@ -252,9 +253,9 @@ def with_plan(partitions: Iterable[PartitionElection]) -> Scenario:
 def _each_first(
     places: Iterable[_SamePlaces], starts: Mapping[int, BrokerStart], order: Sequence[int]
 ) -> Iterable[Scenario]:
-    """Yield what it costs that each broker starts first, and leads all that it has; the others follow in the order.
+    """Yield the cost if each broker starts first and leads all it can; the others follow in the order.
 
-    Where it has no place, it is all the same which broker that is.
+    For partitions where the broker has no place, any broker without a place is the same.
     """
     usual = [starts[number] for number in order]
     more, everywhere = dict.fromkeys(sorted(starts), _NOTHING), _NOTHING

@@ -1,8 +1,8 @@
-"""In which order brokers should start: the order that costs least over all partitions.
+"""Finds the start order of brokers that costs least over all partitions.
 
-A partition gets its first leader when a certain broker starts after a certain set of others; what that leader costs is
-known. The cost of an order is the sum over the partitions. For few brokers the order is proven the best by dynamic
-programming over sets of started brokers; for many, the cheapest next broker is taken, then neighbours are exchanged.
+A partition gets its first leader when a certain broker starts after a certain set of others. The cost of that leader is
+known, and the cost of an order is the sum over the partitions. For few brokers dynamic programming over sets of started
+brokers proves the best order. For many brokers the cheapest next broker is taken, then neighbors are exchanged.
 """
 
 from collections import defaultdict
@@ -33,7 +33,7 @@ class StartOrder(NamedTuple):
     is_proven: bool
     """True if no order costs less."""
     together: tuple[int, ...] = ()
-    """The first of them that start at once: without a majority of the controllers no broker comes up."""
+    """The first brokers, which start at once. Without a majority of the controllers no broker comes up."""
 
     @property
     def at_once(self) -> int:
@@ -74,7 +74,7 @@ def table_of(contest: Contest) -> CostTable:
 
 
 def start_order(brokers: Iterable[int], contests: Iterable[Contest]) -> StartOrder:
-    """Return the order of the brokers that costs least; of equal ones, that of the lowest broker ids."""
+    """Return the cheapest order of the brokers; among equal orders the lowest broker ids come first."""
     choices = Choices(contests)
     disputed = sorted({number for members in choices.tables for number in members})
     is_proven = len(disputed) <= EXACT_BROKERS_MAX
@@ -109,7 +109,7 @@ class Choices:
 
 
 def _least(numbers: tuple[int, ...], choices: Choices) -> tuple[int, ...]:
-    """Return the order that costs least, of equals the one with the lowest ids first; every set of brokers is tried."""
+    """Return the cheapest order, by trying every set of brokers. Among equal orders the lowest ids come first."""
 
     @cache
     def rest(before: Started) -> tuple[Costs, tuple[int, ...]]:
@@ -124,7 +124,7 @@ def _least(numbers: tuple[int, ...], choices: Choices) -> tuple[int, ...]:
 
 
 def _greedy(numbers: tuple[int, ...], choices: Choices) -> tuple[int, ...]:
-    """Return a good order: the broker that costs least starts next; then neighbours are exchanged where that saves."""
+    """Return a good order. The cheapest broker starts next; then neighbors are exchanged where that saves costs."""
     order: list[int] = []
     left = list(numbers)
     while left:

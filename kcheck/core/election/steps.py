@@ -1,4 +1,4 @@
-"""The recommendation as steps: what a person does one after the other, and what each step can no longer undo."""
+"""Turns the recommendation into steps of an operator, one after the other, with the losses that each makes final."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -17,17 +17,17 @@ class RecoveryAction(StrEnum):
     REPAIR = "repair"
     """`kcheck repair` and `kcheck apply`, before any start."""
     LOG_DIRS = "log-dirs"
-    """log.dirs changes: without a log dir that is given up, or with one that it lacks."""
+    """log.dirs changes, without a log dir that is given up, or with a missing log dir."""
     FENCE = "fence"
-    """Controllers start alone, and fence every broker: the ISR that this leaves is known before a broker starts."""
+    """Controllers start alone and fence every broker. The resulting ISR is known before a broker starts."""
     SET_ASIDE = "set-aside"
-    """Directories are moved out of the log dirs of a broker that is about to start."""
+    """The operator moves directories aside before the broker starts."""
     START = "start"
     """Brokers start at once."""
     STOP = "stop"
     """Brokers stop."""
     ELECT = "elect"
-    """The tool elects uncleanly (LeaderElectionCommand); before 2.4 the configuration of topics has it done."""
+    """The tool elects uncleanly (LeaderElectionCommand). In 2.3 and earlier the configuration of topics does it."""
     REASSIGN = "reassign"
     """The wanted leaders become the first of their assignments (ReassignPartitionsCommand)."""
     RESET = "reset-groups"
@@ -37,7 +37,7 @@ class RecoveryAction(StrEnum):
 
 
 class Cut(NamedTuple):
-    """A truncation that a step brings about, and that removes records nobody else has."""
+    """A truncation by a step that removes the only copy of records."""
 
     topic: str
     partition: int
@@ -54,15 +54,15 @@ class RecoveryStep(NamedTuple):
     brokers: tuple[int, ...] = ()
     """The brokers that it is done to."""
     partitions: tuple[PartitionElection, ...] = ()
-    """The partitions that it is about: what is elected, reassigned or moved aside."""
+    """The partitions that are elected, reassigned or moved aside."""
     directories: tuple[str, ...] = ()
     """The -delete directories that are moved aside."""
     before: int | None = None
-    """The broker that waits for an election; None where nobody waits."""
+    """The broker that waits for an election; None if no broker waits."""
     is_again: bool = False
     """True if the brokers have run before, in this plan."""
     cuts: tuple[Cut, ...] = ()
-    """The records that are gone after it."""
+    """The records that are lost after it."""
 
     @property
     def file(self) -> str | None:
@@ -90,7 +90,7 @@ class StepText(NamedTuple):
 
 
 def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
-    """Return the steps, one after the other: after a rescue of the metadata the question is asked again."""
+    """Return the steps in their order. After a rescue of the metadata kcheck must be asked again."""
     if recovery.rescue is not None:
         return (RecoveryStep(RecoveryAction.RESCUE),)
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
@@ -133,9 +133,9 @@ def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:
 
 
 def _with_cuts(partitions: Sequence[PartitionElection], steps: Sequence[RecoveryStep]) -> tuple[RecoveryStep, ...]:
-    """Return the steps with the records that are gone after each: once a leader is elected, and a follower runs.
+    """Return the steps with the records that are lost after each, once a leader is elected and a follower runs.
 
-    What is moved aside keeps them.
+    Copies moved aside keep their records.
     """
     starts = {
         number: at for at, step in enumerate(steps) if step.kind is RecoveryAction.START for number in step.brokers

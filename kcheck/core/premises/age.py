@@ -1,4 +1,4 @@
-"""Premises about the age of a disk: an old copy lacks what the cluster has written since."""
+"""Premises about the age of a disk. An old copy lacks the later records of the cluster."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -6,21 +6,24 @@ from itertools import pairwise
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.premises.presence import only_follows
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.java import java_int
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, partition_name
+from kcheck.words import counted, partition_name, some_of
 
 DISK_NOT_OLDER = "P701"
 _PROVIDE = f"the newest copy of the disk; or --allow {DISK_NOT_OLDER} if this is it"
+STOPPED_TOGETHER = "P316"
+"""The premise that all log dirs of a broker were stopped together."""
 _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 
 
 def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the broker epoch in .kafka_cleanshutdown with the last registration.
 
-    A broker removes the file when it loads its logs, so the epoch in it is that of the broker's last run.
+    A broker removes the file when it loads its logs. So the file has the epoch of the broker's last run.
     """
     newest, broker = facts.newest, facts.registration
     epochs = {log_dir.path: log_dir.shutdown_epoch for log_dir in facts.log_dirs if log_dir.shutdown_epoch is not None}
@@ -43,9 +46,10 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def _behind(premise: Premise, facts: BrokerFacts, unseen: Sequence[tuple[LogFacts, Epoch]]) -> Iterator[JudgedPremise]:
-    """Return that a leader left nothing of its last epoch on the disk, which it writes as soon as it leads.
+    """Return that the disk shows no trace of the last epoch in which its broker led.
 
-    A broker that has loaded such a log since, and ended before it led again, leaves none either.
+    A leader writes its epoch as soon as it leads. A broker leaves no trace either if it loaded an old log since, and
+    ended before it led again.
     """
     if unseen:
         log, epoch = unseen[0]
@@ -84,11 +88,30 @@ def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     yield not_seen(premise, facts, sentence, _PROVIDE, PremiseEvidence(own.path, f"ends at offset {own.end}"))
 
 
-def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
-    """Return the newest leader epoch of a log `[start, end)`; None if nothing shows one.
+def stopped_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs in a log dir that was not stopped cleanly, though another one of the broker was.
 
-    A broker writes entries that rise, the first of them at the log start or below, and batches of the last one after
-    it (LeaderEpochFileCache.assign). A file that has others is not the log's own: the last batch counts.
+    A clean stop writes .kafka_cleanshutdown into each log dir that is not offline (LogManager.shutdown).
+    """
+    clean = [log_dir.path for log_dir in facts.log_dirs if log_dir.clean]
+    for log_dir in (log_dir for log_dir in facts.log_dirs if clean and not log_dir.clean):
+        own = (log.partition for log in facts.logs if log.log_dir == log_dir.path and log.start < log.end)
+        names = [partition_name(*each) for each in own if not only_follows(each, facts, in_the_end=False)]
+        if names:
+            sentence = (
+                f"{facts.name} stopped cleanly, but left no {CLEAN_SHUTDOWN} in {log_dir.path}. That log dir with"
+                f" {some_of(names)} was offline, or is a copy of another time"
+            )
+            provide = f"the newest copy of the disk; or --allow {premise.id} if this one is the newest"
+            evidence = PremiseEvidence(clean[0], f"has {CLEAN_SHUTDOWN}"), PremiseEvidence(log_dir.path, "has none")
+            yield not_seen(premise, facts, sentence, provide, *evidence)
+
+
+def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
+    """Return the newest leader epoch of a log `[start, end)`; None if its files show none.
+
+    A broker writes rising entries, the first of them at the log start or below. Batches of the last one follow it
+    (LeaderEpochFileCache.assign). A file with other entries does not belong to the log, and then the last batch counts.
     """
     rises = all(one.epoch < two.epoch and one.start_offset < two.start_offset for one, two in pairwise(entries))
     last = entries[-1]
@@ -97,7 +120,7 @@ def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, en
 
 
 def is_newer(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the leader epochs of the logs with those that the controller has given, by metadata of another node.
+    """Compare the leader epochs of the logs with the controller's epochs, by metadata of another node.
 
     No leader has an epoch that its controller did not give (PartitionChangeBuilder, ZkPartitionStateMachine).
     """
@@ -146,5 +169,14 @@ TABLE = (
         "Bring the newest metadata, from another controller or from the newest copy of ZooKeeper's data.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9", is_newer, ends_start=False,
         cost=PremiseCost.METADATA,
+    ),
+    Premise(
+        STOPPED_TOGETHER, PremiseKind.AGE, "All log dirs of the broker were stopped together.",
+        "All log dirs have .kafka_cleanshutdown, or none has one.",
+        "Nothing: a log dir may have been offline. Not seen where only some log dirs have this file, and another one"
+        " has a log that may lead.",
+        "The broker starts and may lead without the records that were written since.",
+        "Bring the newest disk, or start the broker after the others (kcheck recover).",
+        "LogManager.shutdown 0.8.1 to 4.3.1", stopped_together, ends_start=False, may_lack=True,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The premise that what a broker serves can be read: a start does not look at most batches."""
+"""The premise that everything a broker serves can be read. A starting broker does not look at most batches."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -12,17 +12,18 @@ from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_span, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
-"""The premises that readers can read every batch, that segments have those of their log, that lookups find them, and
-that a log ends where its broker stopped."""
+"""The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
+SNAPSHOT_THERE = "P315"
+"""The premise that each log end has the producer snapshot of a clean stop."""
 
 _FEW = 2
-"""So many logs of a small log dir may be those of others."""
+"""Maximum number of logs of a small log dir that may belong to others."""
 
 
 def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for batches that a start keeps and that no consumer or follower accepts.
+    """Look for batches that a broker keeps when it starts, but that no consumer or follower accepts.
 
-    Where another replica of the ISR may lead, an election decides whether this one is read.
+    If another replica of the ISR may lead, the elections decide whether this one is read.
     """
     damaged = [(log, records) for log in facts.logs if log.batches for records in log.batches.unreadable]
     for log, (start, end, why) in damaged:
@@ -42,7 +43,7 @@ def readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def own_batches(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for segments that other files of the log contradict: somebody copied another `.log` over theirs."""
+    """Look for segments that other files of the log contradict, because another `.log` was copied over them."""
     for log in facts.logs:
         for span in () if log.batches is None else log.batches.foreign:
             name = partition_name(*log.partition)
@@ -71,9 +72,10 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs that are longer than the recovery point of a clean stop, which flushes all of each log.
+    """Look for logs that are longer than the recovery point of a clean shutdown.
 
-    If most logs of a log dir are, the checkpoint or the marker of the clean stop is of another time.
+    A clean shutdown flushes complete logs. If most logs of a log dir are longer, the checkpoint or the marker of the
+    clean shutdown is of another time.
     """
     closed = [log for log in facts.logs if log.closed_at is not None]
     by_log_dir = groupby(sorted(closed, key=_place), lambda log: log.log_dir)
@@ -91,6 +93,21 @@ def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
             else:
                 provide = None if only_follows(log.partition, facts, in_the_end=True) else EVERY_DISK
                 yield not_seen(premise, facts, sentence, provide, evidence)
+
+
+def snapshot_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs that may lack records, because a clean stop left no producer snapshot at their end."""
+    for log in facts.logs:
+        if not log.lacks_snapshot or any(records.known_by is not None for records in log.missing):
+            continue  # Another file shows how many are missing.
+        name = partition_name(*log.partition)
+        sentence = f"{name} ends at {log.end}, but the broker stopped cleanly and left no producer snapshot there"
+        sentence += ": the end of the log may be missing"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"no producer snapshot of offset {log.end}")
+        provide: str | None = f"{EVERY_DISK}; or --allow {premise.id} if only snapshots were removed"
+        if only_follows(log.partition, facts, in_the_end=False):
+            sentence, provide = f"{sentence}. The replica is not elected now, and fetches that from the leader", None
+        yield not_seen(premise, facts, sentence, provide, evidence)._replace(partition=name)
 
 
 def _place(log: LogFacts) -> tuple[str, TopicPartition]:
@@ -134,5 +151,15 @@ TABLE = (
         "Compare the directory with another replica or a backup first. If it is right: --allow P312.",
         "LogManager.shutdown, UnifiedLog.flush 0.8.1 to 4.3.1", stopped_end, ends_start=False,
         cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        SNAPSHOT_THERE, PremiseKind.PRESENCE, "After a clean stop each log end has its producer snapshot.",
+        "With .kafka_cleanshutdown, each log with leader epochs has a .snapshot for the log end offset.",
+        "Nothing: snapshots alone may have been removed. Not seen where a log end has none.",
+        "The broker makes an empty snapshot. Without its last records, a leader makes the other replicas truncate.",
+        "Let another replica lead, or compare the directory with a backup. If only snapshots were removed: --allow"
+        " P315.",
+        "UnifiedLog.close, ProducerStateManager.takeSnapshot 0.11 to 4.3.1", snapshot_there, ends_start=False,
+        may_lack=True,
     ),
 )  # fmt: skip

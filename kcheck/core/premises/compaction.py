@@ -1,4 +1,4 @@
-"""Premises about what the log cleaner deletes after the start."""
+"""Premises about the records that the log cleaner deletes after the broker has started."""
 
 from collections import Counter
 from collections.abc import Iterator

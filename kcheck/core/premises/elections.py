@@ -1,6 +1,6 @@
-"""Premises about elections of replicas that were not in sync: what the others have more, they delete once they follow.
+"""Premises about elections of replicas that were not in sync. The others delete their additional records.
 
-The broker's own static configuration decides in none of them, but the controllers' (`ClusterImage.config`).
+The static configuration of the broker itself does not count here, only the controllers' (`ClusterImage.config`).
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The facts for the premises of one broker's start: its log dirs, its settings and the metadata of its cluster."""
+"""The facts for the premises of one broker's next start (log dirs, settings and metadata of its cluster)."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -24,12 +24,12 @@ def ids_of_voters(setting: str) -> frozenset[int]:
 
 
 class MissingRecords(NamedTuple):
-    """Offsets of a log that no segment holds any more, though the disk once had them."""
+    """Offsets of a log that no segment has any more, though the disk once had them."""
 
     start: Offset
     """The first of them."""
     end: Offset
-    """The offset after the last one that is known."""
+    """The offset after the last known one."""
     known_by: str | None = None
     """The file that knows them at the end of the log; None if a later segment follows."""
 
@@ -44,7 +44,7 @@ class MisdatedRecords(NamedTuple):
     timestamp: int
     """The timestamp of that entry, the largest one if there are several segments."""
     is_head: bool
-    """Whether the log begins with them."""
+    """True if the log begins with them."""
     newest: int | None = None
     """The timestamp of the newest record, where the entry is in order, but older; else None."""
 
@@ -69,21 +69,23 @@ class LogFacts(NamedTuple):
     end: Offset = Offset(0)
     """Its log end offset."""
     unseen_epoch: Epoch | None = None
-    """Of an only replica: the epoch in which its broker led it last, by the metadata, if no file of it shows that."""
+    """The last epoch of an only replica as leader in the metadata, if none of its files shows the epoch."""
     is_closed: bool = False
-    """True if the broker had closed its last segment though it was killed: it had begun a newer one."""
+    """True if the broker had closed its last segment before it was killed, as it had begun a newer one."""
     remote: RemoteLog | None = None
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()
-    """The fate of that part if the replica leads after the start."""
+    """The fate of that part if the replica leads afterwards."""
     start: Offset = Offset(0)
     """Its log start offset."""
     batches: BatchFaults | None = None
     """The faults of its batches; None if they were not read."""
     closed_at: Offset | None = None
-    """Where it ended when its broker stopped cleanly; None if the stop was not clean, or no checkpoint tells."""
+    """The log end at the last clean shutdown; None if it was unclean, or without a checkpoint."""
+    lacks_snapshot: bool = False
+    """True if the stop was clean and left no producer snapshot at the log end, as every clean stop does."""
     unread_size: int = 0
-    """Number of bytes at its end that name no batch and are truncated at the next start: they may hold records."""
+    """Number of bytes at its end without a batch. The broker truncates them, and they may hold records."""
 
 
 class KeylessLog(NamedTuple):
@@ -127,9 +129,9 @@ class LogDirFacts(NamedTuple):
     path: str
     """Its path, as the settings or the user name it."""
     is_there: bool = True
-    """Whether the directory exists."""
+    """True if the directory exists."""
     is_named: bool = True
-    """Whether the broker loads it: False if its settings name another log dir that is here, and not this one."""
+    """False if the broker does not load it, as its settings name another log dir here instead."""
     resolved: str | None = None
     """The target of a relative path from the current directory; None for any other."""
     is_readable: bool = True
@@ -147,7 +149,7 @@ class LogDirFacts(NamedTuple):
     volume: Volume | None = None
     """Its file system; None if that is not the broker's, as in a store, or on another machine."""
     written: int = 0
-    """How many bytes the start certainly adds to it."""
+    """Number of bytes that the broker certainly adds to it when it starts."""
 
     @property
     def has_metadata_log(self) -> bool:
@@ -192,21 +194,21 @@ class BrokerFacts(NamedTuple):
     is_complete: bool = True
     """True if `log_dirs` are all log dirs of the broker."""
     clusters: tuple[PremiseEvidence, ...] = ()
-    """The cluster ids of the metadata that the user names: path and id."""
+    """The cluster ids of the given metadata, with their paths."""
     copies: tuple[MetadataCopy, ...] = ()
     """The copies of the metadata of its cluster."""
     lost_copies: tuple[LostCopy, ...] = ()
     """The log dirs named for their metadata that have none."""
     image: ClusterImage | None = None
-    """The metadata that decides: of the newest copy, or in ZooKeeper; None without any."""
+    """The metadata of the newest copy, or of ZooKeeper; None without any."""
     image_path: str | None = None
     """The path of that metadata."""
     chroot: str | None = None
     """The chroot of that metadata in ZooKeeper; None without a topic, or if they are not a server's files."""
     logs: tuple[LogFacts, ...] = ()
-    """The logs of its replicas that the start loads; none if their start was not predicted."""
+    """The logs of its replicas that the broker loads; empty without a prediction."""
     stopped: frozenset[int] = frozenset()
-    """The nodes given next to it that do not start, or controllers whose settings lead to the disk of another node."""
+    """The nodes given next to it that do not start, or controllers whose settings lead to another node's disk."""
     keyless_logs: tuple[KeylessLog, ...] | None = None
     """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
     elected: QuorumState | None = None
@@ -246,7 +248,7 @@ class BrokerFacts(NamedTuple):
 
     @property
     def election_settings(self) -> Mapping[str, str]:
-        """The settings of a controller: its own, or of another one; none if they are not known."""
+        """The settings of a controller, which are its own or another one's; empty if not known."""
         elects = self.mode is Mode.ZOOKEEPER or "controller" in self.roles
         return (self.config if elects else self.controller_config) or {}
 
@@ -257,7 +259,7 @@ class BrokerFacts(NamedTuple):
 
     @property
     def voters(self) -> frozenset[int]:
-        """The controllers that elect: by the newest copy of the metadata, else by the settings; none if not known."""
+        """The electing controllers, by the newest copy of the metadata, or else by the settings; empty if not known."""
         return self.configured_voters if self.newest is None or not self.newest.voters else self.newest.voters
 
     @property

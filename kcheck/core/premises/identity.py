@@ -27,7 +27,7 @@ _CONNECT = "zookeeper.connect"
 
 
 def cluster_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the cluster id of each log dir with those of the metadata that the user names."""
+    """Compare the cluster id of each log dir with the cluster ids of the given metadata."""
     named = Counter(evidence.says for evidence in facts.clusters)
     for log_dir in facts.log_dirs:
         own = (log_dir.identity or {}).get(_CLUSTER_ID)
@@ -88,7 +88,7 @@ def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def _given_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for a disk that is given as that of another broker, such as one of two that were swapped."""
+    """Look for a disk that is given for another broker than its own, such as a swapped disk."""
     for log_dir in facts.log_dirs:
         own = log_dir.node_id
         if own not in (None, facts.broker_id):
@@ -98,7 +98,7 @@ def _given_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def _stated_id(facts: BrokerFacts) -> int | None:
-    """Return the id in the settings; None if there is none, or if the broker generates it."""
+    """Return the id in the settings; None without one, or if the broker generates it."""
     number = java_int(facts.setting("node.id") or facts.setting("broker.id") or "")
     return None if number is None or number < 0 else number
 
@@ -132,7 +132,7 @@ def _whose(facts: BrokerFacts, paths: Sequence[str]) -> str:
 
 
 def is_formatted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for a KRaft node none of whose log dirs is formatted."""
+    """Look for a KRaft node without a formatted log dir."""
     if facts.mode is not Mode.KRAFT or (facts.config is None and not facts.release.is_kraft_only):
         return
     if any(log_dir.identity is not None or not log_dir.is_readable for log_dir in facts.log_dirs):
@@ -159,7 +159,7 @@ def voter_is_controller(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
 
 
 def directory_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for log dirs that the metadata lists under another broker: a cloned disk."""
+    """Look for log dirs that the metadata lists under another broker, as of a cloned disk."""
     brokers = () if facts.newest is None else facts.newest.image.brokers.values()
     owners = {directory: broker.broker_id for broker in brokers for directory in broker.log_dirs}
     for log_dir in facts.log_dirs:
@@ -196,11 +196,12 @@ def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
 
 
 def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for directories with the id of another topic that has this partition here too: no start sets them aside.
+    """Look for directories with the id of another topic that has this partition here too. No broker renames them to
+    -stray.
 
-    The log refuses the id of its topic. For a replica that leads, the exception ends ReplicaManager.applyDelta: the
-    partitions that come after it in the same change are not led, and none is followed. For one that follows, it does
-    not. With ZooKeeper, 2.8 alone takes the log: it compares the ids in the second request about a partition.
+    The log refuses the id of its topic. If the replica leads, the exception ends ReplicaManager.applyDelta. Then later
+    partitions of the same change are not led, and no partition is followed. If the replica follows, nothing ends. With
+    ZooKeeper, only 2.8 accepts the log, as it compares the ids in the second request about a partition.
     """
     image, broker, release = facts.image, facts.broker_id, facts.release
     takes = facts.mode is Mode.ZOOKEEPER and release.has_partition_metadata and not release.compares_topic_ids

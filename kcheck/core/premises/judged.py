@@ -5,7 +5,7 @@ from kcheck.core.premises.premise import Premise
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 
 EVERY_DISK = "the log dirs of all brokers, with kcheck recover"
-"""The disks that show the premises that an election of the whole cluster decides."""
+"""The evidence for premises that an election of the complete cluster decides."""
 
 
 def proven(premise: Premise, facts: BrokerFacts, *evidence: PremiseEvidence) -> JudgedPremise:

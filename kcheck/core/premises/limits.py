@@ -23,7 +23,7 @@ OF_TOPICS = {
     "log.cleaner.min.cleanable.ratio": "min.cleanable.dirty.ratio",
     "log.roll.jitter.ms": "segment.jitter.ms", "log.roll.ms": "segment.ms",
 }  # fmt: skip
-"""The settings that are the defaults of topics: the start checks them as configurations of a topic, too."""
+"""The settings that are defaults of topics. A starting broker also checks them as topic configurations."""
 BROKER, TOPIC, CLASS = "broker", "topic", "class"
 """Whose settings a rule is about."""
 _PLUGINS = (
@@ -74,10 +74,10 @@ def refused_later(settings: Mapping[str, str], release: Release) -> Iterator[Ref
 def _refused_beyond_rules(
     settings: Mapping[str, str], release: Release, refused: Container[str]
 ) -> Iterator[RefusedSetting]:
-    """Yield what the start refuses of settings that are right by themselves, but for those that are `refused` already.
+    """Yield settings with valid values that the broker still refuses when it starts.
 
-    As a default of topics (LogConfig), with others (KafkaConfig.validateValues), as an endpoint
-    (EndPoint.createEndPoint): 0.10.2 to 4.3.1.
+    Without the `refused` ones. It checks them as a default of topics (LogConfig), and with others
+    (KafkaConfig.validateValues). It also checks endpoints (EndPoint.createEndPoint, 0.10.2 to 4.3.1).
     """
     of_topics = setting_rules(TOPIC, release)
     rules = {name: of_topics[topic]._replace(name=name) for name, topic in OF_TOPICS.items() if topic in of_topics}

@@ -21,7 +21,7 @@ MAJORITY_STARTS = "P205"
 
 
 def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the log dir that contains the metadata log with the one that the settings name for it."""
+    """Compare the log dir that contains the metadata log with the log dir in the settings."""
     expected = facts.metadata_log_dir
     holders = _holders(facts)
     if facts.mode is not Mode.KRAFT or expected is None or not holders:
@@ -44,9 +44,9 @@ def _holders(facts: BrokerFacts) -> list[str]:
 
 
 def voter_keeps_its_log(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for controllers without their metadata log: voters that have none can elect an empty history.
+    """Look for controllers without their metadata log. Voters without a log can elect an empty history.
 
-    One that is about to start should have it if it has partitions, or if a copy of another node names it as a voter.
+    A node with partitions should have it, and a node that another copy names as a voter.
     """
     yield from _others_keep_theirs(premise, facts)
     if "controller" not in facts.roles or any(not log_dir.is_readable for log_dir in facts.log_dirs):
@@ -93,9 +93,9 @@ def _others_keep_theirs(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
 
 
 def with_refetched(start: LogDirPrediction, copies: Iterable[MetadataCopy]) -> LogDirPrediction:
-    """Return a start that loses no metadata which another controller has: the node fetches it again.
+    """Return a prediction without loss of metadata that another controller has, as the node fetches it again.
 
-    KafkaRaftClient 3.3 to 4.3.1: a leader with a longer log sends what the node lacks.
+    KafkaRaftClient 3.3 to 4.3.1: A leader with a longer log sends the missing records.
     """
     own = start.broker_id
     others = (copy for copy in copies if copy.node_id != own and copy.node_id in copy.voters and copy.decides)
@@ -110,9 +110,9 @@ def with_refetched(start: LogDirPrediction, copies: Iterable[MetadataCopy]) -> L
 
 
 def same_history(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the broker's copy of the metadata with those of the voters: an observer never has more than they have.
+    """Compare the broker's copy of the metadata with the copies of voters. An observer never has more than they have.
 
-    For a voter the copies of all observers count: with one that has more, its own disk is an older one.
+    For a voter the copies of all observers count. If an observer has more, the voter's disk is an older one.
     """
     ends = [*_same_ends(premise, facts)]
     is_refuted = any(row.status is PremiseStatus.REFUTED for row in ends)
@@ -179,7 +179,10 @@ def _same_ends(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for the copies of a majority of the voters, for a node that is one of them by its settings or a copy."""
+    """Look for the copies of a majority of the voters, if the node is itself a voter.
+
+    Its settings or a copy show that.
+    """
     voters = facts.voters
     if facts.broker_id is None or ("controller" not in facts.roles and facts.broker_id not in voters):
         return
@@ -198,7 +201,7 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look at the controllers given beside the broker, and at its own vote: without a majority no broker registers.
+    """Look at the controllers given with the broker, and at its own vote. Without a majority no broker registers.
 
     A controller ends at a snapshot that it cannot load (MetadataLoader.handleLoadSnapshot).
     """

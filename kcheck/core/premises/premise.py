@@ -23,7 +23,7 @@ class PremiseKind(StrEnum):
     RIGHTS = "rights"
     """Whose the files are, and what their modes allow."""
     RESOURCES = "resources"
-    """The resources of the host: mounts, bytes, maps."""
+    """The resources of the host (mounts, bytes, maps)."""
     SETTINGS = "settings"
     """Settings that the files contradict, or that the release refuses."""
     COMPACTION = "compaction"
@@ -77,10 +77,13 @@ class Premise(NamedTuple):
     rules: tuple[str, ...] = ()
     """The rules of logs by which `check` reports a refutation; empty if KC315 does."""
     cost: PremiseCost | None = None
-    """What a refutation adds to the loss of an election; None: nothing, or the losses of partitions contain it."""
+    """The additional loss of an election if the premise is refuted.
+
+    None for no loss, or if the losses of partitions contain it.
+    """
     is_counted: bool = False
     """True if the losses of partitions contain what a refutation costs."""
     may_lack: bool = False
-    """True if the broker may lack records if the premise is not seen: no file tells how many."""
+    """True if the broker may lack an unknown number of records if the premise is not seen."""
     is_of_quorum: bool = False
     """True if `kcheck recover quorum` is the way out of a refutation."""

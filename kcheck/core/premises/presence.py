@@ -1,4 +1,4 @@
-"""Premises about what should be there: log dirs, partitions, metadata."""
+"""Premises about the presence of log dirs, partitions and metadata."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ _ELSEWHERE = "whether another replica leads is not known"
 LOG_DIRS_NAMED = "P311"
 """The premise that the settings name every log dir with partitions."""
 HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
-"""The premises that the start, the middle and the end of every log is there."""
+"""The premises that the beginning, the middle and the end of every log is there."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -52,7 +52,7 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the directory ids of the registration with those of the log dirs."""
+    """Compare the directory ids of the registration with the ids of the log dirs."""
     newest, broker = facts.newest, facts.registration
     if newest is None or broker is None or not broker.log_dirs:
         return
@@ -72,7 +72,7 @@ def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
 
 
 def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for partitions in log dirs that the settings do not name: the broker makes them again, empty."""
+    """Look for partitions in log dirs outside of the settings. The broker makes them again, empty."""
     if facts.config_path is None or facts.elsewhere:
         return
     value = facts.setting("log.dirs") or facts.setting("log.dir")
@@ -140,9 +140,9 @@ def absent_partitions(facts: BrokerFacts) -> tuple[TopicPartition, ...]:
 
 
 def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for assigned partitions without a directory: the broker makes them again, empty, and may lead them.
+    """Look for assigned partitions without a directory. The broker makes them again, empty, and may lead them.
 
-    The broker has the new replicas placed in the log dir where they are then, so that the controller can elect it
+    The broker reports its present log dir for the new replicas. Then the controller can elect it
     (ReplicationControlManager.handleAssignReplicasToDirs 3.7 to 4.3.1).
     """
     if facts.image is None or facts.broker_id is None or not facts.is_complete:
@@ -205,10 +205,10 @@ def _place(partition: TopicPartition, facts: BrokerFacts) -> tuple[Standing, Bro
 
 
 def only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: bool) -> bool:
-    """Return whether the broker follows another replica after its start, and goes on to; False without metadata of it.
+    """Return whether the broker follows another replica after it has started, and continues to; False without metadata.
 
-    What a follower lacks at its end it fetches; it keeps what else it lacks, so who leads `in_the_end` counts: the
-    preferred replica, by itself or as soon as somebody elects it.
+    A follower fetches records that it lacks at its end, but no others. So the leader `in_the_end` counts, which is the
+    preferred replica. It gets the lead by itself or by an election of the operator.
     """
     topic = None if facts.image is None else facts.image.topics.get(partition.topic)
     registration = None if topic is None else topic.partitions.get(partition.partition)
@@ -226,7 +226,7 @@ def _named(partitions: Sequence[TopicPartition]) -> str:
 
 
 def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for metadata that does not come from the broker's own disk: its own copy may be older than the cluster."""
+    """Look for metadata from elsewhere than the broker's own disk, as its own copy may be old."""
     others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
     if facts.image is not None and (others or not facts.copies):
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
@@ -248,7 +248,7 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 
 
 def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs that somebody let begin later: as leader, such a one has the other replicas follow suit."""
+    """Look for logs that another tool made begin later. As leaders they make the other replicas follow suit."""
     for log in facts.logs:
         if log.lost_head is None:
             continue
@@ -265,9 +265,10 @@ def where_it_leads(
     premise: Premise, facts: BrokerFacts, log: LogFacts, sentence: str, evidence: PremiseEvidence, then: str,
     *, alone: str | None = None, follows: str = "a follower keeps the gap", waits: bool = True,
 ) -> JudgedPremise:  # fmt: skip
-    """Judge what does harm where the replica leads: `then` is the harm, or `alone` of the only replica.
+    """Judge a harm that depends on whether the replica leads.
 
-    Of one that is not elected, `follows` says what remains. `waits`: another replica of the ISR may lead instead.
+    `then` is the harm, `alone` the harm for an only replica. `follows` is the harm if it is not elected. `waits` is
+    true if another replica of the ISR may lead instead.
     """
     partition, name = log.partition, partition_name(*log.partition)
     if only_follows(partition, facts, in_the_end=True):
@@ -280,7 +281,7 @@ def where_it_leads(
 
 
 def _another_may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
-    """Whether another replica of the ISR can lead, and the broker is not the one that gets the lead in the end."""
+    """Return whether another replica of the ISR can lead, and the broker is not the preferred leader."""
     topic = None if facts.image is None else facts.image.topics.get(partition.topic)
     registration = None if topic is None else topic.partitions.get(partition.partition)
     if registration is None or facts.broker_id is None:
@@ -301,7 +302,7 @@ def _missing(facts: BrokerFacts) -> Iterator[tuple[LogFacts, MissingRecords]]:
 
 
 def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs of which somebody removed segments between two others; a compacted log has such gaps."""
+    """Look for logs without a segment between two others. A compacted log has such gaps."""
     for log, (start, end, known_by) in _missing(facts):
         if known_by is None and not (facts.image is not None and is_compacted(facts.image, log.partition.topic)):
             name = partition_name(*log.partition)
@@ -336,8 +337,8 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for a log whose last segment the broker had closed, as it does once it begins a newer one.
 
-    A broker that is killed while it stops closes some, too, so that several in a log dir show nothing; how many records
-    are missing after one, and whether, is not known.
+    A broker that is killed while it stops closes some segments, too. So several in a log dir show nothing. The number
+    of missing records after one is not known, and can be 0.
     """
     closed = [log for log in facts.logs if log.is_closed]
     counts = Counter(log.log_dir for log in closed)
@@ -354,9 +355,9 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
 
 
 def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for bytes at the end of a log that the start truncates, and that no header describes as a batch.
+    """Look for bytes at the end of a log that the broker truncates, without a batch header.
 
-    After a power loss they are mostly of a batch that no producer was told is written.
+    After a power loss most of them are from an unacknowledged batch.
     """
     for log in facts.logs:
         if log.unread_size and not only_follows(log.partition, facts, in_the_end=False):
@@ -370,7 +371,7 @@ def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for partitions while ZooKeeper has no topic at all: it was emptied, or is another one."""
+    """Look for partitions while ZooKeeper has no topic, because it was emptied, or is another one."""
     directories = _live(facts.log_dirs)
     if facts.mode is not Mode.ZOOKEEPER or facts.image is None or not directories:
         return

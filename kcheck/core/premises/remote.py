@@ -16,7 +16,7 @@ _MOST = 3
 
 
 def keeps_segments(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for remote segments all of whose epochs are below the first one of a replica."""
+    """Look for remote segments whose epochs are all below the first epoch of a replica."""
     known = [log for log in _tiered(facts) if log.remote is not None and log.remote.is_known]
     bad = [(log, log.remote_report.deleted_offsets) for log in known if log.remote_report.deleted]
     for log, deleted in bad:

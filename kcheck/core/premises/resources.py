@@ -1,4 +1,4 @@
-"""Premises about what the host gives: mounts that can be written, bytes, and maps."""
+"""Premises about the host (writable mounts, bytes, and maps)."""
 
 from collections.abc import Iterator
 
@@ -16,9 +16,9 @@ _MAPS_PER_SEGMENT = 2
 
 
 def is_writable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for log dirs that are mounted read-only; in a container that may be kcheck's own view alone.
+    """Look for log dirs that are mounted read-only; in a container kcheck's view may differ from the broker's.
 
-    Without the log dir of the metadata log, or its only one, the broker does not start: that is the other premise.
+    Another premise covers the log dir of the metadata log, and an only log dir. Without them the broker does not start.
     """
     seen = [(log_dir.path, log_dir.volume) for log_dir in facts.log_dirs if log_dir.volume is not None]
     decisive = [row.path for row in facts.log_dirs if row.has_metadata_log or len(facts.log_dirs) == 1]
@@ -37,7 +37,10 @@ def is_writable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
 
 
 def written_at_least(start: LogDirPrediction) -> int:
-    """Return how many bytes a start certainly adds to a log dir; indexes grow by holes, which take none."""
+    """Return how many bytes a broker certainly adds to a log dir when it starts.
+
+    Indexes grow by holes, which take no space.
+    """
     size = 0
     for partition in start.partitions:
         changes = partition.changes
@@ -47,7 +50,7 @@ def written_at_least(start: LogDirPrediction) -> int:
 
 
 def has_room(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare the free bytes of each file system with what the next start writes at least."""
+    """Compare the free bytes of each file system with the bytes that the next start writes at least."""
     needed, free = dict[str, int](), dict[str, int]()
     for log_dir in facts.log_dirs:
         volume = log_dir.volume

@@ -1,4 +1,4 @@
-"""Premises about what retention by time deletes after the start."""
+"""Premises about the records that retention by time deletes after the broker has started."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,12 @@ DATED = "P802"
 
 
 def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for segments that retention takes for old, though their records are not.
+    """Look for segments that retention treats as old, though their records are not.
 
-    A segment is as old as the last entry of its time index (LogSegment.maxTimestampSoFar); retention deletes from the
-    oldest segment on up to the first that is young enough (UnifiedLog.deletableSegments), the active one too. Of an
-    entry that is only older than the records, the retention time decides: it had passed when the newest was written.
+    A segment has the age of the last entry of its time index (LogSegment.maxTimestampSoFar). Retention deletes from the
+    oldest segment up to the first young enough one (UnifiedLog.deletableSegments), also the active segment. The
+    retention time decides about an entry that is only older than the records. It had passed when the newest was
+    written.
     """
     misdated = ((log.partition, log.log_dir, records) for log in facts.logs for records in log.misdated)
     for partition, log_dir, (start, end, timestamp, is_head, newest) in misdated:

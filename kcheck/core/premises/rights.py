@@ -1,4 +1,4 @@
-"""The premise about owners and modes: may the broker's user read and write all that a start opens?"""
+"""The premise that the broker's user may read and write all files, by owners and modes."""
 
 from bisect import insort
 from collections import Counter
@@ -33,21 +33,22 @@ _USED = (*_WRITTEN, *_READ_ALONE)
 FILES_OF_LOG_DIR = (
     *OFFSET_CHECKPOINTS, META_PROPERTIES, CLEAN_SHUTDOWN, str(FileKind.BOOTSTRAP), str(FileKind.LOCK),
 )  # fmt: skip
-"""The files that a start opens in a log dir itself: no others there, whatever their names end with."""
+"""The files that the broker opens in a log dir itself. It opens no others there, whatever their names."""
 _FIRST_COUNT = 3
-"""How many paths a command names one by one."""
+"""Number of paths that a command names one by one."""
 
 
 def is_used(name: str) -> bool:
-    """Return whether a start opens a file of this name in a partition directory."""
+    """Return whether a starting broker opens a file of this name in a partition directory."""
     return name.endswith(_USED)
 
 
 def broker_users(kept: Sequence[Rights], replaced: Sequence[Rights], top: Iterable[Rights]) -> tuple[BrokerUser, ...]:
-    """Return the users that a broker may run as, the likely one first; none if there is nothing to tell by.
+    """Return the users that a broker may run as, the likely one first; empty without evidence.
 
-    `kept` are partition directories and meta.properties, which stay; most belong to it. `replaced` are checkpoints,
-    which its last run has written; one of root is of a person. `top` are the log dirs, which decide between equals.
+    `kept` are partition directories and meta.properties, which stay. Most of them belong to the user. `replaced` are
+    checkpoints, which its last run has written. A checkpoint of root is from an operator. `top` are the log dirs, which
+    decide between equal counts.
     """
     owners, tops = Counter(rights.user for rights in kept), {rights.user for rights in top}
     groups = Counter((rights.user, rights.group) for rights in kept)
@@ -62,7 +63,10 @@ def broker_users(kept: Sequence[Rights], replaced: Sequence[Rights], top: Iterab
 
 
 def may(user: BrokerUser, rights: Rights, bits: int) -> bool | None:
-    """Whether a user may do what these mode bits mean; None if that depends on its other groups, or an ACL."""
+    """Return whether a user may do what these mode bits mean.
+
+    None if that depends on its other groups, or an ACL.
+    """
     if user.user == _ROOT:
         return True
     if rights.user == user.user:
@@ -78,7 +82,7 @@ def _bits(path: str) -> int:
 def log_dir_rights(
     user: BrokerUser, top: Rights, files: Iterable[Rights], directories: Iterable[tuple[Rights, Iterable[PlainRights]]]
 ) -> LogDirRights:
-    """Return what a user may not do in a log dir, its files and its partition directories; in bounded memory."""
+    """Return the forbidden files and directories of a user in a log dir; in bounded memory."""
     tally = _Tally(user)
     tally.add_directory(top, files, is_partition=False)
     for directory, inside in directories:
@@ -94,7 +98,7 @@ class _Tally:
         self._first: list[Rights] = []
         self._whole = set[str]()
         self._allowed = set[tuple[int, int, int]]()
-        """The users, groups and modes of files that the user may read and write: nearly all files have the same."""
+        """The users, groups and modes of files that the user may read and write. Nearly all files have the same."""
         self._items = self._count = self._segments = 0
         self._is_foreign = True
         self._doubtful: Rights | None = None
@@ -147,7 +151,7 @@ class _Tally:
 
 
 def may_use_all(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Compare owner and mode of what a start opens with the user that owns most of it."""
+    """Compare owner and mode of the files that the broker opens with the user of most of them."""
     seen = [(log_dir, log_dir.rights) for log_dir in facts.log_dirs if log_dir.rights is not None]
     for log_dir, rights in seen:
         if rights.refused:

@@ -45,18 +45,18 @@ class KeyStore(NamedTuple):
     setting: str
     """The name of the setting."""
     path: str
-    """Its path."""
+    """The path of the file."""
     kind: str
-    """Its type, in upper case."""
+    """The type, in upper case."""
 
 
 class _Listener(NamedTuple):
-    """A listener and the settings that count for it."""
+    """A listener and the settings of the node."""
 
     name: str
-    """Its name, in upper case."""
+    """The name, in upper case."""
     protocol: str
-    """Its security protocol."""
+    """The security protocol."""
     settings: Mapping[str, str]
     """The settings of the node."""
 
@@ -131,7 +131,7 @@ def stores(settings: Mapping[str, str]) -> Iterator[KeyStore]:
 
 
 def fault_of(kind: str, content: bytes | None) -> str | None:
-    """Return the reason why brokers refuse a store with this content; None if they load it."""
+    """Return the reason why brokers refuse a store with this content; None without one."""
     if content is None:
         return "is missing, or no file"
     if not content:

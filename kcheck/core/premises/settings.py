@@ -19,11 +19,11 @@ from kcheck.model.premises import JudgedPremise, PremiseEvidence
 _ROLES = "process.roles"
 _MIGRATION = "zookeeper.metadata.migration.enable"
 _FIRST_COUNT = 3
-"""How many topics the evidence names."""
+"""Number of topics that the evidence names."""
 
 
 def known_mode(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for settings of a mode that the release does not know, or that is not the mode of the disks."""
+    """Look for settings of a mode that the release does not know, or that the disks do not have."""
     if facts.config is None or not facts.release.has_kraft:
         return
     roles, path = facts.setting(_ROLES), facts.config_path or ""
@@ -81,7 +81,7 @@ def loaded_stores(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for settings that name classes of others: no file of a log dir shows whether the broker can load them."""
+    """Look for settings that name foreign classes. No file of a log dir shows whether the broker can load them."""
     if facts.config is None:
         return
     path = facts.config_path or ""
@@ -98,7 +98,8 @@ def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
 def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for topics in the metadata with a configuration that the release refuses.
 
-    A broker reads those of every topic when it starts its log manager; a controller alone has none.
+    A broker reads the configurations of all topics when it starts its log manager. A controller alone has no log
+    manager.
     """
     if facts.image is None or facts.roles == {"controller"}:
         return

@@ -42,7 +42,7 @@ HOLES = _ids(lambda premise: premise.cost is PremiseCost.HOLE)
 UNCOUNTED = _ids(lambda premise: premise.cost is PremiseCost.UNCOUNTED)
 """The premises without which a broker loses what no election counts."""
 WRONG_METADATA = _ids(lambda premise: premise.cost is PremiseCost.METADATA)
-"""The premises without which the metadata says nothing of the next election."""
+"""The premises that make the metadata useless for the next election if they are refuted."""
 COUNTED = _ids(lambda premise: premise.is_counted)
 """The premises whose costs the losses of partitions contain."""
 MAY_LACK = _ids(lambda premise: premise.may_lack)

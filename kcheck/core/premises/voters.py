@@ -1,4 +1,4 @@
-"""Who the voters are: by the settings of the controllers, and by the voter set in the metadata."""
+"""The voters, by the settings of the controllers, and by the voter set in the metadata."""
 
 from collections.abc import Iterator
 
@@ -13,8 +13,8 @@ from kcheck.model.premises import JudgedPremise, PremiseEvidence
 def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare controller.quorum.voters with the voters in quorum-state.
 
-    A broker elects nobody: the lists of the controllers count, as far as their settings are known. The new voters are
-    taken for empty ones.
+    A broker does not vote, so the lists of the controllers count, as far as their settings are known. The new voters
+    are treated as empty.
     """
     states = (facts.elected, *(copy.elected for copy in facts.copies))
     known = next((frozenset(state.voters) for state in states if state is not None and state.voters), frozenset[int]())
@@ -56,7 +56,7 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def _without_list(premise: Premise, facts: BrokerFacts, known: frozenset[int]) -> Iterator[JudgedPremise]:
-    """Look for a static quorum whose controllers no longer have a list: it has no voter set in the metadata either."""
+    """Look for controllers of a static quorum without a list of voters."""
     evidence = PremiseEvidence(facts.config_path or "", "no controller.quorum.voters")
     state = PremiseEvidence("quorum-state", f"voters {listed(known)}")
     sentence = f"controller.quorum.voters is missing, quorum-state has {listed(known)}: the metadata has no voter set"
@@ -67,9 +67,9 @@ def _without_list(premise: Premise, facts: BrokerFacts, known: frozenset[int]) -
 
 
 def _counts(facts: BrokerFacts) -> bool:
-    """Whether the settings of a node say whom the controllers elect: its own list, or that of all as far as known.
+    """Return whether the voter list in the settings of a node counts for the election of controllers.
 
-    A node that is a broker alone, and in its list, ends before that: P108.
+    A broker that is no controller, but in its own list, ends before that (P108).
     """
     if facts.roles and "controller" not in facts.roles and facts.broker_id in facts.configured_voters:
         return False
@@ -96,9 +96,9 @@ def newest_voter_set(facts: BrokerFacts) -> MetadataCopy | None:
 
 
 def former_voter(facts: BrokerFacts) -> Voter | None:
-    """Return the voter with the id of this node whose directory the node no longer has; None without such a voter.
+    """Return the voter with the id of this node whose directory the node has lost; None without one.
 
-    Formatted again, the node is an observer (KafkaRaftClient 3.9 to 4.3.1): it elects no leader.
+    After a new format the node is an observer (KafkaRaftClient 3.9 to 4.3.1) and elects no leader.
     """
     newest = newest_voter_set(facts)
     ids = {directory_id(log_dir) for log_dir in facts.log_dirs} - {None}

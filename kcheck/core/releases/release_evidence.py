@@ -1,8 +1,8 @@
-"""The releases of Kafka that can have written the files of a broker: the one table of evidence.
+"""The releases of Kafka that can have written the files of a broker, in one table of evidence.
 
-A file stays when its broker is upgraded. So what a release leaves for good proves only that some broker at least this
-new wrote here. Evidence bounds a release from above only where every later broker, at its start, writes what is absent
-here, or writes it differently. If the two contradict each other, what is there wins: what is absent can be lost.
+A file stays when its broker is upgraded. So lasting traces of a release prove only that a broker at least this new
+wrote here. Evidence bounds a release from above only if every later broker writes something else when it starts. If the
+two contradict each other, present files win, as absent ones can be lost.
 """
 
 import re
@@ -172,10 +172,10 @@ TABLE: dict[EvidenceKind, EvidenceRow] = {
 }  # fmt: skip
 """Every kind of evidence.
 
-REGISTRATION and FEATURE_LEVEL name levels, PROTOCOL and BROKER_LOG versions: they give narrower ranges.
+REGISTRATION and FEATURE_LEVEL name levels, PROTOCOL and BROKER_LOG versions. They give narrower ranges.
 """
 _OF_SOFTWARE = (_E.BROKER_LOG, _E.REGISTRATION)
-"""What names the software of one start; the broker's log is newer than its registration if the two differ."""
+"""Evidence of the software of one run; the broker's log is newer than its registration if the two differ."""
 
 _FIRST_LEVELS = tuple((row.level, row.line) for row in RELEASES if row.level is not None)
 """The first metadata.version level of each line."""
@@ -233,10 +233,10 @@ def last_line_of_level(level: int) -> str | None:
 
 
 def possible(clues: Iterable[Clue]) -> ReleaseRange:
-    """Return the lines that the evidence about one broker fits, with the reasons that decide it.
+    """Return the lines that the evidence about one broker fits, with the deciding reasons.
 
-    If files are newer than the software that started last, as far as is known, the broker was upgraded and has not
-    registered yet, or was downgraded: the range holds both.
+    Files can be newer than the last known software. Then the broker was upgraded and has not registered yet, or was
+    downgraded, and the range has both.
     """
     clues = tuple(clues)
     reasons = [clue.reason() for clue in clues]
@@ -253,7 +253,7 @@ def possible(clues: Iterable[Clue]) -> ReleaseRange:
 
 
 def _deciding(reasons: Iterable[Reason], lowest: str, highest: str) -> tuple[Reason, ...]:
-    """Return the reasons for a range, those for its lower end first; of one thing at a broker only the first place."""
+    """Return the reasons for a range, first for its lower end, with one place for each source and broker."""
     bounds = [reason for reason in reasons if reason.first == lowest or reason.last == highest]
     exact = [reason for reason in bounds if (reason.first, reason.last) == (lowest, highest)]
     ordered = sorted(exact or bounds, key=lambda reason: reason.first != lowest)
@@ -262,9 +262,9 @@ def _deciding(reasons: Iterable[Reason], lowest: str, highest: str) -> tuple[Rea
 
 
 def evidence(ranges: Sequence[ReleaseRange], given: str | None = None) -> ReleaseEvidence:
-    """Return the common range of brokers, and the release to answer for: `given` if the user named one.
+    """Return the common range of brokers, and the release to answer for, which is `given` if the user named one.
 
-    It is the newest tested release of the range. Brokers without a common release get that of the newest one.
+    Else it is the newest tested release of the range. Brokers without a common release get the newest one's.
     """
     known = [span for span in ranges if span.lowest is not None]
     reasons = tuple(reason for span in known for reason in span.reasons)
@@ -291,13 +291,13 @@ def line_of(kafka: str) -> str:
 
 
 def line_named(version: str) -> str | None:
-    """Return the line of a version in a text, as 3.9 of 3.9.2-vendor or of 3.9-IV0; None if it is not known."""
+    """Return the line of a version in a text, as 3.9 of 3.9.2-vendor or of 3.9-IV0; None if unknown."""
     lines = (line for line in _LINES if re.match(re.escape(line) + r"(?![0-9])", version))
     return max(lines, key=len, default=None)
 
 
 def line_of_software(version: str) -> str | None:
-    """Return the line of the version that a broker writes to its log; Confluent's brokers write that of theirs."""
+    """Return the line of the version that a broker writes to its log; Confluent's brokers write Confluent's version."""
     number, _, vendor = version.partition("-")
     return _OF_CONFLUENT.get(number.rpartition(".")[0]) if vendor in ("ccs", "ce") else line_named(version)
 

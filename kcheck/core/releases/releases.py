@@ -1,7 +1,7 @@
-"""The one table of releases: `--kafka`, `--ibp` and `--message-format` become a `Release` here and nowhere else.
+"""The one table of releases. `--kafka`, `--ibp` and `--message-format` become a `Release` only here.
 
-Facts: the sources of the releases named in a row; inter.broker.protocol.version and metadata.version by ApiVersion
-(in 3.2 and earlier) and MetadataVersion (3.3 and later).
+The facts come from the sources of the releases named in a row. inter.broker.protocol.version and metadata.version are
+by ApiVersion (3.2 and earlier) and MetadataVersion (3.3 and later).
 """
 
 import re
@@ -72,7 +72,7 @@ class ReleaseRow(NamedTuple):
     assign: Assign
     """The handling of an entry that contradicts the epoch cache."""
     ibp: str | None
-    """Their default inter.broker.protocol.version or metadata.version; None before 0.9."""
+    """Their default inter.broker.protocol.version or metadata.version; None in 0.8."""
     confluent: str | None = None
     """The line of Confluent Platform that contains their line."""
     level: int | None = None
@@ -138,7 +138,7 @@ TESTED = tuple(dict.fromkeys(row.line for row in TABLE if row.tested))
 """The lines whose brokers or classes answer in the tests."""
 
 NEWEST_TESTED = TESTED[-1]
-"""The newest line whose brokers and classes the tests run: the release where the files tell none."""
+"""The newest line whose brokers and classes the tests run. It is the release if files show none."""
 
 AS_OF = "2026-11-21"
 """The day on which the rows of `TABLE` were read from Kafka's sources; `--version` shows it."""
@@ -150,7 +150,7 @@ _IBP_2_7 = ((2, 7), 1)
 _IBP_3_0 = ((3, 0), 1)
 _IBP_3_3 = ((3, 3), 3)
 _KNOWN_EARLY: Mapping[Version, Ibp] = {(3, 7): ((3, 8), 0), (3, 8): ((3, 9), 0), (3, 9): ((4, 0), 1)}
-"""The newest step of the next version that a line knows, by its full name alone (MetadataVersion)."""
+"""The newest step of the next version that a line has, by its full name alone (MetadataVersion)."""
 _FORMAT_V2: Ibp = ((0, 11, 0), 0)
 
 
@@ -281,7 +281,7 @@ def _profile(known: Release, protocol: Ibp) -> Profile:
 
 
 def _rules(known: Release, profile: Profile, protocol: Ibp) -> ProfileRules:
-    """Return the steps of a profile in this release, whose own profile is still in `known`."""
+    """Return the steps of a profile in this release; `known` still has the release's own profile."""
     rules = PROFILES[profile]
     if known.lookup is None:
         return rules
@@ -295,7 +295,10 @@ def _rules(known: Release, profile: Profile, protocol: Ibp) -> ProfileRules:
 
 
 def _epoch_cache(known: Release, protocol: Ibp, message_format: str | None) -> bool:
-    """Whether a log keeps an epoch cache (Log.initializeLeaderEpochCache 2.1.1, LogConfig 3.0, UnifiedLog 4.0)."""
+    """Return whether a log keeps an epoch cache.
+
+    See Log.initializeLeaderEpochCache 2.1.1, LogConfig 3.0, UnifiedLog 4.0.
+    """
     if not known.has_leader_epochs:
         return False
     deletes_file_below_v2 = known.drops_epochs_of_old_formats and protocol < _IBP_3_0

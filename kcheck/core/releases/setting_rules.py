@@ -1,8 +1,9 @@
-"""What each release accepts of a setting, by Kafka's own classes.
+"""The values of a setting that each release accepts, by Kafka's own classes.
 
-Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; then for each rule the type; what
-is accepted; its first release; the first one without it, or `-`. `-` accepts every value of the type,
-`2..9` numbers, `a|b` words, `%` words in any case, `!` all but an empty text or list, `,` lists without empty entries.
+Written by `python -m tests.oracle.settings`. A line has broker or topic, then the name, then the rules. A rule has the
+type, the accepted values, its first release, and the first one without it, or `-`. `-` accepts every value of the type.
+`2..9` accepts numbers, `a|b` words, and `%` words in any case. `!` accepts all but an empty text or list. `,` accepts
+lists without empty entries.
 With `class` the name is a setting, or the end of one, and the types are Kafka's classes.
 """
 

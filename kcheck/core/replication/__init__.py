@@ -20,14 +20,15 @@ and lost ranges.
 
 The states of a follower, in order (`truncation.plan_truncation`):
 
-1. No leader epoch: the follower truncates to its high watermark. In 0.10.2 and earlier every follower does this. In
+1. No leader epoch: The follower truncates to its high watermark. In 0.10.2 and earlier every follower does this. In
    0.11 to 2.0.0 a follower without an epoch asks as in state 2.
-2. 0.11 to 2.7: the follower sends OffsetsForLeaderEpoch and truncates, until a reply completes the truncation. 0.11 to
+2. 0.11 to 2.7: The follower sends OffsetsForLeaderEpoch and truncates, until a reply completes the truncation. 0.11 to
    1.1 sends one request.
 3. The follower fetches at its log end. In 2.8 and later a fetch names the last epoch of the follower. A leader whose
-   log diverges there answers with an epoch and its end offset, and the follower truncates and fetches again.
-4. The offset is out of the leader's range: the follower truncates to the leader's log end, starts again at the leader's
+   log diverges there answers with an epoch and its end offset. The follower truncates and fetches again.
+4. The offset is out of the leader's range. The follower truncates to the leader's log end, starts again at the leader's
    log start, or keeps its log. Then it fetches again.
-5. The leader sends records: the truncation ends with `Status.OK`. It ends with `NEVER_COMPLETES` when a state comes
-   back, with `FETCH_FAILS` when the follower refuses an answer, with `TRUNCATION_FAILS` when the truncation fails.
+5. The leader sends records. The truncation ends with `Status.OK`. It ends with `NEVER_COMPLETES` when a state comes
+   back. It ends with `FETCH_FAILS` when the follower refuses an answer, with `TRUNCATION_FAILS` when the truncation
+   fails.
 """

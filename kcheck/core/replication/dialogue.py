@@ -1,4 +1,4 @@
-"""The values of a truncation: two logs, what follower and leader say to each other, and how the dialogue ends."""
+"""Holds the values of a truncation (two logs, the requests and answers of follower and leader, and the result)."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -33,22 +33,22 @@ class Replica(NamedTuple):
     first_segment: Offset = Offset(0)
     """Base offset of its oldest segment."""
     first_unstable: Offset | None = None
-    """The first offset of the first transaction that counts as open after a start; None if none does."""
+    """The first offset of the first transaction that counts as open after the broker starts; None without any."""
 
 
 class Branch(StrEnum):
     """The branch of getOffsetTruncationState that decided."""
 
     UNDEFINED = "undefined_use_initial_offset"
-    """The leader does not know the epoch: the follower truncates to its fetch offset."""
+    """The leader does not know the epoch. The follower truncates to its fetch offset."""
     EPOCH_NOT_CARRIED = "epoch_not_carried"
-    """The reply has an end offset and no epoch: the follower truncates to that end offset."""
+    """The reply has an end offset and no epoch. The follower truncates to that end offset."""
     BELOW_TRACKED_EPOCHS = "below_tracked_epochs"
-    """The follower does not know the leader's epoch: it truncates to the leader's end offset."""
+    """The follower does not know the leader's epoch. It truncates to the leader's end offset."""
     INTERMEDIATE = "intermediate"
-    """The follower has an older epoch instead: it truncates to the end of that epoch and asks again."""
+    """The follower has an older epoch instead. It truncates to the end of that epoch and asks again."""
     MATCHED_EPOCH = "matched_epoch"
-    """Both know the epoch: the follower truncates to the smaller of the two end offsets."""
+    """Both know the epoch. The follower truncates to the smaller of the two end offsets."""
 
 
 class FetchAnswer(StrEnum):
@@ -66,9 +66,9 @@ class OutOfRange(StrEnum):
     """The step of a follower when its fetch offset is outside of the leader's log."""
 
     TO_LEADER_LOG_END = "truncate_to_leader_leo"
-    """Its log is longer: it truncates to the leader's log end."""
+    """Its log is longer. It truncates to the leader's log end."""
     FULLY_AT_LEADER_START = "truncate_fully_at_leader_start"
-    """Its log ends below the leader's log start: it deletes everything and starts there."""
+    """Its log ends below the leader's log start. It deletes everything and starts there."""
     KEEP = "keep_position"
     """It keeps its log and fetches again at its log end."""
 
@@ -135,9 +135,9 @@ class Status(StrEnum):
     UNFINISHED = "unfinished"
     """kcheck stopped after `truncation.ROUND_COUNT_MAX` requests."""
     FETCH_FAILS = "fetch_fails"
-    """The follower refuses an answer: up to 2.2 its fetcher thread ends, from 2.3 it marks the partition failed."""
+    """The follower refuses an answer. Its fetcher thread ends (2.2 and earlier) or marks the partition failed."""
     TRUNCATION_FAILS = "truncation_fails"
-    """The follower cuts its log and fails then: it fetches no more until its broker restarts, and follows then."""
+    """The follower truncates its log and then fails. It fetches again only after its broker restarts."""
 
 
 class Dialogue(NamedTuple):
@@ -150,4 +150,5 @@ class Dialogue(NamedTuple):
     status: Status = Status.OK
     """The end of the dialogue."""
     exits_without_unclean_election: bool = False
-    """True if the broker exits at the out-of-range step if unclean leader election is disabled (up to 2.0.0)."""
+    """True if the broker exits at the out-of-range step when unclean leader election is disabled (2.0.0 and earlier).
+    """

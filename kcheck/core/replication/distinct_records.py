@@ -1,4 +1,4 @@
-"""Lost offsets of a batch: some replica loses them, and no replica keeps them."""
+"""Finds the lost offsets of a batch, which some replica loses and no replica keeps."""
 
 import itertools
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from kcheck.model.entries import Offset
 def lost_pieces(
     batch: OffsetRange, lost: Sequence[OffsetRange], kept: Sequence[OffsetRange]
 ) -> tuple[OffsetRange, ...]:
-    """Return the offsets of a batch that are in a range of `lost` and in none of `kept`, as ascending ranges."""
+    """Return the offsets of a batch that are in a range of `lost` and outside of `kept`, as ascending ranges."""
     bounds = {batch.start, batch.end}
     bounds.update(bound for one in (*lost, *kept) for bound in one if batch.start < bound < batch.end)
     ordered = sorted(bounds)

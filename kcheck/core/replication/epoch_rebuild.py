@@ -15,18 +15,18 @@ class RebuiltEpochs(NamedTuple):
     entries: EpochEntries
     """All entries, in order."""
     unseen: EpochEntries
-    """Those taken from the old file: they have no batch, and no batch contradicts them."""
+    """Epochs taken from the old file. They have no batch, and no batch contradicts them."""
     dropped: EpochEntries
     """Lines of the old file that the batches contradict."""
     late: tuple[Epoch, ...]
-    """Epochs without a usable line: they start at their first batch, though they may have begun earlier."""
+    """Epochs without a usable line. They start at their first batch, though they may have begun earlier."""
 
 
 def rebuild(runs: Iterable[EpochRun], stated: EpochEntries, *, log_end: int) -> RebuiltEpochs | None:
-    """Return the epochs that the batches prove, with the lines of the old file (`stated`) that agree with them.
+    """Return the epochs of the batches, with the lines of the old file (`stated`) that agree with them.
 
-    None if the epochs of the batches fall: then a batch itself is wrong. Only the file knows an epoch that has lost all
-    its records, or never had any.
+    None if the epochs of the batches fall, as a batch is then wrong. An epoch that has lost all its records, or never
+    had any, is only in the file.
     """
     proven = _run_per_epoch(run for run in runs if run.first_offset < log_end)
     if proven is None:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from kcheck.model.entries import Offset
 
 COUNT_MAX = 1_000_000
-"""At most this many commits are held at a time, tombstones and open transactions included: about 400 MB."""
+"""Maximum number of commits in memory, about 400 MB. It includes tombstones and open transactions."""
 
 COMMIT_TYPES = (b"\0\0", b"\0\1")
-"""The beginning of the key of a committed offset: the record types 0 and 1."""
+"""First two bytes of the key of a committed offset (record types 0 and 1)."""
 TYPE_SIZE = 2
 """The size of the record type in bytes."""
 
@@ -41,9 +41,10 @@ class OffsetReplay:
         self._pending: dict[int, dict[OffsetKey, Commit]] = {}
 
     def take(self, key: OffsetKey, commit: Commit, *, producer_id: int | None) -> None:
-        """Add a record; `producer_id` is that of its transaction, None outside of one, where the order does not matter.
+        """Add a record.
 
-        A tombstone also deletes what open transactions committed before it, as coordinators do in 3.7 and later.
+        `producer_id` is the id of its transaction. It is None outside of a transaction, where the order does not
+        matter. A tombstone also deletes the earlier commits of open transactions, as coordinators of 3.7 and later do.
         """
         commits = self.commits
         if producer_id is not None and commit.committed is not None:
@@ -96,8 +97,9 @@ class ReplayedReplica(NamedTuple):
 def last_commits(replicas: Sequence[ReplayedReplica]) -> Iterator[tuple[OffsetKey, Offset]]:
     """Yield the last committed offsets of one partition of `__consumer_offsets`.
 
-    Where replicas disagree, the record at the higher offset of the log counts. If another replica reaches beyond it and
-    has no record of its key, the log cleaner has removed it there together with a tombstone that followed.
+    Where replicas disagree, the record at the higher offset of the log counts. Another replica may reach beyond that
+    offset without a record of its key. The log cleaner has then removed the record there, together with a tombstone
+    that followed.
     """
     latest: dict[OffsetKey, Commit] = {}
     for replica in replicas:

@@ -1,4 +1,4 @@
-"""The cost of a leader, and the leader of a partition that costs least: one order for every verb."""
+"""Gives the cost of a leader, and the cheapest leader of a partition, in one order for every verb."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -15,7 +15,10 @@ class Amounts(NamedTuple):
     records: int | None = 0
     """Distinct records, by offset, epoch and content."""
     committed: int | None = 0
-    """How many of them were committed: below a high watermark of a replica that has them, or on the whole ISR."""
+    """Number of committed records among them.
+
+    They are below a high watermark of a replica that has them, or every replica of the ISR has them.
+    """
     bytes: int | None = 0
     """The bytes of their batches."""
     at_most: int | None = None
@@ -46,7 +49,7 @@ def at_most(lost: Amounts) -> Amounts:
 
 
 def total(losses: Iterable[Amounts | None]) -> Amounts:
-    """Return the sum of losses; a sum with a bound is a bound, and one with an unknown count is unknown."""
+    """Return the sum of losses. A sum with a bound is a bound; a sum with an unknown count is unknown."""
     rows = [NOT_KNOWN if lost is None else lost for lost in losses]
     records, committed = known_sum(row.records for row in rows), known_sum(row.committed for row in rows)
     return Amounts(
@@ -62,7 +65,7 @@ class LeaderCost(NamedTuple):
     """The sort key of the leaders of a partition, the best one first. A bound counts as its upper end."""
 
     strangers: int
-    """Replicas that do not follow it, such as those of another topic: what they hold counts as nobody's loss."""
+    """Replicas that do not follow it, such as replicas of another topic. Their records do not count as lost."""
     committed: int
     """Committed records that are lost."""
     records: int

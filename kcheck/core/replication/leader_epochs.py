@@ -1,8 +1,8 @@
-"""The leader epoch cache of a replica: LeaderEpochFileCache (0.11 to 4.3), as functions on a tuple of entries.
+"""The leader epoch cache of a replica, as functions on a tuple of entries.
 
-An entry says at which offset an epoch starts; the next entry says where it ends. The latest epoch ends at the log end
-offset, which the caller passes in. Epochs and offsets rise strictly, except up to 2.6: those releases load the file
-unchanged, whatever its order.
+The class is LeaderEpochFileCache (0.11 to 4.3). An entry gives the offset at which an epoch starts. The epoch ends
+where the next entry starts. The latest epoch ends at the log end offset, which the caller passes in. Epochs and offsets
+rise strictly, except in 2.6 and earlier. Those releases load the file unchanged, whatever its order.
 """
 
 from bisect import bisect_right
@@ -29,14 +29,15 @@ def latest_epoch(cache: Sequence[EpochEntry]) -> Epoch:
 
 
 def epoch_for_offset(cache: EpochEntries, offset: Offset) -> Epoch | None:
-    """Return the epoch of the last entry that starts at or below `offset`; None if there is none (3.5+)."""
+    """Return the epoch of the last entry that starts at or below `offset`; None without one (3.5+)."""
     return next((entry.epoch for entry in reversed(cache) if entry.start_offset <= offset), None)
 
 
 def assign(cache: EpochEntries, epoch: Epoch, start_offset: Offset, *, how: Assign) -> EpochEntries:
-    """Return the cache after `assign(epoch, startOffset)`: the epoch starts at this offset.
+    """Return the cache after `assign(epoch, startOffset)`, which starts the epoch at this offset.
 
-    ValueError if the broker throws IllegalArgumentException: for a negative epoch, from 2.7 also a negative offset.
+    ValueError if the broker throws IllegalArgumentException. It does so for a negative epoch, and in 2.7 and later for
+    a negative offset.
     """
     entries = list(cache)
     assign_to(entries, EpochEntry(epoch, start_offset), how=how, unsorted=unsorted(cache, how))
@@ -44,7 +45,7 @@ def assign(cache: EpochEntries, epoch: Epoch, start_offset: Offset, *, how: Assi
 
 
 def unsorted(cache: Sequence[EpochEntry], how: Assign) -> int:
-    """Return how many leading entries `assign_to` must check one by one: all of an unordered file, else none."""
+    """Return the number of leading entries that `assign_to` must check one by one; 0 if the file is ordered."""
     return len(cache) if how is Assign.FILTER and not rise(cache) else 0
 
 
@@ -56,9 +57,9 @@ def truncate_from_end(cache: EpochEntries, end_offset: Offset) -> EpochEntries:
 
 
 def truncate_from_start(cache: EpochEntries, start_offset: Offset, *, how: Assign) -> EpochEntries:
-    """Replace the entries that start at or below `start_offset` by the last of them, which then starts there.
+    """Replace the entries with a start at or below `start_offset` by the last of them, moved to this offset.
 
-    Up to 2.0.0 (clearAndFlushEarliest) entries at `start_offset` itself stay.
+    In 2.0.0 and earlier (clearAndFlushEarliest) entries at `start_offset` itself stay.
     """
     if how is not Assign.IGNORE:
         earlier = [entry for entry in cache if entry.start_offset <= start_offset]
@@ -74,7 +75,7 @@ def truncate_from_start(cache: EpochEntries, start_offset: Offset, *, how: Assig
 
 
 def end_offset_for(cache: EpochEntries, requested: Epoch, *, log_end_offset: Offset, lookup: Lookup) -> EpochEndOffset:
-    """Return the end of `requested`: the start of the next epoch, or the log end for the latest (`endOffsetFor`).
+    """Return the end of `requested`, where the next epoch starts, or the log end for the latest (`endOffsetFor`).
 
     The answer names the largest known epoch not above `requested`. L1a and L1b answer with an offset only, epoch None.
     """
@@ -95,9 +96,9 @@ def end_offset_for(cache: EpochEntries, requested: Epoch, *, log_end_offset: Off
 
 
 def around(cache: EpochEntries, epoch: Epoch) -> EpochEntries:
-    """Return the entries of an ordered cache that `end_offset_for` needs for an epoch: its neighbours, first and last.
+    """Return the entries of an ordered cache that `end_offset_for` needs for an epoch (neighbors, first and last).
 
-    Answers from these few entries equal those from the cache, at a fraction of its size.
+    Answers from these few entries equal answers from the cache, at a fraction of its size.
     """
     at = bisect_right(cache, epoch, key=itemgetter(0))
     indexes = {0, at - 1, at, len(cache) - 1}
@@ -112,10 +113,11 @@ def load(
     first_segment: Offset,
     release: Release,
 ) -> EpochEntries:
-    """Return the cache after a broker has loaded the log (Log.init up to 2.8, LogLoader.load in 3.0 and later).
+    """Return the cache after a broker has loaded the log (Log.init in 2.8 and earlier, LogLoader.load in 3.0 and
+    later).
 
-    `lines` are those of leader-epoch-checkpoint. `log_start_checkpoint` is 0 without an entry. ValueError if the load
-    throws IllegalArgumentException (from 2.7, for a negative epoch or offset).
+    `lines` come from leader-epoch-checkpoint. `log_start_checkpoint` is 0 without an entry. ValueError if the load
+    throws IllegalArgumentException (2.7 and later, for a negative epoch or offset).
     """
     if release.epoch_load is EpochLoad.E0 or not release.epoch_cache:
         return ()
@@ -126,7 +128,10 @@ def load(
 
 
 def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
-    """Return the cache after the constructor: up to 2.6 the lines unchanged, from 2.7 each of them assigned in turn."""
+    """Return the cache after the constructor.
+
+    2.6 and earlier takes the lines unchanged. 2.7 and later assigns each of them in turn.
+    """
     unchanged = tuple(lines)
     if release.epoch_load in (EpochLoad.E0, EpochLoad.E1) or rise(unchanged):
         return unchanged
@@ -137,7 +142,7 @@ def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
 
 
 def rise(entries: Iterable[EpochEntry]) -> bool:
-    """Whether no epoch or offset is negative and both columns rise strictly, as in every file that a broker writes."""
+    """Return whether no epoch or offset is negative and both columns rise strictly, as brokers write them."""
     epoch = offset = -1
     for entry in entries:
         if entry[0] <= epoch or entry[1] <= offset:

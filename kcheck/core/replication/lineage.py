@@ -35,7 +35,7 @@ class Fork(NamedTuple):
     common_prefix: Offset | None
     """The first offset that the logs do not share.
 
-    None if the epoch of a lower offset is not known in one of them, or if the logs do not overlap.
+    None if one log does not give the epoch of a lower offset, or if the logs do not overlap.
     """
     first_difference: Offset | None
     """The first offset whose epochs are known to differ; None if no offset is."""
@@ -88,8 +88,8 @@ def fork(a: Lineage, b: Lineage, *, a_end: Offset, b_end: Offset) -> Fork:
 def contradict(a: EpochPairs, b: EpochPairs, *, a_end: int, b_end: int) -> bool:
     """Return whether the caches of two logs cannot share one history, even if records were compacted away.
 
-    A replica that fetches a compacted log learns about an epoch at the first remaining record of it, or never. So an
-    entry proves the epoch of its start offset only, and the last entry also that of the last offset. Over both logs,
+    A replica that fetches a compacted log learns about an epoch at its first remaining record, or never. So an entry
+    proves only the epoch of its start offset. The last entry also proves the epoch of the last offset. Over both logs,
     epochs and offsets must rise together.
     """
     facts = sorted({*_proven_epochs(a, a_end), *_proven_epochs(b, b_end)})
@@ -108,17 +108,17 @@ class Ranges(NamedTuple):
     """The effect of a truncation on the follower's offsets, as ranges `[from, to)` at or above its log start."""
 
     kept_divergent: tuple[Offset, Offset] | None
-    """Offsets that stay and differ from the leader's; None if there are none, or if they are not known."""
+    """Offsets that stay and differ from the leader's; None without any, or if not known."""
     lost: tuple[Offset, Offset] | None
-    """Offsets that go and that the leader does not have; None if there are none."""
+    """Offsets that are removed and that the leader does not have; None without any."""
     refetched: tuple[Offset, Offset] | None
-    """Offsets that go and come back from the leader; None if there are none, or if they are not known."""
+    """Offsets that are removed and fetched again from the leader; None without any, or if not known."""
     certain: bool
     """False if the fork is not known; `lost` is then an upper bound."""
 
 
 def ranges(parted: Fork, *, log_start_offset: Offset, before: Offset, after: Offset) -> Ranges:
-    """Return what a follower that starts at `log_start_offset` loses when its log end goes from `before` to `after`."""
+    """Return the loss of a follower that starts at `log_start_offset`; its log end moves from `before` to `after`."""
     shared_end = parted.common_prefix
     first_removed = max(after, log_start_offset)
     if shared_end is None:

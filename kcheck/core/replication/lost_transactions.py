@@ -1,7 +1,7 @@
 """The effect of a truncation on the transactions of a log, from its batches in their order.
 
-ProducerStateManager and ProducerAppendInfo 0.11 to 4.3.1. A batch whose records compaction has removed opens no
-transaction, and a control batch whose record is gone ends none.
+ProducerStateManager and ProducerAppendInfo 0.11 to 4.3.1. If compaction has removed all records of a batch, the batch
+opens no transaction. A control batch without a record ends no transaction.
 """
 
 from collections.abc import Iterable
@@ -39,18 +39,21 @@ class LostTransactions(NamedTuple):
     """The effect of a truncation on the transactions of a log."""
 
     committed: CountedTransactions
-    """Those that have committed, and of which it cuts records."""
+    """Committed transactions that lose records."""
     markers: CountedTransactions
-    """Those that have ended, and of which it cuts only the marker: consumers that read committed records stop there."""
+    """Ended transactions that lose only the marker. Consumers that read committed records stop there."""
     open: CountedTransactions
     """Those that are open after it."""
 
 
 class TransactionReplay:
-    """The transactions of a log, batch by batch; None as a result: more are open at once than can be followed."""
+    """The transactions of a log, batch by batch.
+
+    The result is None if more transactions are open at once than kcheck follows.
+    """
 
     def __init__(self, start: Offset, already_open: Iterable[OpenTransaction]) -> None:
-        """Begin before the first batch; the truncation cuts every batch that ends at `start` or later."""
+        """Begin before the first batch; the truncation removes every batch that ends at `start` or later."""
         self._start = start
         self._open = {transaction.producer_id: transaction for transaction in already_open}
         self._cut_producers: set[int] = set()
@@ -61,7 +64,7 @@ class TransactionReplay:
         self._followed = len(self._open) <= OPEN_COUNT_MAX
 
     def data(self, transaction: OpenTransaction, last_offset: Offset) -> None:
-        """Add a transactional batch with records: it opens `transaction` if its producer has none open."""
+        """Add a transactional batch with records, which opens `transaction` if its producer has no open one."""
         self._reach(last_offset)
         self._open.setdefault(transaction.producer_id, transaction)
         if last_offset >= self._start:

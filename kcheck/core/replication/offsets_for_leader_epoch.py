@@ -97,7 +97,7 @@ def answer(
 
 
 def epochs_to_ask(cache: EpochEntries) -> tuple[Epoch, ...]:
-    """Return the epochs worth a request: every known one, both ends of each gap, and one below and above all.
+    """Return the epochs worth a request (every known epoch, both ends of each gap, one below and one above all).
 
     For an empty cache these are -1 and 0.
     """

@@ -20,10 +20,10 @@ def follow(
 ) -> Dialogue:  # fmt: skip
     """Return the truncation after the follower has fetched up to the leader's log end.
 
-    `sent` yields what fetches from an offset on bring, one after another. `lineage` are the epochs of the leader's own
-    batches. From 2.8 each fetch carries the last epoch that the fetch before it brought. If the leader's cache lacks
-    that epoch, the follower truncates again, usually forever. It refuses a batch of magic 2 without an epoch
-    (LeaderEpochFileCache.assign). `after` is the log at its shortest: everything later comes from the leader.
+    `sent` yields the contents of fetches from an offset, one after another. `lineage` are the epochs of the leader's
+    own batches. In 2.8 and later each fetch carries the last epoch that the fetch before it brought. If the leader's
+    cache lacks that epoch, the follower truncates again, usually forever. It refuses a batch of magic 2 without an
+    epoch (LeaderEpochFileCache.assign). `after` is the log at its shortest. Everything later comes from the leader.
     """
     may_diverge = (
         release.rules.follower is Follower.FETCH and release.epoch_cache and not _cache_covers(leader, lineage, release)

@@ -32,7 +32,7 @@ def fetcher_of(topic: str, partition: int, count: int) -> int:
 def fetches(image: ClusterImage, count: int) -> Iterator[Fetch]:
     """Yield every replica that a broker fetches once it has restarted while the others run, by broker.
 
-    It leads nothing then: of its partitions that it leads now, another replica in sync is the leader.
+    It then leads nothing. For partitions that it leads now, another replica in sync becomes the leader.
     """
     for topic, number, partition in image.partitions():
         for broker_id in partition.replicas:
@@ -42,9 +42,9 @@ def fetches(image: ClusterImage, count: int) -> Iterator[Fetch]:
 
 
 def leader_without(partition: PartitionRegistration, broker_id: int) -> int | None:
-    """Return the leader of a partition while a broker restarts: the leader, or the first other replica in sync.
+    """Return the leader while a broker restarts, which is the present leader or the first other replica in sync.
 
-    Of a partition without leader it is the one that led last. None if the broker is alone.
+    Without a present leader, the last leader counts. None if the broker is alone.
     """
     leader = partition.leader if partition.leader >= 0 else partition.last_leader
     if leader is not None and leader != broker_id:

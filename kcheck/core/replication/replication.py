@@ -1,4 +1,4 @@
-"""A leader's decisions about its followers: their offsets, the ISR, and its high watermark.
+"""Decisions of a leader about its followers (their offsets, the ISR, and its high watermark).
 
 Sources: Partition and Replica 0.8.2 to 4.3.1 (updateFollowerFetchState, maybeIncrementLeaderHW, maybeExpandIsr,
 maybeShrinkIsr).
@@ -12,7 +12,7 @@ from kcheck.model.release import Release
 UNKNOWN_OFFSET = -1
 """The log end of a follower that has not fetched yet (LogOffsetMetadata.UNKNOWN_OFFSET_METADATA)."""
 NEVER = -1
-"""The time of what has not happened."""
+"""Time of an event that has not happened."""
 
 
 class Remote(NamedTuple):
@@ -54,8 +54,8 @@ def fetched(remote: Remote, offset: int, *, leader_end: int, now: int, broker_ep
 def reset(*, in_sync: bool, again: bool, leader_end: int, now: int, release: Release) -> Remote:
     """Return the leader's knowledge of a follower when it is elected, or elected again.
 
-    Replica.resetReplicaState; up to 3.2 Partition.makeLeader, which has Replica.updateFetchState (up to 2.3
-    updateLogReadResult) take an unknown fetch for the last one if the broker did not lead before.
+    Replica.resetReplicaState does this. In 3.2 and earlier Partition.makeLeader does it. If the broker did not lead
+    before, Replica.updateFetchState (2.3 and earlier: updateLogReadResult) takes an unknown fetch for the last one.
     """
     forgets = not again or (release.reelection_forgets_fetches and not in_sync)
     return Remote(
@@ -85,7 +85,10 @@ def may_join_isr(
 
 
 def may_leave_isr(remote: Remote, *, leader_end: int, release: Release) -> bool:
-    """Whether a leader removes a follower that has not fetched for replica.lag.time.max.ms (isFollowerOutOfSync)."""
+    """Return whether a leader removes a follower that has not fetched for too long (isFollowerOutOfSync).
+
+    The limit is replica.lag.time.max.ms.
+    """
     return not (release.equal_replicas_stay_in_isr and remote.log_end_offset == leader_end)
 
 
@@ -105,9 +108,10 @@ def bounds_high_watermark(
 def high_watermark(
     current: int, *, leader_end: int, bounds: Iterable[int], isr: Collection[int], min_isr: int, release: Release
 ) -> int:
-    """Return the leader's high watermark (maybeIncrementLeaderHW): it rises to the least log end that bounds it.
+    """Return the leader's high watermark, which rises to the least log end that bounds it (maybeIncrementLeaderHW).
 
-    `bounds` are the log ends of the followers that count. `min_isr` is min.insync.replicas, at most the replicas.
+    `bounds` are the log ends of the followers that count. `min_isr` is min.insync.replicas, at most the number of
+    replicas.
     """
     if release.min_isr_bounds_high_watermark and len(isr) < min_isr:
         return current
@@ -120,7 +124,7 @@ def follower_high_watermark(leader_high_watermark: int, *, log_start: int, log_e
 
 
 def begins_again(*, known_epoch: int, epoch: int, same_leader: bool, release: Release) -> bool:
-    """Whether a broker makes its replica a follower again at a request of a newer leader epoch (makeFollowers)."""
+    """Return whether a broker makes its replica a follower again at a newer leader epoch (makeFollowers)."""
     if not same_leader:
         return True
     if release.remakes_followers_in_each_epoch:

@@ -1,12 +1,12 @@
-"""Where a follower truncates its log when it meets a leader: the dialogue of each release, request by request.
+"""Finds the offset where a follower truncates its log, from the requests that each release sends to its leader.
 
 `plan_truncation` is the entry point. Three mechanisms exist:
 
 - Without leader epochs a follower truncates to its high watermark.
 - With OffsetsForLeaderEpoch a follower asks where its latest epoch ends on the leader. KIP-101 (0.11 to 1.1) asks
   once, KIP-279 (2.0 to 2.7) asks until both name the same epoch.
-- From 2.8 every fetch carries the follower's last epoch. If the logs diverge, the leader answers with the epoch and
-  end offset to truncate to.
+- In 2.8 and later every fetch carries the follower's last epoch. If the logs diverge, the leader answers with the epoch
+  and end offset to truncate to.
 
 Sources: ReplicaFetcherThread 0.11.0.2 to 2.0.1, AbstractFetcherThread 2.0.0 to 4.3.1 (getOffsetTruncationState,
 truncateOnFetchResponse, fetchOffsetAndTruncate), Partition.readRecords 2.7.0 to 4.3.1, Log.truncateTo.
@@ -73,8 +73,9 @@ def elected(leader: Leader, leader_epoch: Epoch, *, release: Release) -> Leader:
 def truncate_to(replica: Replica, offset: Offset, *, release: Release) -> Replica:
     """Return the log after `Log.truncateTo(offset)`; ValueError for a negative offset, as in the broker.
 
-    Kafka removes whole batches, yet the log end becomes `offset` even inside a batch. A log start above `offset` moves
-    down to it. An offset below the first segment empties the log, which then starts there (truncateFullyAndStartAt).
+    Kafka removes complete batches, yet the log end becomes `offset` even inside a batch. A log start above `offset`
+    moves down to it. An offset below the first segment empties the log, which then starts there
+    (truncateFullyAndStartAt).
     """
     if offset < 0:
         raise ValueError(f"cannot truncate to {offset}")
@@ -128,11 +129,11 @@ def offset_truncation_state(
 def fetch_check(
     leader: Leader, offset: Offset, last_fetched_epoch: Epoch | None, *, release: Release
 ) -> FetchAnswer | EpochEndOffset:
-    """Return the leader's answer to a fetch: records, an error, or the diverging epoch with its end offset.
+    """Return the leader's answer to a fetch (records, an error, or the diverging epoch with its end offset).
 
-    Partition.readRecords. Only 2.8.1 and later check the log start before the epoch (KAFKA-12996). Up to 2.2.0 a start
-    can leave a log that starts above its end; then its end is in range (Log.read). A leader does not send a follower
-    records from remote storage (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
+    Partition.readRecords. Only 2.8.1 and later check the log start before the epoch (KAFKA-12996). In 2.2.0 and earlier
+    a log can start above its end after its broker has started. Then its end is in range (Log.read). A leader does not
+    send a follower records from remote storage (ReplicaManager.handleOffsetOutOfRangeError 3.6.0 to 4.3.1).
     """
     if last_fetched_epoch is not None:
         end = end_offset_for(
@@ -180,7 +181,7 @@ def begins_at_high_watermark(cache: EpochEntries, release: Release) -> bool:
 
 
 def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> Dialogue:
-    """Send OffsetsForLeaderEpoch until both logs know the follower's latest epoch, then fetch."""
+    """Send OffsetsForLeaderEpoch until both replicas know the follower's latest epoch, then fetch."""
     steps: list[DialogueStep] = []
     now, initial_offset = follower, follower.high_watermark
     for _ in range(ROUND_COUNT_MAX):
@@ -201,10 +202,10 @@ def _ask_for_epoch_ends(follower: Replica, leader: Leader, release: Release) -> 
 
 
 def fails_to_truncate(replica: Replica, to: Offset, release: Release) -> bool:
-    """Return whether the follower fails after it has cut its log here, before it cuts its leader epochs.
+    """Return whether the follower fails after it has truncated its log here, before it truncates its leader epochs.
 
-    Log.truncateTo 2.4.0 to 2.7.0 lowers the high watermark to the new log end (updateLogEndOffset) and then looks up
-    the first unstable offset in the log (maybeIncrementFirstUnstableOffset), which can be in what it has cut.
+    Log.truncateTo 2.4.0 to 2.7.0 lowers the high watermark to the new log end (updateLogEndOffset). Then it looks up
+    the first unstable offset in the log (maybeIncrementFirstUnstableOffset). That offset can be in the removed part.
     """
     unstable = replica.first_unstable
     return (

@@ -59,20 +59,20 @@ class TruncatedRecords(NamedTuple):
     below_high_watermark: int | None
     """Number of the records below the follower's high watermark; None if that is not known."""
     certain: bool
-    """False if the place where the two logs part is not known: no more than these records are lost."""
+    """False if the place where the two logs diverge is not known. At most these records are lost then."""
 
 
 class CutPosition(NamedTuple):
-    """The place where the log is truncated: the batch that holds the truncation offset, or follows it."""
+    """The place where the log is truncated, at the batch that holds the truncation offset, or follows it."""
 
     segment: Offset
     """Base offset of the segment."""
     position: int
     """Bytes of the segment that stay."""
     base_offset: Offset
-    """Base offset of the first batch that goes: Kafka removes whole batches."""
+    """Base offset of the first removed batch. Kafka removes complete batches."""
     end_after_restart: Offset
-    """The log end offset that a restart finds: the end of the last batch that stays."""
+    """The log end offset that a restart finds, where the last remaining batch ends."""
     of_wrapper: bool = False
     """True if that batch is a compressed wrapper of messages of magic 0 or 1, which was decompressed."""
 
@@ -97,11 +97,11 @@ class FollowerPlan(NamedTuple):
     lost: TruncatedRecords | None = None
     """The records that are lost for good; None if nothing is."""
     expired: OffsetRange | None = None
-    """Offsets it drops because the leader has deleted them already; None if there are none."""
+    """Offsets that the follower removes because the leader has already deleted them; None without any."""
     refetch: RefetchedRecords | None = None
     """The records that it fetches afterwards; None if it is up to date, or cannot fetch."""
     diverges_silently_at: Offset | None = None
-    """The first offset from which it keeps records the leader does not have; None if there is none."""
+    """The first offset from which it keeps records that the leader does not have; None without any."""
 
     @property
     def steps(self) -> tuple[DialogueStep, ...]:
@@ -191,13 +191,13 @@ class TruncationPlan(NamedTuple):
     lost: Amounts | None = None
     """The records that no other replica here has once it leads; None if it cannot lead."""
     remote_lost: Spans = ()
-    """The offsets in remote storage among them: it deletes them, or has other records there."""
+    """Offsets of these in remote storage that it deletes, or where it has other records."""
     remote_unreadable: int = 0
     """Number of offsets in remote storage that it does not serve, although they stay there."""
     is_tiered: bool = False
-    """Whether a part of the leader's log is in remote storage."""
+    """True if a part of the leader's log is in remote storage."""
     served: Mapping[Epoch, Spans] = {}
-    """The offsets that the leader of such a log serves, remote and local, by the epoch of their records."""
+    """The offsets that the leader of a tiered log serves, remote and local, by the epoch of their records."""
 
     @property
     def loses_committed(self) -> bool:
@@ -205,7 +205,8 @@ class TruncationPlan(NamedTuple):
         return self.lost is not None and (self.lost.upper_committed or 0) > 0
 
     def lacks_remote_history(self, follower: FollowerPlan) -> bool:
-        """Whether a truncation below its first local segment leaves a follower without the leader's older epochs.
+        """Return whether a truncation below its first local segment leaves a follower without the leader's older
+        epochs.
 
         UnifiedLog.truncateFullyAndStartAt 3.6 to 4.3.1 raises the log start, and later fetches do not lower it.
         """
@@ -236,7 +237,7 @@ def cost(plan: TruncationPlan) -> LeaderCost:
 
 
 def marked(plans: Sequence[TruncationPlan]) -> list[TruncationPlan]:
-    """Return the plans of all leaders of a partition; the one that costs least is marked as the best, and why."""
+    """Return the plans of all leaders of a partition, with the cheapest marked as the best, and the reason."""
     costs = [cost(plan) for plan in plans]
     ranked = sorted(range(len(plans)), key=costs.__getitem__)
     advantage = Advantage.NONE

@@ -1,9 +1,9 @@
-"""Bringing a cluster back from its disks: the facts in the copies of the metadata, and the gentlest way.
+"""Brings a cluster back from its disks, by the facts in the copies of the metadata, in the gentlest way.
 
 In: the copies of the metadata on the disks of all nodes. Out: a way back as edits of files, or refusals that say what
 to bring. Each way was played on real clusters (`tests/oracle/clusters/test_lost_quorum.py`).
 
-- `quorum_loss`: Which voters are lost, which copy is the newest, and is everything that was committed at hand?
+- `quorum_loss`: Which voters are lost, which copy is the newest, and are all committed records here?
 - `lacking`: What does another copy lack, by name?
 - `rifts`: Are two copies one history?
 - `refusals`: Why is there no way back from these disks, and what has to be brought?
@@ -14,5 +14,6 @@ to bring. Each way was played on real clusters (`tests/oracle/clusters/test_lost
 - `made_ids`: Which id gets what has none?
 - `old_directories`: Which directories of another time take the place of which?
 - `progress`: How far is a cluster with the steps of a way back?
+- `znodes`: Which znodes does a ZooKeeper need that has none?
 - `ways`: Which way is the gentlest, and which files does it change?
 """

@@ -59,7 +59,7 @@ NONE = MetadataAnswers()
 
 
 def answers_of(document: object, salt: bytes) -> MetadataAnswers:
-    """Return the answers in a JSON document; UsageError for what is none. `salt` is for new SCRAM credentials."""
+    """Return the answers in a JSON document; UsageError if it has none. `salt` is for new SCRAM credentials."""
     fields = _AnswerFields("the answers", document)
     if fields.take("schema", str, SCHEMA) != SCHEMA:
         raise UsageError(f"the answers: schema is not {SCHEMA}")
@@ -91,7 +91,7 @@ class _AnswerFields:
         self.what, self._left = what, dict(value)
 
     def take(self, name: str, kind: type, default: Any) -> Any:
-        """Return a value of a type; the default if there is none, or null."""
+        """Return a value of a type; the default if it is missing or null."""
         value = self._left.pop(name, None)
         if value is None:
             return default
@@ -124,7 +124,7 @@ class _AnswerFields:
             yield _AnswerFields(f"{self.what}: {name}, item {place}", row)
 
     def end(self, *ignored: str) -> None:
-        """Raise UsageError if a field is left: a misspelled name must not pass for a default."""
+        """Raise UsageError if a field is left, because a misspelled name must not become a default."""
         left = [name for name in self._left if name not in ignored]
         if left:
             raise UsageError(f"{self.what}: {left[0]} is not known")
@@ -174,7 +174,7 @@ def config_records(kind: int, resource: str, configs: Mapping[str, str]) -> Iter
 
 
 def _broker_configs(brokers: Mapping[str, Any]) -> Iterator[NamedRecord]:
-    """Yield the configuration of brokers; that of an empty name holds for all."""
+    """Yield the configuration of brokers; an empty name means all brokers."""
     for broker, configs in brokers.items():
         if not isinstance(configs, dict):
             raise UsageError(f"broker_configs of {broker or 'all brokers'}: not an object")

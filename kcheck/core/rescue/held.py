@@ -42,7 +42,7 @@ class HeldLogDir(NamedTuple):
     cluster_id: str | None
     """The cluster.id in meta.properties; None without one."""
     directory_id: str | None
-    """The directory.id in meta.properties; None before 3.7."""
+    """The directory.id in meta.properties; None in 3.6 and earlier."""
     version: int | None
     """The version of meta.properties: 1 is KRaft's; None without one."""
     shutdown_epoch: int | None = None
@@ -63,7 +63,7 @@ class OldMetadata(NamedTuple):
     image: ClusterImage
     """The topics, replicas and brokers in it."""
     records: tuple[tuple[str, Mapping[str, Any]], ...]
-    """Its configurations, ACLs, credentials, quotas and tokens: names and fields of records of version 0."""
+    """Its configurations, ACLs, credentials, quotas and tokens, as names and fields of records of version 0."""
 
 
 class HeldDisks(NamedTuple):

@@ -1,4 +1,4 @@
-"""Ids for what has none: the same names give the same id, so that a plan made twice is the same."""
+"""Makes missing ids. The same names give the same id, so that two equal plans have equal ids."""
 
 from base64 import urlsafe_b64encode
 from hashlib import sha256

@@ -1,10 +1,10 @@
-"""Directories of another time become replicas of the topic that the cluster has under their name now.
+"""Directories of another time become replicas of the present topic of their name.
 
-A broker keeps the directories of a deleted topic as `-delete` for a minute, and those that the metadata do not know as
-`-stray`. One that was down when the topic was created again, or ZooKeeper lost, has them under their own name. They
-serve again under the topic's present id. Batches whose leader epoch is above that of the partition get
-epoch 0: else a leader empties its epoch cache, and its followers never come into sync (UnifiedLog, 2.8 to 4.3.1). The
-epoch is no part of what the CRC of a batch covers.
+A broker keeps the directories of a deleted topic as `-delete` for a minute. It keeps directories without metadata as
+`-stray`. A broker may be down when the topic is created again, or ZooKeeper is lost. Then it has the directories under
+their own names. They serve again under the topic's present id. Batches whose leader epoch is above the partition's get
+epoch 0. Otherwise a leader empties its epoch cache, and its followers never come into sync (UnifiedLog, 2.8 to 4.3.1).
+The CRC of a batch does not cover the epoch.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ class OldDirectory(NamedTuple):
 
     @property
     def age(self) -> tuple[int, int]:
-        """The sort key of the best copy: its last epoch, then its end."""
+        """The sort key of the best copy (its last epoch, then its end)."""
         return self.epoch, self.end
 
 
@@ -194,9 +194,9 @@ def _of_metadata(topic: OldTopic) -> Iterator[RescueRefusal]:
 
 
 def _assignment(topic: OldTopic) -> str:
-    """Return the replicas of a new topic: the brokers that have the best copies; of a partition without any, the first.
+    """Return the replicas of a new topic, which are the brokers with the best copies.
 
-    TopicCommand separates partitions by commas, brokers by colons.
+    A partition without any copy gets the first broker. TopicCommand separates partitions by commas, brokers by colons.
     """
     parts = []
     for number in range(topic.numbers[-1] + 1):
@@ -238,6 +238,6 @@ def _of_partition(topic: OldTopic, number: int, known: PartitionRegistration) ->
 
 
 def order_of_starts(topic: OldTopic, rows: Sequence[Adoption]) -> tuple[int, ...]:
-    """Return the brokers here: those with the records first."""
+    """Return the brokers here, first the brokers with the records."""
     first = sorted({row.old.broker_id for row in rows})
     return (*first, *(broker for broker in topic.brokers if broker not in first))

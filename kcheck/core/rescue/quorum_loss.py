@@ -1,6 +1,6 @@
-"""A cluster that lost controllers: the lost voters, and the newest copy of the metadata.
+"""A cluster that lost controllers (the lost voters, and the newest copy of the metadata).
 
-Every node has a copy, brokers too: an observer fetches the same batches as a voter (KafkaRaftClient 3.3 to 4.3.1).
+Every node has a copy, brokers too. An observer fetches the same batches as a voter (KafkaRaftClient 3.3 to 4.3.1).
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.quorum import committed_to
+
+NO_DIRECTORY = "A" * 22
+"""The directory id of a node that got no vote (Uuid.ZERO_UUID)."""
 
 
 class RescueNode(NamedTuple):
@@ -24,7 +27,7 @@ class RescueNode(NamedTuple):
     copy: MetadataCopy | None = None
     """Its copy of the metadata; None if the log dir has none."""
     epoch: int = 0
-    """The largest epoch of the controllers on its disk: in the log, its epochs, and quorum-state."""
+    """The largest epoch of the controllers on its disk (in the log, its epochs, and quorum-state)."""
     snapshot_end: int = 0
     """The end of its newest snapshot."""
     dead: bool = False
@@ -42,7 +45,7 @@ class RescueNode(NamedTuple):
 
     @property
     def age(self) -> tuple[int, int]:
-        """The last epoch and the end of its copy, which voters compare; that of no copy is smaller than any."""
+        """The last epoch and the end of its copy, which voters compare; smaller than any other without a copy."""
         return (-1, -1) if self.copy is None else (self.copy.epoch, self.copy.end)
 
 
@@ -75,7 +78,14 @@ class QuorumLoss(NamedTuple):
     epoch: int
     """An epoch above all that any disk has seen."""
     is_one_history: bool = True
-    """Whether the newest copy has every record that it must share with the others."""
+    """True if the newest copy has every record that it must share with the others."""
+    proven_end: int = 0
+    """Every record of the newest copy below this offset was committed, because a leader or a broker acted on it."""
+
+    def proven_to(self, offset: int) -> "QuorumLoss":
+        """Return the quorum once the records of the newest copy below an offset are known to be committed."""
+        known = self._replace(proven_end=offset)
+        return known._replace(committed_to=offset or None) if known.behind else known
 
     @property
     def copy(self) -> MetadataCopy:
@@ -86,7 +96,27 @@ class QuorumLoss(NamedTuple):
     @property
     def survivors(self) -> tuple[RescueNode, ...]:
         """The voters that come back with their metadata."""
-        return tuple(node for node in self.nodes if self.is_voter(node) and node.copy is not None and not node.dead)
+        left: dict[int, RescueNode] = {}
+        for node in self.nodes:
+            if self.can_vote(node) and node.copy is not None and not node.dead:
+                left[node.node_id] = max(node, left.get(node.node_id, node), key=lambda one: one.age)
+        return tuple(left.values())
+
+    @property
+    def strangers(self) -> tuple[RescueNode, ...]:
+        """The controllers that come back with their metadata, but with another directory id than their vote."""
+        return tuple(
+            node
+            for node in self.nodes
+            if self.is_voter(node) and not self.can_vote(node) and node.copy is not None and not node.dead
+        )
+
+    @property
+    def older(self) -> tuple[int, ...]:
+        """The survivors that lack records of the newest one, if they could elect a leader among themselves."""
+        best = max((node.age for node in self.survivors), default=None)
+        older = tuple(node.node_id for node in self.survivors if node.age != best)
+        return older if len(older) >= self.majority else ()
 
     @property
     def lost(self) -> tuple[int, ...]:
@@ -112,24 +142,24 @@ class QuorumLoss(NamedTuple):
 
     @property
     def behind(self) -> tuple[int, ...]:
-        """The voters that would elect a leader without metadata that the newest copy proves; empty if none would.
+        """The voters that would elect a leader without metadata of the newest copy; empty if they would not.
 
-        Any majority has everything below a snapshot, and one of all voters everything that an observer has fetched
-        (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. A corrupt
-        copy may have had it too. Their leader would truncate the newest copy.
+        Any majority has everything below a snapshot. A majority of all voters has everything that an observer has
+        fetched (KafkaRaftClient 3.3 to 4.3.1). Otherwise they were formatted again, or restored from an old state. A
+        corrupt copy may have had it too. Their leader would truncate the newest copy.
         """
         holders = {node.node_id for node in self.nodes if node.copy is not None}
         is_ahead = not self.is_voter(self.newest) and holders.issuperset(self.voters)
         older = [node for node in self.survivors if node.age < self.newest.age]
         if not is_ahead and all(map(is_usable, older)):
-            older = [node for node in older if node.age[1] < self.copy.snapshot]
+            older = [node for node in older if node.age[1] < self.proven_end]
         return tuple(node.node_id for node in older) if len(older) >= self.majority else ()
 
     @property
     def has_all_committed(self) -> bool:
         """True if the disks of a majority are here, so that the newest copy has all that was committed."""
-        usable = sum(self.is_voter(node) and is_usable(node) for node in self.nodes)
-        return usable >= self.majority and not self.behind and self.is_one_history
+        usable = {node.node_id for node in self.nodes if self.can_vote(node) and is_usable(node)}
+        return len(usable) >= self.majority and not self.behind and self.is_one_history
 
     @property
     def unnamed(self) -> tuple[int, ...]:
@@ -142,13 +172,23 @@ class QuorumLoss(NamedTuple):
         """Return whether a node is one of the controllers that elect."""
         return node.node_id in self.voters
 
+    def can_vote(self, node: RescueNode) -> bool:
+        """Return whether a node has a vote; a metadata log with voters also compares its directory id."""
+        return self.is_voter(node) and node.directory_id in (None, self.voting_directory(node) or node.directory_id)
+
+    def voting_directory(self, node: RescueNode) -> str | None:
+        """Return the id of the log dir that votes for a node; None if any does."""
+        ids = {voter.voter_id: voter.directory_id for voter in self.copy.voter_set}
+        known = ids.get(node.node_id, NO_DIRECTORY)
+        return None if known == NO_DIRECTORY else known
+
     def node(self, number: int) -> RescueNode | None:
         """Return a node that is here; None if it is not."""
         return next((node for node in self.nodes if node.node_id == number), None)
 
 
 def is_usable(node: RescueNode) -> bool:
-    """Return whether the copy of a node is complete up to its end; only its last batch may be incomplete or corrupt."""
+    """Return whether the copy of a node is complete; only its last batch may be incomplete or corrupt."""
     copy = node.copy
     return copy is not None and not copy.problems and (copy.cut is None or copy.is_cut_at_end)
 
@@ -175,10 +215,10 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
         committed_to=committed_to([node.copy for node in copies if node.copy is not None], voters),
         epoch=1 + max(node.epoch for node in marked),
     )
-    return loss._replace(committed_to=newest.copy.snapshot or None) if loss.behind else loss
+    return loss.proven_to(newest.copy.snapshot)
 
 
 def _for_source(node: RescueNode) -> tuple[tuple[int, int], bool, bool]:
-    """Return the sort key of the copies to continue with: the age, then the node."""
+    """Return the sort key of the copies to continue with (the age, then the node)."""
     assert node.copy is not None
     return node.age, node.node_id in node.copy.voters, not node.dead

@@ -1,4 +1,4 @@
-"""The metadata of a cluster, made again from the disks of its brokers, an old copy, and what the user says."""
+"""Rebuilds the metadata of a cluster from the disks of its brokers, an old copy, and the user's answers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -7,7 +7,8 @@ from kcheck.core.rescue.answers import BROKER, MetadataAnswers, NamedRecord, Top
 from kcheck.core.rescue.held import HeldDisks, HeldPartition, OldMetadata
 from kcheck.core.rescue.made_ids import made_id
 from kcheck.model.cluster import MIGRATING_DIRECTORY, MIN_ISR, NO_LEADER, UNASSIGNED_DIRECTORY, PartitionRegistration
-from kcheck.model.names import CONSUMER_OFFSETS, TRANSACTION_STATE, is_legal_topic
+from kcheck.model.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE, is_legal_topic
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 
 TOPIC = 2
 """The type of the configuration of a topic (ConfigResource.Type)."""
@@ -15,7 +16,7 @@ ELR = "eligible.leader.replicas.version"
 METADATA_VERSION = "metadata.version"
 _WITH_DIRECTORIES = 17
 """From this metadata.version on a partition names the log dirs of its replicas (3.7-IV2)."""
-_BLOCK = 1000
+BLOCK = 1000
 """Number of producer ids that a broker is given at once (ProducerIdsBlock)."""
 _ALL_KEPT = {"retention.ms": "-1", "retention.bytes": "-1"}
 _REMOTE = {"remote.storage.enable": "true"}
@@ -27,8 +28,13 @@ INTERNAL: Mapping[str, Mapping[str, str]] = {
         "compression.type": "uncompressed", "cleanup.policy": "compact", **_BIG_SEGMENTS,
         "min.insync.replicas": "1", "unclean.leader.election.enable": "false",
     },
+    SHARE_GROUP_STATE: {"cleanup.policy": "delete", "retention.ms": "-1", **_BIG_SEGMENTS},
+    REMOTE_LOG_METADATA: {"cleanup.policy": "delete", "retention.ms": "-1", "remote.storage.enable": "false"},
 }  # fmt: skip
-"""The configurations with which brokers create their own topics (AutoTopicCreationManager)."""
+"""The configurations with which brokers create their own topics (AutoTopicCreationManager).
+
+Topics with `retention.ms=-1` must not get the retention of the cluster later, because their records are state.
+"""
 
 
 class RebuiltTopic(NamedTuple):
@@ -64,7 +70,7 @@ class Rebuild(NamedTuple):
     records: tuple[NamedRecord, ...]
     """Configurations of brokers, ACLs, credentials, quotas and tokens."""
     left_out: tuple[str, ...]
-    """Topics of the old copy that no disk has: deleted since."""
+    """Topics of the old copy that no disk has, as they were deleted since."""
 
     @property
     def without_disk(self) -> tuple[tuple[str, int], ...]:
@@ -85,7 +91,7 @@ class Wanted(NamedTuple):
 
 
 def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
-    """Return the metadata: what the user says comes before an old copy, and that before the disks."""
+    """Return the metadata. Answers of the user go before an old copy, and an old copy before the disks."""
     old = {} if disks.old is None else disks.old.image.topics
     held = disks.by_topic()
     names = {topic for topic in held if is_legal_topic(topic)} | wanted.answers.topics.keys()
@@ -94,7 +100,7 @@ def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
     kept = {name for name in lost if any(not {*row.replicas} & here for row in old[name].partitions.values())}
     given = wanted.answers.next_producer_id
     last = -1 if disks.old is None else (disks.old.image.next_producer_id or 0) - 1
-    above_all = (max(disks.producer_id, last) // _BLOCK + 3) * _BLOCK
+    above_all = (max(disks.producer_id, last) // BLOCK + 3) * BLOCK
     features = dict(wanted.features)
     if not wanted.answers.elr:
         features.pop(ELR, None)
@@ -185,7 +191,7 @@ def _placed(
     old: PartitionRegistration | None,
     wanted: Wanted,
 ) -> PartitionRegistration:
-    """Return a partition with its replicas; only the best one is in sync: the others may lack committed records."""
+    """Return a partition with its replicas. Only the best one is in sync, as others may lack committed records."""
     if held is None:
         return _placeholder(number, answer, old, wanted)
     holders = [row.broker_id for row in held.replicas]
@@ -197,7 +203,7 @@ def _placed(
 
 
 def _leader(held: HeldPartition, replicas: tuple[int, ...]) -> int:
-    """Return the first leader: the best replica, or the first of those that end like it and lose nothing under it."""
+    """Return the first leader, which is the best replica, or an equally long one without loss."""
     best = next((row for row in held.replicas if row.broker_id == held.best), held.replicas[0])
     like = {row.broker_id for row in held.replicas if held.lost == 0 and (row.epoch, row.end) == (best.epoch, best.end)}
     return next((broker for broker in replicas if broker in like), best.broker_id)
@@ -206,7 +212,7 @@ def _leader(held: HeldPartition, replicas: tuple[int, ...]) -> int:
 def _placeholder(
     number: int, answer: TopicAnswer, old: PartitionRegistration | None, wanted: Wanted
 ) -> PartitionRegistration:
-    """Return a partition that no disk has: offline, on brokers that never come back, so that nothing is made up."""
+    """Return a partition that no disk has. It is offline, on brokers that never come back, so no data is invented."""
     of_old = () if old is None else old.replicas
     replicas = answer.replicas.get(number) or of_old or wanted.dead[:1] or (_NOBODY,)
     isr = answer.isr.get(number) or replicas
@@ -237,7 +243,7 @@ def _directory(disks: HeldDisks, held: HeldPartition, broker: int) -> str:
 
 
 def _others(old: OldMetadata | None, answers: MetadataAnswers) -> Iterator[NamedRecord]:
-    """Yield what is no topic: of the old copy, then of the user, who can change what the copy says."""
+    """Yield the records that are no topics. Records of the user come after the old copy, and overrule it."""
     for kind, data in () if old is None else old.records:
         if kind != "ConfigRecord" or data["resourceType"] != TOPIC:
             yield kind, data
@@ -245,7 +251,7 @@ def _others(old: OldMetadata | None, answers: MetadataAnswers) -> Iterator[Named
 
 
 def records_of(plan: Rebuild, disks: HeldDisks) -> Iterator[tuple[str, int, Mapping[str, object]]]:
-    """Yield the records of a snapshot: name, version and fields, in the order of ImageWriter."""
+    """Yield the records of a snapshot (name, version and fields), in the order of ImageWriter."""
     for name, level in plan.features.items():
         yield "FeatureLevelRecord", 0, {"name": name, "featureLevel": level}
     if plan.elr:
@@ -274,7 +280,7 @@ def _partition(topic_id: str, number: int, partition: PartitionRegistration) -> 
 
 
 def _registration(broker: int, disks: HeldDisks) -> Mapping[str, object]:
-    """Return a fenced registration with the epoch that the broker names as its previous one: else it leaves the ISR."""
+    """Return a fenced registration with the broker's previous epoch. With another epoch it would leave the ISR."""
     own = [row for row in disks.log_dirs if row.broker_id == broker]
     epochs = {row.shutdown_epoch for row in own}
     clean = epochs.pop() if len(epochs) == 1 else None

@@ -12,6 +12,8 @@ _ATOMIC_COUNT_MAX = 10_000
 """The most records that a controller appends at once (QuorumController.MAX_RECORDS_PER_BATCH)."""
 _WITH_TRANSACTIONS = 13
 """From this metadata.version on the first records are a transaction of any size (3.6-IV1)."""
+_KRAFT = 1
+"""The version of meta.properties of a KRaft broker."""
 _SHOWN_COUNT = 3
 """Number of refusals of a kind that are shown; the others are counted."""
 
@@ -168,7 +170,7 @@ def _first(names: Sequence[str]) -> str:
 
 
 def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
-    """Yield where the answers ask for what no disk has, or for producer ids that disks know."""
+    """Yield contradictions between the answers and the disks (missing replicas, or used producer ids)."""
     on_disk = disks.by_topic()
     for topic in plan.topics:
         for number, part in topic.partitions.items():
@@ -201,8 +203,8 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
 def refusals_of_bootstrap(nodes: Sequence[RescueNode], record_count: int, level: int) -> Iterator[RescueRefusal]:
     """Yield why the first records of a controller cannot be the metadata; `level` is its metadata.version.
 
-    A node with an older copy waits for ever, or cuts it to nothing and ends. Before 3.6 the records are one batch
-    (QuorumController, KafkaRaftClient 3.3 to 4.3.1).
+    A node with an older copy waits forever, or truncates it to nothing and ends. In 3.5 and earlier the records are one
+    batch (QuorumController, KafkaRaftClient 3.3 to 4.3.1).
     """
     for node in nodes:
         if node.copy is not None:
@@ -217,6 +219,23 @@ def refusals_of_bootstrap(nodes: Sequence[RescueNode], record_count: int, level:
             f"The metadata has {record_count} records, and a controller of metadata.version {level} takes"
             f" {_ATOMIC_COUNT_MAX} at its first start.",
             "Leave out --bootstrap: a snapshot has no such limit.",
+        )
+
+
+def refusals_of_zookeeper(disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRefusal]:
+    """Yield why the metadata cannot be znodes."""
+    of_kraft = [row.path for row in disks.log_dirs if row.version == _KRAFT]
+    if of_kraft:
+        yield RescueRefusal(
+            "kraft-disks",
+            f"{of_kraft[0]} is of a KRaft broker, which has no ZooKeeper.",
+            "Leave out --zookeeper, and name a new controller.",
+        )
+    if any(name != "ConfigRecord" for name, _ in wanted.answers.records):
+        yield RescueRefusal(
+            "answers",
+            "The answers have ACLs, SCRAM users or quotas, and no znode of the plan has them.",
+            "Remove them there. Set them with kafka-acls.sh and kafka-configs.sh once the brokers run.",
         )
 
 

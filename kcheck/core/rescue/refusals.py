@@ -25,7 +25,7 @@ class RescueRefusal(NamedTuple):
 
 
 class Rift(NamedTuple):
-    """Two copies with different records at an offset where those of one history have the same: two histories."""
+    """Two copies with different records at an offset where one history would have the same."""
 
     offset: int
     newest: str
@@ -87,7 +87,7 @@ NO_COPY = RescueRefusal(
 def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
     """Yield why a new quorum is not needed, or not proven to be safe.
 
-    Where the metadata log names the voters, brokers may run on: they have no leader to fetch from.
+    If the metadata log names the voters, brokers may continue to run. They have no leader to fetch from.
     """
     for node in loss.nodes:
         if node.running and (not loss.is_dynamic or loss.is_voter(node) or node.copy is None):
@@ -100,9 +100,24 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
         here = [node.node_id for node in loss.survivors if is_usable(node)]
         left = f"{counted(len(here), 'controller')} of {len(loss.voters)} {_are(here)} left ({listed(here)})"
         bring = "Start them: they elect a leader without help."
+        if loss.older:
+            first = [number for number in here if number not in loss.older]
+            bring = (
+                f"Start {listed(first)} first, with {listed(loss.older[: loss.majority - 1])}, and the others once a"
+                f" controller leads. Otherwise they can elect a leader without the last records of {listed(first)}."
+            )
         if loss.damaged:
             bring += f" Start {listed(loss.damaged)} last, because of the corrupt copy."
         yield RescueRefusal("majority", f"{left}: a majority.", bring, forced=True)
+    for node in () if loss.has_majority else loss.strangers:
+        known = loss.voting_directory(node)
+        yield RescueRefusal(
+            "directory-id",
+            f"{node.log_dir} has directory.id {node.directory_id}. Controller {node.node_id} votes with {known} alone.",
+            f"For the former disk, write directory.id={known} into meta.properties, and ask again. For a disk that was"
+            " formatted again, --force counts the controller as lost.",
+            forced=True,
+        )
     if loss.unnamed:
         one = loss.unnamed[0]
         names = f"{agree(len(loss.unnamed), 'Node', 'Nodes')} {listed(loss.unnamed)}"

@@ -1,4 +1,4 @@
-"""Whether two copies of a metadata log are one history: an election takes back no record that was committed."""
+"""Tells whether two copies of a metadata log are one history, as no election removes a committed record."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,14 +12,14 @@ class BatchMark(NamedTuple):
     epoch: int
     crc: int
     is_control: bool = False
-    """Whether the quorum wrote it for itself: LeaderChange, or the voters."""
+    """True if the quorum wrote it for itself (LeaderChange, or the voters)."""
 
 
 def committed_end(log: Iterable[BatchMark]) -> int:
     """Return the offset below which a log alone proves its records committed; 0 if it proves nothing.
 
-    A leader changes the metadata only once the LeaderChange record at the start of its epoch is committed (3.6 to
-    4.3.1; before, once all records below it are: KafkaRaftClient.ListenerContext.maybeFireLeaderChange).
+    A leader changes the metadata only once the LeaderChange record of its epoch is committed (3.6 to 4.3.1). In 3.5 and
+    earlier all records below it must be (KafkaRaftClient.ListenerContext.maybeFireLeaderChange).
     """
     proven, epoch, start = 0, -1, 0
     for mark in log:
@@ -31,10 +31,10 @@ def committed_end(log: Iterable[BatchMark]) -> int:
 
 
 def first_rift(newest: Iterable[BatchMark], other: Iterable[BatchMark], committed: int) -> int | None:
-    """Return the first offset where the newest log lacks a record that the other one must share with it; None without.
+    """Return the first offset of a record that both logs must share, but the newest lacks; None without one.
 
-    A leader writes one batch at an offset of its epoch. Batches of different epochs at one offset are no rift where
-    the other one need not be committed: an election takes it back. `committed` is where its committed records end.
+    A leader writes one batch at an offset of its epoch. Batches of different epochs at one offset are no rift if the
+    other one need not be committed. An election removes it. `committed` is the end of its committed records.
     """
     left, right = iter(newest), iter(other)
     a, b = next(left, None), next(right, None)

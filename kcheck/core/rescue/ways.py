@@ -1,20 +1,18 @@
 """The ways back to a quorum, the gentlest first, and the files that each of them changes.
 
-Each was played on real clusters of 3.3 to 4.3. The voter of a new quorum is alone at first: empty voters that start
-before it elect one of themselves, and its log is cut to theirs. Its epoch is above all that any node has seen:
-otherwise nodes with a higher one wait for ever, or two nodes have different records at one offset.
+Each was played on real clusters of 3.3 to 4.3. The voter of a new quorum is alone at first. Empty voters that come
+before it elect one of themselves, and its log is truncated to theirs. Its epoch is above every epoch that a node has
+seen. Otherwise nodes with a higher one wait forever, or two nodes have different records at one offset.
 """
 
 from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, is_usable
+from kcheck.core.rescue.quorum_loss import NO_DIRECTORY, NewVoter, QuorumLoss, RescueNode, is_usable
 from kcheck.model.cluster import QuorumState, Voter
 from kcheck.model.release import Release
 
-NO_DIRECTORY = "A" * 22
-"""The directory id of a node that got no vote (Uuid.ZERO_UUID)."""
 _NOBODY = -1
 
 
@@ -24,7 +22,7 @@ class Way(StrEnum):
     STATIC = "static"
     """The configuration of all nodes names it as the only voter."""
     IDENTITY = "identity"
-    """Empty nodes with the ids of lost voters give it a majority again: nothing is forged."""
+    """Empty nodes with the ids of lost voters give it a majority again, without forged data."""
     COPY = "copy"
     """It gets the newest copy first, and then is the only voter."""
     VOTERS = "voters"
@@ -32,7 +30,7 @@ class Way(StrEnum):
 
 
 class CopyLog(NamedTuple):
-    """Put the newest copy in the place of what a node has."""
+    """Replace a node's files by the newest copy."""
 
     node: RescueNode
     source: RescueNode
@@ -104,7 +102,7 @@ class Choice(NamedTuple):
 
 
 def target_of(loss: QuorumLoss, wanted: NewVoter | None) -> RescueNode | None:
-    """Return the controller that is to lead: the wanted one, the best that is left, or the only new one."""
+    """Return the controller that is to lead (the wanted one, the best remaining one, or the only new one)."""
     if wanted is not None:
         return loss.node(wanted.node_id)
     if loss.survivors:
@@ -115,7 +113,7 @@ def target_of(loss: QuorumLoss, wanted: NewVoter | None) -> RescueNode | None:
 
 
 def is_newest(loss: QuorumLoss, node: RescueNode) -> bool:
-    """Return whether no other copy knows more than that of a node."""
+    """Return whether no other copy is newer than the copy of a node."""
     return is_usable(node) and node.age == loss.newest.age
 
 
@@ -149,7 +147,7 @@ def _no_stand_in(loss: QuorumLoss, target: RescueNode) -> str | None:
 def _replaceable(loss: QuorumLoss) -> tuple[Voter, ...]:
     """Return the lost voters that an empty node can replace.
 
-    It must not be the leader that a survivor remembers: that node would be told that it leads itself, and end
+    It must not be the leader that a survivor remembers. That node would be told that it leads itself, and end
     (QuorumState.transitionToFollower).
     """
     states = (node.copy.elected for node in loss.survivors if node.copy is not None)
@@ -188,9 +186,9 @@ def rescue(loss: QuorumLoss, target: RescueNode, way: Way, wanted: NewVoter | No
 
 
 def checks_voters(release: Release) -> bool:
-    """Whether a node ends if its quorum-state names other voters than its configuration (QuorumState.initialize).
+    """Return whether a node ends if its quorum-state names other voters than its configuration.
 
-    3.3.2 does, 3.9.2 and later do not. No release between them was tried.
+    3.3.2 does (QuorumState.initialize), 3.9.2 and later do not. No release between them was tried.
     """
     return not release.knows_voter_records
 
@@ -207,7 +205,7 @@ def dropped_votes(nodes: Iterable[RescueNode], others: Container[int], *, names_
 
 
 def _dropped(loss: QuorumLoss, target: RescueNode, end: int) -> list[DropLog]:
-    """Return the metadata logs that must not come back: those of other voters, and those with a later snapshot."""
+    """Return the metadata logs that must not come back, of other voters or with a later snapshot."""
     edits = []
     for node in loss.nodes:
         if node.node_id == target.node_id or node.dead or node.copy is None:
@@ -238,7 +236,7 @@ def _voter(loss: QuorumLoss, target: RescueNode, wanted: NewVoter | None) -> Vot
 
 
 def listeners_of(loss: QuorumLoss, target: RescueNode, wanted: NewVoter | None) -> tuple[str, ...]:
-    """Return the listeners of a controller: by the user, its settings, or the metadata."""
+    """Return the listeners of a controller, by the user, its settings, or the metadata."""
     known = {voter.voter_id: voter.endpoints for voter in loss.copy.voter_set}
     registered = loss.copy.image.controllers.get(target.node_id)
     if wanted is not None and wanted.host is not None:

@@ -1,7 +1,7 @@
 """The steps of a broker when it starts, decided from names, numbers and settings.
 
 In: facts about a log dir and its partition directories, the metadata of the cluster, a `Release`. Out: predictions,
-verdicts, and reasons against the start. `startup` acts the steps out on files, `documents` says the results.
+verdicts, and reasons not to start the broker. `startup` acts the steps out on files, `documents` says the results.
 
 - `identity`: Which node owns a log dir?
 - `meta_properties`: Does the broker accept meta.properties?

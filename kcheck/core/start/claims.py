@@ -1,6 +1,6 @@
-"""Compares what a finding claims of the next start with the prediction of that start.
+"""Compares the claims of a finding about the next start with its prediction.
 
-Rules see files; what the start makes of a partition depends on everything in it. Where the prediction denies a claim,
+Rules see single files, but the broker treats a partition by all of its files. Where the prediction denies a claim,
 `kcheck.documents.next_start` writes another effect.
 """
 
@@ -23,9 +23,9 @@ NO_EPOCH = -1
 
 
 class ClaimedStart:
-    """The predicted start of one partition, asked by the claims of its findings.
+    """The predicted start of one partition, for the claims of its findings.
 
-    A partition can have a finding and a cut for each of its segments: what claims ask for is looked up, not searched.
+    A partition can have a finding and a truncation for each of its segments. Therefore claims look up facts in sets.
     """
 
     def __init__(self, prediction: PartitionPrediction) -> None:
@@ -79,5 +79,5 @@ def _latest_epoch(log: LoadedLog) -> int:
 
 
 def knows_all_epochs(log: LoadedLog) -> bool:
-    """Return whether a loaded log knows the epoch of each of its records."""
+    """Return whether the epoch of each record of a loaded log is known."""
     return bool(log.leader_epochs) and log.leader_epochs[0].start_offset <= log.log_start_offset

@@ -1,4 +1,4 @@
-"""Whether a log dir is cordoned: it gets no new replicas (KIP-1066; LogManager.nextLogDirs 4.3.1)."""
+"""Tells whether a log dir is cordoned and gets no new replicas (KIP-1066; LogManager.nextLogDirs 4.3.1)."""
 
 from kcheck.model.cluster import CORDONED, ClusterImage
 from kcheck.model.views import LogDirView

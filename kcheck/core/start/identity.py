@@ -37,7 +37,8 @@ def identity(view: LogDirView) -> Identity | None:
 def formatted_for_kraft(view: LogDirView) -> bool:
     """Return whether a KRaft broker formatted the log dir, or took it over from ZooKeeper.
 
-    Then the version stays 0, and in 3.7 and later the broker adds its directory.id when its cluster begins to migrate.
+    After a takeover the version stays 0. In 3.7 and later the broker adds directory.id when its cluster begins to
+    migrate.
     """
     own = identity(view)
     return own is not None and (own.version >= KRAFT_VERSION or own.get("directory.id") is not None)

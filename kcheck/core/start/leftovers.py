@@ -18,9 +18,9 @@ _NUMBERED = (FileKind.LOG, *_INDEXES, FileKind.PRODUCER_SNAPSHOT)
 
 
 def ends_start(name: str, release: Release) -> bool:
-    """Return whether a broker's start fails because a file name does not begin with a number.
+    """Return whether the broker cannot start because a file name does not begin with a number.
 
-    From 3.0 a start parses the number of every leftover; up to 2.8 only of files that it puts in place of a segment.
+    3.0 and later parse the number of every leftover. 2.8 and earlier parse only names of files that replace a segment.
     """
     if offset_of(name) is not None or name.endswith(DELETED):
         return False
@@ -47,7 +47,7 @@ def after_start(
 ) -> Leftovers:
     """Return the changes of a partition directory because of leftovers when the broker starts.
 
-    `swap_ends` maps the base offset of each `.log.swap` to its end offset, `segment_ends` that of each segment.
+    `swap_ends` maps the base offset of each `.log.swap` to its end offset. `segment_ends` does the same for segments.
     """
     files = {name: parse_file(name) for name in names}
     temporary = first_pass(files, release)

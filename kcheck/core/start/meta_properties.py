@@ -1,4 +1,7 @@
-"""Whether a start accepts the meta.properties of a log dir: BrokerMetadataCheckpoint, MetaPropertiesEnsemble."""
+"""Tells whether a broker accepts the meta.properties of a log dir.
+
+The classes are BrokerMetadataCheckpoint and MetaPropertiesEnsemble.
+"""
 
 import base64
 from collections.abc import Collection, Mapping
@@ -23,13 +26,13 @@ class MetaPropertiesFault(Enum):
     NO_NODE_ID = auto()
     """It has no node id; 4.0 and later need one."""
     RESERVED_DIRECTORY_ID = auto()
-    """Its directory.id is one that Kafka reserves."""
+    """Its directory.id is reserved by Kafka."""
     UNUSABLE = auto()
     """The reader of 2.8 to 3.6 accepts it, but the broker fails when it uses an entry."""
 
 
 def names_nothing(properties: Collection[str]) -> bool:
-    """Return whether a meta.properties has no entry that Kafka uses: it is empty, or has only zero bytes."""
+    """Return whether a meta.properties has no entry that Kafka uses, because it is empty or has only zero bytes."""
     return _KNOWN_KEYS.isdisjoint(properties)
 
 
@@ -38,7 +41,7 @@ def fault_of(
 ) -> MetaPropertiesFault | None:
     """Return why a broker refuses the file; None if it accepts it.
 
-    `refused`: its reader throws. `faulty` are the keys whose values the newest reader refuses.
+    `refused` is true if the reader of the broker throws. `faulty` are the keys whose values the newest reader refuses.
     """
     if not release.reads_meta_properties:
         return None
@@ -63,9 +66,9 @@ def _is_reserved(directory_id: str) -> bool:
 
 
 def outcome_of(fault: MetaPropertiesFault, release: Release, *, mode: Mode, empty: bool) -> Outcome:
-    """Return the outcome of a log dir whose meta.properties has a fault. `empty`: `names_nothing` is true.
+    """Return the outcome of a log dir whose meta.properties has a fault. `empty` means that `names_nothing` is true.
 
-    OFFLINE needs another log dir with a good file, and the metadata log outside of this one. Else the start aborts.
+    OFFLINE needs another log dir with an intact file, and a metadata log outside of this one. Else the broker aborts.
     """
     if empty and mode is Mode.ZOOKEEPER:
         return Outcome.OK

@@ -1,6 +1,6 @@
-"""The next start of a log dir and of each partition directory in it: the values of a prediction.
+"""Holds the predicted next start of a log dir and of each partition directory in it.
 
-`kcheck.startup` makes them; predict, truncation, repair and the fleet read them.
+`kcheck.startup` makes the values; predict, truncation, repair and the fleet read them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ class Content(NamedTuple):
     size: int
     """The size of the file in bytes."""
     file: str | None = None
-    """The name of the file that holds the bytes now, in the directory on disk; None if they are in `data`."""
+    """The name of the file with the bytes, in the directory on disk; None if they are in `data`."""
     begin: int = 0
     """The position in `file` where the bytes begin."""
     filled: int = 0
@@ -65,12 +65,12 @@ class Changes(NamedTuple):
 
     @property
     def any(self) -> bool:
-        """True if the start changes any file."""
+        """True if the broker changes any file when it starts."""
         return any(self)
 
 
 class LogCut(NamedTuple):
-    """The removed part of one segment: everything from a position to the end of the file."""
+    """The removed part of one segment, from a position to the end of the file."""
 
     name: str
     """The name of the `.log` file."""
@@ -79,17 +79,17 @@ class LogCut(NamedTuple):
     end_offset: Offset
     """The offset after the last batch that stays."""
     position: int
-    """The size of the `.log` after the cut, in bytes."""
+    """The size of the `.log` after the truncation, in bytes."""
     size: int
-    """Its size before the cut, in bytes."""
+    """Its size before the truncation, in bytes."""
     why: str
     """The reason in words."""
     next_base: Offset | None = None
-    """The base offset of the next segment before the cut; None if there is none."""
+    """The base offset of the next segment before the truncation; None without a next segment."""
 
 
 class LoadedLog(NamedTuple):
-    """A log after the start has loaded it."""
+    """A log that the broker has loaded."""
 
     log_start_offset: Offset
     """Its first offset."""
@@ -100,7 +100,7 @@ class LoadedLog(NamedTuple):
     leader_epochs: EpochEntries
     """Its leader epoch cache."""
     unstable: bool
-    """True if it has a first unstable offset: a transaction that is open, or that ended during the load."""
+    """True if it has a first unstable offset, because a transaction is open or ended during the load."""
     bases: tuple[int, ...]
     """The base offsets of its segments, ascending."""
     cuts: tuple[LogCut, ...] = ()
@@ -112,7 +112,7 @@ class LoadedLog(NamedTuple):
     first_unstable: Offset | None = None
     """The first offset of the first transaction that is open, or that ends at the high watermark or above.
 
-    None if there is none, and for a release that never looks it up in a log that it cuts.
+    None without one, and for a release that never looks it up in a log that it truncates.
     """
 
 
@@ -145,7 +145,7 @@ class PartitionPrediction(NamedTuple):
     reason: str | None
     """The reason, in words; None if there is nothing to say."""
     log: LoadedLog | None = None
-    """The loaded log; None if the start does not load it."""
+    """The loaded log; None if the broker does not load it."""
     high_watermark: Offset | None = None
     """The high watermark that the replica starts with; None if it is not known."""
     lost: LostRecords | None = None
@@ -155,7 +155,7 @@ class PartitionPrediction(NamedTuple):
     changes: Changes = Changes()
     """The changes of its files."""
     after: Mapping[str, Content] = {}
-    """Its files after the start, by name."""
+    """Its files after the broker has started, by name."""
     fails_later: bool = False
     """True if its log dir goes offline as soon as the broker runs."""
     uncertain: str | None = None
@@ -172,13 +172,13 @@ class PartitionPrediction(NamedTuple):
     whole: LostRecords | None = None
     """All records of a directory that no broker serves: -future, -stray, -delete or of no topic; None without any."""
     topic_id: str | None = None
-    """The topic id in its partition.metadata; None without one, or if the start does not load it."""
+    """The topic id in its partition.metadata; None without one, or if the broker does not load it."""
     gaps: tuple[tuple[Offset, Offset], ...] | None = None
     """The offsets `[start, end)` between two segments of its log that neither holds; None if kcheck did not look."""
     batches: BatchFaults | None = None
     """The faults of its batches; None if they were not read."""
     unproven: LostRecords | None = None
-    """Bytes that the start removes and that no header, segment or high watermark shows to be of a record."""
+    """Removed bytes that may be no records, as no header, segment or high watermark shows it."""
 
     @property
     def replica_log(self) -> LoadedLog | None:
@@ -209,7 +209,7 @@ class LogDirPrediction(NamedTuple):
     view: LogDirView | None = None
     """The log dir as kcheck read it; None if the path has no partition to load."""
     broker: object = None
-    """A key that the log dirs of one broker share, whatever broker id they state; None if the broker is not known."""
+    """A key that all log dirs of one broker share, whatever their broker ids; None for an unknown broker."""
     unread: bool = False
     """True if kcheck could not read all of it."""
 

@@ -1,4 +1,4 @@
-"""Whether a broker may start: what its next start loses, fails to load or no longer serves, reason by reason."""
+"""Finds the reasons why a broker should not start (losses, failures to load, and replicas no longer served)."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -18,11 +18,11 @@ class ReasonKind(StrEnum):
     LOSS = "loss"
     """A partition loses records that are in its files."""
     STRAY = "stray"
-    """The broker stops serving a partition: it sets the directory aside, or deletes it."""
+    """The broker stops serving a partition, and renames the directory to -stray or deletes it."""
     ELR = "elr"
-    """The controller removes the broker from the ELR of partitions that then have no leader: its stop was not clean."""
+    """The controller removes the broker from ELRs after an unclean shutdown, and partitions have no leader."""
     UNKNOWN = "unknown"
-    """kcheck cannot say what the start does."""
+    """kcheck cannot predict the next start."""
 
 
 ALLOWED = (ReasonKind.LOSS, ReasonKind.STRAY, ReasonKind.ELR, ReasonKind.OFFLINE)

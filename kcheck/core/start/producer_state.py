@@ -126,8 +126,8 @@ class ProducerStates:
     """The producers of one log up to an offset, and their transactions.
 
     `ongoing` maps the first offset of each open transaction to its producer. `decided` has the first offset of each
-    transaction that has ended since the snapshot. Those still count as unstable, because during a start the high
-    watermark is the log start.
+    transaction that has ended since the snapshot. Those still count as unstable, because the high watermark is the log
+    start while the broker starts.
     """
 
     def __init__(self, release: Release, entries: Iterable[Entry] = ()) -> None:
@@ -222,7 +222,7 @@ class ProducerReplay:
         self._started.setdefault(producer_id, []).append(first)
 
     def update(self, latest: Mapping[int, Entry], opened: Mapping[int, int]) -> None:
-        """Add many batches of records at once: the last one of each producer, and where its transaction starts.
+        """Add many batches of records at once, as the last batch and the transaction's first offset of each producer.
 
         The caller has checked that no batch is outside of an open transaction of its producer.
         """

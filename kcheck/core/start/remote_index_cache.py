@@ -1,8 +1,8 @@
-"""The fate of `remote-log-index-cache` when a broker starts: RemoteIndexCache.init 3.6.0 to 4.3.1.
+"""The fate of `remote-log-index-cache` when a broker starts (RemoteIndexCache.init 3.6.0 to 4.3.1).
 
-It deletes leftovers (4.1). Then it parses every name, opens the segments that have all three indexes, and deletes the
-files of the others. It catches no exception, so one bad name fails the start. This module does not see what the
-indexes contain.
+The broker deletes leftovers (4.1). Then it parses every name, opens the segments that have all three indexes, and
+deletes the files of the others. It catches no exception, so it does not start with one invalid name. This module does
+not see the contents of the indexes.
 """
 
 import re
@@ -24,7 +24,7 @@ _SEGMENT_ID = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
 _ENTRY_SIZES = {".index": 8, ".timeindex": 12, ".txnindex": 1}
 _LEFTOVERS = (TEMPORARY, DELETED)
 NOT_A_DIRECTORY = RemoteIndexCache(refused=(REMOTE_INDEX_CACHE,), refused_count=1)
-"""The name belongs to a file: the start cannot list it."""
+"""The name belongs to a file, which the broker cannot list."""
 
 
 def is_stranger_in_cache(name: str) -> bool:
@@ -33,16 +33,19 @@ def is_stranger_in_cache(name: str) -> bool:
 
 
 def is_cached_index(name: str) -> bool:
-    """Whether a broker of 3.6 or later writes an index of this name; 3.5 adds an underscore to the segment id."""
+    """Return whether a broker of 3.6 and later writes an index of this name.
+
+    3.5 adds an underscore to the segment id.
+    """
     return name.endswith(INDEX_ENDINGS) and _has_segment_id(name)
 
 
 def read_cache(
     sizes: Iterable[tuple[str, int]], others: Iterable[str], more: int = 0, *, release: Release
 ) -> RemoteIndexCache:
-    """Return the contents of a cache: the names of its regular files with their sizes, and of everything else in it.
+    """Return the contents of a cache, from its regular files with their sizes, and the names of all other entries.
 
-    `more` strangers have no name here.
+    `more` is the number of further entries without a name here.
     """
     files = size = leftovers = 0
     refused = list[str]()
@@ -86,18 +89,21 @@ def _place(segment: CachedIndexes) -> tuple[int, str]:
 
 
 def _is_removed(name: str, release: Release) -> bool:
-    """Return whether a start removes a file before it parses the names; in 4.0 and earlier it parses leftovers too."""
+    """Return whether the broker removes a file before it parses the names; 4.0 and earlier parses leftovers too."""
     return release.removes_leftovers_of_index_cache and name.endswith(_LEFTOVERS)
 
 
 def _has_segment_id(name: str) -> bool:
-    """Return whether a start finds the id of a segment in a name: between its first underscore and its first dot."""
+    """Return whether a name has the id of a segment between its first underscore and its first dot."""
     stem, dot, _ = name.partition(".")
     return bool(dot) and _SEGMENT_ID.fullmatch(stem[stem.find("_") + 1 :]) is not None
 
 
 def _opens(stem: str, indexes: dict[str, int]) -> bool:
-    """Whether a start opens the three indexes of a segment: a whole number of entries each, after a start offset."""
+    """Return whether the broker opens the three indexes of a segment.
+
+    Each must have complete entries, and the name must begin with a start offset.
+    """
     offset, underscore, _ = stem.partition("_")
     whole = all(indexes[ending] % entry_size == 0 for ending, entry_size in _ENTRY_SIZES.items())
     return whole and bool(underscore) and java_long(offset) is not None

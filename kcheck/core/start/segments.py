@@ -20,18 +20,18 @@ def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None, *,
 
 def is_tiered(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, files: Container[str],
-    release: Release, *, remote_storage: bool | None = None,
+    release: Release, *, remote_storage: bool | None = None, of_topic: bool = False,
 ) -> bool:  # fmt: skip
     """Return whether a log has segments in remote storage, as far as its files show (3.6 and later).
 
-    `files` are the names of the files in its directory. Up to 3.7 every tiered log has a remote log snapshot. From 3.8
-    only tiered logs have a checkpointed log start below the first segment, and only they keep the epochs from there on
-    (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). `remote_storage` is the broker's setting;
-    None if it is not known.
+    `files` are the names of the files in its directory. In 3.7 and earlier every tiered log has a remote log snapshot.
+    In 3.8 and later only tiered logs have a checkpointed log start below the first segment. They alone keep the epochs
+    from there (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). `remote_storage` is the
+    broker's setting, None if unknown. With `of_topic` the topic has it, which alone decides (LogLoader.load).
     """
     if not release.has_remote_storage or remote_storage is False:
         return False
-    if FileKind.REMOTE_SNAPSHOT in files and release.keeps_snapshot_of_remote_segments:
+    if of_topic or (FileKind.REMOTE_SNAPSHOT in files and release.keeps_snapshot_of_remote_segments):
         return True
     if checkpoint is None or first_segment is None or checkpoint >= first_segment:
         return False
@@ -41,11 +41,11 @@ def is_tiered(
 def lost_head(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, *, clean: bool | None, tiered: bool
 ) -> tuple[Offset, Offset] | None:
-    """Return the offsets `[start, end)` that somebody removed from the start of a log; None if none was.
+    """Return the offsets `[start, end)` that another tool removed from the beginning of a log; None without any.
 
-    When Kafka removes segments, or raises the log start, it moves the first epoch there at once (0.11 to 4.3.1:
-    LeaderEpochFileCache.truncateFromStart), before a checkpoint gets the log start: one above the first epoch is not
-    Kafka's. Without its log dir (`clean` is None) that is not known.
+    When Kafka removes segments, or raises the log start, it moves the first epoch there at once. It does so in
+    LeaderEpochFileCache.truncateFromStart (0.11 to 4.3.1). Only later a checkpoint gets the log start. So Kafka leaves
+    no log start above the first epoch. Without its log dir (`clean` is None) that is not known.
     """
     if clean is None or tiered or first_segment is None or not epochs:
         return None
@@ -57,10 +57,11 @@ def lost_head(
 def lost_head_of_log(
     log: LoadedLog, checkpoint: Offset | None, epochs: EpochEntries | None, *, clean: bool | None
 ) -> tuple[Offset, Offset] | None:
-    """Return the same of a log that a start loads; `checkpoint` is its log start in the checkpoint.
+    """Return the same of a log that the broker loads; `checkpoint` is its log start in the checkpoint.
 
-    `epochs` are those on disk, where the start changes them: up to 2.8 it raises the first one to the first segment. A
-    start that begins the log again at a log start above its end loses all of it, which its prediction says.
+    `epochs` are the epochs on disk, if the broker changes them. 2.8 and earlier raises the first epoch to the first
+    segment. A log whose log start is above its end begins again there. It loses all its records, as its prediction
+    says.
     """
     if checkpoint is not None and log.bases == (checkpoint,):
         return None
@@ -69,12 +70,13 @@ def lost_head_of_log(
 
 
 def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset] | None:
-    """Return the offsets of segments that were removed from the start of a log; None if none was."""
+    """Return the offsets of segments that were removed from the beginning of a log; None without any."""
     first = view.segments[0].base_offset if view.segments else None
     checkpoint, epochs = view.log_start_checkpoint, view.leader_epochs
     if checkpoint is not None and view.log_end_offset is not None and checkpoint > view.log_end_offset:
         return None  # KC211: the start begins the log anew.
-    tiered = is_tiered(checkpoint, first, epochs, view.files, release)
+    is_below = first is not None and view.log_start_offset is not None and view.log_start_offset < first
+    tiered = is_below or is_tiered(checkpoint, first, epochs, view.files, release)
     return lost_head(checkpoint, first, epochs, clean=view.clean_shutdown, tiered=tiered)
 
 
@@ -83,7 +85,7 @@ WARM_SIZE = 8192
 
 
 def floor_slot(key: Callable[[int], int], count: int, target: int, *, entry_size: int) -> int:
-    """Return the slot of an index with the largest key not above the target; -1 if there is none (indexSlotRangeFor).
+    """Return the slot of an index with the largest key not above the target; -1 without one (indexSlotRangeFor).
 
     `key` returns the key of a slot. If the keys do not rise, the search ends at the same slot as the broker's.
     """
@@ -109,10 +111,10 @@ def floor_slot(key: Callable[[int], int], count: int, target: int, *, entry_size
 
 
 def loaded_high_watermark(checkpoint: Offset | None, *, log_start: Offset, log_end: Offset, release: Release) -> Offset:
-    """Return the high watermark that a replica starts with: the checkpoint (0 without an entry), bounded by the log.
+    """Return the first high watermark of a replica, which is the checkpoint (0 without an entry), bounded by the log.
 
-    Up to 2.3 only the log end bounds it (Partition.getOrCreateReplica). A negative checkpoint counts as 0 here; the
-    broker fails on it.
+    In 2.3 and earlier only the log end bounds it (Partition.getOrCreateReplica). A negative checkpoint counts as 0
+    here; the broker fails on it.
     """
     floor = log_start if release.high_watermark_floor_is_log_start else Offset(0)
     return Offset(min(max(checkpoint or 0, floor), log_end))

@@ -1,4 +1,7 @@
-"""What a start decides from names, numbers and settings: LogManager, LogLoader 3.0 to 4.3.1, Log in 2.8 and earlier."""
+"""Decides steps of a starting broker from names, numbers and settings.
+
+The classes are LogManager, LogLoader (3.0 to 4.3.1), and Log (2.8 and earlier).
+"""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +22,7 @@ class Outcome(StrEnum):
     """The outcome of a log dir or of one partition in it."""
 
     OK = "ok"
-    """The broker loads it; its files may change as those of every log do."""
+    """The broker loads it; its files may change as in every log."""
     REPAIRED = "repaired"
     """The broker loads it and repairs something; it loses no record."""
     LOST = "lost"
@@ -27,13 +30,13 @@ class Outcome(StrEnum):
     STRAY = "stray"
     """The broker loads it and no broker serves it; with KRaft it renames it to -stray."""
     DELETED = "deleted"
-    """The broker deletes it soon after the start."""
+    """The broker deletes it soon after it has started."""
     OFFLINE = "offline"
     """The broker takes its log dir offline."""
     ABORT = "abort"
     """The broker does not start."""
     UNKNOWN = "unknown"
-    """Not known: the start scans the log, and kcheck has not read it."""
+    """Not known, because the broker scans the log, and kcheck has not read it."""
 
 
 NEXT_STARTS = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.LOST, Outcome.STRAY, Outcome.OK)
@@ -50,10 +53,10 @@ class Mode(StrEnum):
 
 
 class Settings(NamedTuple):
-    """The broker settings that change what a start does; sizes in bytes."""
+    """The broker settings that change the next start; sizes in bytes."""
 
     mode: Mode | None = None
-    """The place of the cluster's metadata; None if not given: the log dir then decides."""
+    """The place of the cluster's metadata; None if not given, and then the log dir decides."""
     segment_index_bytes: int = 10 << 20
     """segment.index.bytes: the size that a broker preallocates for an index."""
     index_interval_bytes: int = 4096
@@ -64,6 +67,8 @@ class Settings(NamedTuple):
     """preallocate: whether a broker makes new `.log` files at their full size."""
     remote_storage: bool | None = None
     """remote.log.storage.system.enable; None if not given."""
+    of_topic: bool = False
+    """True if `remote_storage` is the setting of the topic, not of the broker alone."""
     index_size_said: bool = False
     """True if segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
     cleans: bool = True
@@ -71,7 +76,7 @@ class Settings(NamedTuple):
     cleanup_policy: str = ""
     """log.cleanup.policy: how logs of topics without their own policy end; empty if not given."""
     delete_delay_ms: int | None = None
-    """log.segment.delete.delay.ms: how long a broker keeps -delete directories after its start; None if not given."""
+    """log.segment.delete.delay.ms, the time until a started broker deletes -delete directories; None if not given."""
     index_interval_said: bool = False
     """True if index.interval.bytes holds for every topic, even if the entries of an index are closer together."""
 
@@ -87,7 +92,7 @@ _SIZES = {
     "log.segment.bytes": "segment_bytes",
 }
 _DELETE_DELAY, DELETE_DELAY_MS = "log.segment.delete.delay.ms", 60_000
-"""The delay of -delete directories after a start (LogManager.deleteLogs 1.0 to 4.3.1), and its default."""
+"""log.segment.delete.delay.ms and its default, the age at which -delete directories go (LogManager.deleteLogs 1.0+)."""
 INDEX_SIZE = frozenset(name for name, field in _SIZES.items() if field == "segment_index_bytes")
 """The names of segment.index.bytes for a topic and for a broker."""
 INDEX_INTERVAL = frozenset(name for name, field in _SIZES.items() if field == "index_interval_bytes")
@@ -100,11 +105,12 @@ _FLAGS = {
 }
 """The field of each setting, by its name for a topic and for a broker."""
 SETTINGS = (*_SIZES, *_FLAGS, "mode", "process.roles", "zookeeper.connect", "log.dirs", "log.dir")
-"""Every setting that changes what a start does; kcheck ignores all others."""
+"""Every setting that changes the next start; kcheck ignores all others."""
 
 
 def settings(config: Mapping[str, str], release: Release) -> Settings:
-    """Return the settings in server.properties, which may also use topic setting names; UsageError for a bad value.
+    """Return the settings in server.properties, which may also use topic setting names; UsageError for an invalid
+    value.
 
     `process.roles` means KRaft, `zookeeper.connect` means ZooKeeper; kcheck's own `mode` (kraft, zk) overrides both.
     """
@@ -118,7 +124,7 @@ def settings(config: Mapping[str, str], release: Release) -> Settings:
 
 
 def of_file(config: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what a server.properties says without the sizes that no broker takes: with one, none starts (P502)."""
+    """Return the entries of a server.properties without invalid sizes, as no broker starts with one (P502)."""
     return {name: value for name, value in config.items() if name not in _SIZES or _number(value) is not None}
 
 
@@ -147,7 +153,10 @@ def _mode(config: Mapping[str, str], release: Release) -> Mode | None:
 
 
 def mode_of(configured: Mode | None, meta_version: int | None, release: Release) -> Mode:
-    """Return the place of the cluster's metadata: as configured, else by meta.properties, whose version 1 is KRaft."""
+    """Return the place of the cluster's metadata.
+
+    A configured place counts first. Else version 1 of meta.properties means KRaft.
+    """
     if configured is not None:
         return configured
     if meta_version is None:
@@ -178,7 +187,7 @@ class FirstPass(NamedTuple):
     swaps: tuple[str, ...]
     """The `.swap` files that it keeps, to finish the swap."""
     unnumbered: str | None = None
-    """The first file whose number a broker cannot parse: the start fails on it. None if there is none."""
+    """The first file whose number a broker cannot parse, so that it does not start. None without one."""
 
 
 def first_pass(names: Iterable[str], release: Release) -> FirstPass:
@@ -200,7 +209,7 @@ def first_pass(names: Iterable[str], release: Release) -> FirstPass:
 
 
 def replaced_by_swaps(names: Iterable[str], low: int, high: int) -> tuple[str, ...]:
-    """Return the files that swaps replace: those numbered from `low` to below `high`, except swaps themselves."""
+    """Return the files that swaps replace, which are numbered from `low` to below `high`, without the swaps."""
     numbered = ((name, offset_of(name)) for name in sorted(names) if not name.endswith(SWAP))
     return tuple(name for name, number in numbered if number is not None and low <= number < high)
 
@@ -220,7 +229,7 @@ def segments_from(bases: Sequence[int], low: int, high: int = LONG_MAX, *, relea
 
 
 def stray_snapshots(offsets: Collection[int], bases: Collection[int]) -> tuple[int, ...]:
-    """Return the producer snapshots that a start deletes because no segment starts there (removeStraySnapshots).
+    """Return the producer snapshots that the broker deletes because no segment starts there (removeStraySnapshots).
 
     The highest one stays unless it is below the last segment.
     """
@@ -249,7 +258,7 @@ class UnreadableOutcome(NamedTuple):
     fails_later: bool = False
     """True if the log dir only goes offline once the broker runs.
 
-    From 3.0 the start aborts if it loads a log with an unstable offset before that.
+    3.0 and later abort if they load a log with an unstable offset before that.
     """
 
 
@@ -259,7 +268,7 @@ IO_ERRORS = (IO_ERROR, "MalformedInputException")
 
 
 def refusal_of(name: str, log_dir: LogDirView) -> str | None:
-    """Return the error of the broker's reader of a checkpoint; None if it accepts the file, or there is none."""
+    """Return the error of the broker's reader of a checkpoint; None if it accepts the file, or without a file."""
     unread, file = log_dir.unread.get(name), log_dir.files.get(name)
     if unread is not None and unread.cause is UnreadableCause.NOWHERE:
         return IO_ERROR
@@ -280,9 +289,9 @@ def unreadable_checkpoint(name: str, error: str, release: Release) -> Unreadable
 
 
 def failed_read(name: str, error: str, release: Release) -> UnreadableOutcome:
-    """Return the outcome of an unreadable file of a partition: leader-epoch-checkpoint, partition.metadata.
+    """Return the outcome of an unreadable leader-epoch-checkpoint or partition.metadata.
 
-    From 3.2.1 a KafkaStorageException takes the log dir offline (KAFKA-13773); earlier it aborts the start.
+    In 3.2.1 and later a KafkaStorageException takes the log dir offline (KAFKA-13773). Earlier the broker aborts.
     """
     offline = error in IO_ERRORS and release.outlives_bad_partition_files
     outcome = Outcome.OFFLINE if offline else Outcome.ABORT

@@ -1,7 +1,7 @@
-"""The replicas in the metadata of a KRaft cluster: TopicsDelta and TopicDelta 3.3 to 4.3.1.
+"""The replicas in the metadata of a KRaft cluster (TopicsDelta and TopicDelta 3.3 to 4.3.1).
 
-A start deletes every other replica on the broker, or renames it to -stray: LogManager.isStrayKraftReplica 3.7.1 to 4.2,
-isStrayReplica 4.3; in 3.6 and earlier BrokerMetadataPublisher.findStrayPartitions.
+When a broker starts, it deletes every other replica, or renames it to -stray. LogManager.isStrayKraftReplica 3.7.1 to
+4.2 and isStrayReplica 4.3 decide, in 3.6 and earlier BrokerMetadataPublisher.findStrayPartitions.
 """
 
 from typing import NamedTuple
@@ -39,16 +39,17 @@ def stray(image: ClusterImage, topic_id: str, partition: int, broker_id: int | N
 
 
 def directory_of(registration: PartitionRegistration, broker_id: int | None) -> str | None:
-    """Return the id of the log dir that a replica belongs to (3.7 and later); None if it is not known."""
+    """Return the id of the log dir to which a replica belongs (3.7 and later); None if not known."""
     pairs = zip(registration.replicas, registration.directories, strict=False)
     return next((directory for broker, directory in pairs if broker == broker_id), None)
 
 
 def registers_cleanly(*, clean: bool, shutdown_epoch: int | None, broker_epoch: int | None) -> bool:
-    """Whether a broker keeps its places in ISR and ELR when it registers, as far as one log dir decides (4.0 to 4.3.1).
+    """Return whether a broker keeps its places in ISR and ELR when it registers (4.0 to 4.3.1).
 
-    Its clean shutdown marker must hold the epoch of its last registration: the marker of every log dir must
-    (LogManager.readBrokerEpochFromCleanShutdownFiles, ClusterControlManager.registerBroker).
+    The result covers one log dir. Its clean shutdown marker must hold the epoch of the broker's last registration. The
+    broker needs this of every log dir (LogManager.readBrokerEpochFromCleanShutdownFiles,
+    ClusterControlManager.registerBroker).
     """
     return clean and shutdown_epoch is not None and shutdown_epoch == broker_epoch
 
@@ -66,17 +67,17 @@ class StrayDetector(NamedTuple):
     broker_id: int | None
     """The broker, None where it is not known."""
     own: bool
-    """True if one of the copies is that of the broker itself."""
+    """True if the broker itself has one of the copies."""
     directory_id: str | None = None
     """The directory.id of the log dir that holds the replicas, None without one."""
     committed_to: int | None = None
     """The offset below which the copies prove every record committed."""
     keeps_strays: bool = False
-    """True if the broker looks for no strays: in 3.6 and earlier so if one of its logs has no topic id."""
+    """True if the broker looks for no strays. In 3.6 and earlier one log without a topic id is enough."""
 
     @property
     def is_complete(self) -> bool:
-        """True if all of the copy is committed: then the broker will see it, and the copies lack nothing."""
+        """True if all of the copy is committed. Then the broker will see it, and the copies lack nothing."""
         return self.copy.is_only_voter or (self.committed_to or 0) >= self.copy.end > 0
 
     @property
@@ -97,7 +98,7 @@ class StrayDetector(NamedTuple):
         return self.sees_copy and directory_id is not None and directory_id == self.directory_id
 
     def stray(self, topic_id: str, partition: int) -> Stray | None:
-        """Return why a replica is a stray; None where it is none."""
+        """Return why a replica is a stray; None if it is not a stray."""
         replica = None if self.keeps_strays else stray(self.copy.image, topic_id, partition, self.broker_id)
         return None if replica is None else replica._replace(doubt=self._doubt(replica))
 
@@ -123,7 +124,7 @@ def stray_detector(
 
 
 def is_promoted(view: PartitionView, release: Release) -> bool:
-    """Return whether a start puts a -future directory in the place of the current one, by the given metadata."""
+    """Return whether the broker replaces the current directory by a -future directory, by the given metadata."""
     replica = view.in_cluster
     if replica is None or not replica.is_certain or not release.promotes_future_logs:
         return False
@@ -133,8 +134,8 @@ def is_promoted(view: PartitionView, release: Release) -> bool:
 def replica_in_cluster(detector: StrayDetector, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
     """Return the metadata of a replica; None for the metadata log, a -delete directory, and in another mode.
 
-    Also None where the broker looks for no strays, and while it runs: its files may be newer than the metadata that
-    were read before.
+    Also None if the broker looks for no strays, and while it runs. Its files may then be newer than the metadata, which
+    was read before.
     """
     is_none = view.is_metadata_log or view.state is DirectoryState.DELETED
     if is_none or not detector.of_kraft or detector.keeps_strays or log_dir.locked_by is not None:

@@ -1,4 +1,4 @@
-"""The records in directories that a broker does not serve: those it set aside, and those it removes."""
+"""The records in directories that a broker does not serve, because it renames them to -stray or removes them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,7 @@ from kcheck.model.names import LIVE, DirectoryState, TopicPartition
 ImageOf = Callable[[str | None], ClusterImage | None]
 """Returns the given metadata of a cluster, by its id."""
 _COPY_NAME = re.compile(r"-([0-9]{1,9})(?=[-._])")
-"""What follows the topic in the name of a copied directory: orders-2-backup-1."""
+"""The end of the name of a copied directory, after the topic, as in orders-2-backup-1."""
 _STATES = {DirectoryState.STRAY: Outcome.STRAY, DirectoryState.DELETED: Outcome.DELETED}
 
 
@@ -23,7 +23,7 @@ class Unserved(NamedTuple):
     broker_id: int | None
     """The broker; None if it is not known."""
     state: DirectoryState
-    """STRAY: they stay as they are. DELETED: the broker removes them after its start. CURRENT: no topic is theirs."""
+    """STRAY stays as it is. The broker removes DELETED after it has started. CURRENT directories belong to no topic."""
     directories: tuple[PartitionPrediction, ...]
     """The directories, in the order of the log dirs."""
     held: tuple[LostRecords, ...]
@@ -31,7 +31,7 @@ class Unserved(NamedTuple):
     delay_ms: int | None
     """The delay after which the broker removes directories that are marked for deletion; None for the default."""
     alone: tuple[TopicPartition, ...]
-    """Those set aside whose partition has no other replica by the given metadata."""
+    """Partitions of -stray directories without another replica in the given metadata."""
 
 
 def unserved(starts: Iterable[LogDirPrediction], image_of: ImageOf, delay_ms: int | None) -> Iterator[Unserved]:
@@ -57,7 +57,7 @@ def unserved(starts: Iterable[LogDirPrediction], image_of: ImageOf, delay_ms: in
 def lost_in_starts(
     starts: Iterable[LogDirPrediction], image: ClusterImage | None, delay_ms: int | None
 ) -> Iterator[Unserved]:
-    """Yield the directories with records that no election counts: those removed, and those of no topic."""
+    """Yield the directories with records that no election counts, because they are removed or belong to no topic."""
     starts = tuple(starts)
     yield from (row for row in unserved(starts, lambda _: image, delay_ms) if row.state is DirectoryState.DELETED)
     if image is None:
@@ -74,7 +74,7 @@ def lost_in_starts(
 
 
 def _is_known(topic: str, image: ClusterImage) -> bool:
-    """Whether the cluster has a topic, or a partition whose directory somebody copied to this name."""
+    """Return whether the cluster has a topic, or a partition whose directory was copied to this name."""
     copied = ((image.topics.get(topic[: match.start()]), int(match[1])) for match in _COPY_NAME.finditer(topic))
     return topic in image.topics or any(of is not None and number in of.partitions for of, number in copied)
 

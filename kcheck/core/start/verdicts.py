@@ -1,4 +1,4 @@
-"""The verdict on a log dir: its outcome and those of its partitions, and how severe they are."""
+"""The verdict on a log dir, with its outcome, the outcomes of its partitions, and their severity."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -34,7 +34,7 @@ def _severity(partition: PartitionPrediction) -> Severity:
 
 
 def _is_unknown_replica(outcome: str, name: str) -> bool:
-    """Return whether the start deletes a directory without -delete, because the cluster does not know the replica."""
+    """Return whether the broker deletes a directory without -delete, because the cluster does not know the replica."""
     return outcome == Outcome.DELETED and not name.endswith("-delete")
 
 
@@ -50,7 +50,7 @@ def stops_serving(outcome: str, name: str) -> bool:
 
 
 def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPrediction]:
-    """Return the partitions that fail the start, lose records or are no longer served, worst first."""
+    """Return the partitions that abort the broker, lose records or are no longer served, worst first."""
     ranks = {Outcome.ABORT: 0, Outcome.OFFLINE: 1}
 
     def badness(partition: PartitionPrediction) -> tuple[object, ...]:
@@ -92,7 +92,7 @@ def verdict(start: LogDirPrediction) -> LogDirVerdict:
 
 
 def shutdown_after_abort(start: LogDirPrediction) -> str | None:
-    """Return `clean` or `unclean`, as the start after this one finds the shutdown; None unless this one aborts."""
+    """Return `clean` or `unclean`, as the broker then finds the shutdown; None unless the next start aborts."""
     if start.outcome is not Outcome.ABORT:
         return None
     if not start.clean:

@@ -1,8 +1,9 @@
-"""The metadata in ZooKeeper about a replica on disk: KafkaController, ReplicaManager 0.8.2 to 3.9.
+"""The metadata in ZooKeeper about a replica on disk (KafkaController, ReplicaManager 0.8.2 to 3.9).
 
-A controller tells a broker which replicas it has. A directory that no request names is loaded, and stays as it is: only
-a KRaft broker, or one that migrates, looks for strays. Nor is one served whose topic id is not that of the request
-(Partition.topicId, ReplicaManager.becomeLeaderOrFollower 3.0 to 3.9: InconsistentTopicIdException).
+A controller tells a broker which replicas it has. The broker also loads a directory that no request names, and does not
+change it. Only a KRaft broker, or a migrating one, looks for strays. A directory with another topic id than the request
+is not served either (Partition.topicId, ReplicaManager.becomeLeaderOrFollower 3.0 to 3.9:
+InconsistentTopicIdException).
 """
 
 from typing import NamedTuple
@@ -37,9 +38,9 @@ class ZookeeperReplicas(NamedTuple):
 def zookeeper_replicas(
     copy: ZookeeperCopy, log_dir: LogDirView, *, compares_topic_ids: bool
 ) -> ZookeeperReplicas | None:
-    """Return what finds the replicas of a log dir that no broker serves; None if the metadata is not about them.
+    """Return the detector of unserved replicas in a log dir; None if the metadata does not apply.
 
-    None during a migration to KRaft, for another cluster, and while the broker runs: its files may be newer.
+    None during a migration to KRaft, for another cluster, and while the broker runs. Its files may then be newer.
     """
     is_other = ids_differ(copy.metadata.cluster_id, log_dir.cluster_id)
     if is_other or copy.metadata.migration is not None or log_dir.locked_by is not None:
@@ -48,9 +49,9 @@ def zookeeper_replicas(
 
 
 def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogDirView) -> ReplicaInCluster | None:
-    """Return what the metadata says of a replica; None for a directory that is none.
+    """Return the metadata of a replica; None for a directory that is not a replica.
 
-    Also None during a migration to KRaft, for another cluster, and while the broker runs: its files may be newer.
+    Also None during a migration to KRaft, for another cluster, and while the broker runs. Its files may then be newer.
     """
     if not view.is_replica or zookeeper_replicas(copy, log_dir, compares_topic_ids=True) is None:
         return None
@@ -71,7 +72,10 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
 
 
 def unplaced(copy: ZookeeperCopy, topic: str, partition: int, broker_id: int | None) -> Stray | None:
-    """Return why the cluster has no such replica on the broker; None if it has, or if the copy does not tell."""
+    """Return why the cluster has no such replica on the broker.
+
+    None if it has one, or if the copy does not show it.
+    """
     known, doubt = copy.metadata.image.topics.get(topic), _doubt(copy)
     if known is None:
         return Stray(StrayCause.TOPIC, None, doubt=doubt) if copy.names_all else None

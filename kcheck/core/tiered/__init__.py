@@ -1,4 +1,4 @@
-"""What is in remote storage, who can read it, and what a leader deletes there: KIP-405, 3.6 to 4.3.1.
+"""The contents of remote storage, their readers, and the deletions by a leader (KIP-405, 3.6 to 4.3.1).
 
 In: records of `__remote_log_metadata`, leader epochs and offsets of replicas. Out: segments and offsets.
 

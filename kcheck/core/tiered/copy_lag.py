@@ -1,4 +1,4 @@
-"""What brokers have yet to copy to remote storage, and what is in both places."""
+"""The segments that brokers have yet to copy to remote storage, and the segments in both places."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -12,16 +12,16 @@ from kcheck.model.views import SegmentSummary
 
 
 class CopyLag(NamedTuple):
-    """How the closed segments of a replica compare with remote storage. The last segment is active, never copied."""
+    """The closed segments of a replica compared with remote storage. The last segment is active, never copied."""
 
     segments: int = 0
-    """How many of them wait to be copied."""
+    """Number of them that wait to be copied."""
     size: int = 0
     """The size of their `.log` files in bytes."""
     oldest_ms: int | None = None
-    """The largest timestamp in the first of them, in ms since 1970; None without one, or if it was not read."""
+    """The largest timestamp in the first of them, in ms since 1970; None without one, or if not read."""
     duplicated: int = 0
-    """The bytes that are in remote storage too: what a lower local.retention.* frees."""
+    """The bytes that are in remote storage too. A lower local.retention.* frees them."""
 
 
 def copy_lag(log: RemoteLog, segments: Sequence[SegmentSummary], epochs: EpochEntries) -> CopyLag | None:

@@ -1,4 +1,4 @@
-"""Objects in the listings that the common tools write: lines, CSV and JSON."""
+"""Reads the objects in listings of common tools (lines, CSV and JSON)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +36,7 @@ def listed_object(line: str) -> StoreObject | None:
 
 
 def listed_in_json(document: Any) -> Iterator[StoreObject]:
-    """Yield the objects of aws s3api, rclone lsjson, gcloud, az storage blob list, or of a line of mc ls --json.
+    """Yield the objects of aws s3api, rclone lsjson, gcloud, az storage blob list, or a line of mc ls --json.
 
     ValueError if it is one page of several, or an error of mc.
     """

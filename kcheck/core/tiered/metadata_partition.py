@@ -1,4 +1,4 @@
-"""Which partition of `__remote_log_metadata` has the records of a partition."""
+"""Finds the partition of `__remote_log_metadata` that has the records of a partition."""
 
 import struct
 from binascii import a2b_base64
@@ -8,10 +8,10 @@ _SEED, _MULTIPLIER = 0x9747B28C, 0x5BD1E995
 
 
 def metadata_partition(topic_id: str, partition: int, count: int) -> int | None:
-    """Return the number of the metadata partition, of `count`; None if the topic id is not one.
+    """Return the number of the metadata partition, of `count`; None for an invalid topic id.
 
-    RemoteLogMetadataTopicPartitioner 3.6 to 4.3.1: Utils.toPositive(Utils.murmur2(hash as 4 bytes)) modulo the count,
-    with Objects.hash of the two halves of the id and the partition.
+    RemoteLogMetadataTopicPartitioner 3.6 to 4.3.1 hashes the two halves of the id and the partition (Objects.hash). The
+    result is Utils.toPositive(Utils.murmur2(hash as 4 bytes)) modulo the count.
     """
     try:
         high, low = struct.unpack(">QQ", a2b_base64(f"{topic_id}==".replace("-", "+").replace("_", "/")))

@@ -1,4 +1,4 @@
-"""Which remote offsets a leader can read, and which remote segments it deletes."""
+"""The remote offsets that a leader can read, and the remote segments that it deletes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -51,7 +51,7 @@ def _add(runs: dict[Epoch | None, list[SegmentRun]], segment: RemoteSegment) -> 
 def readable(runs: Iterable[SegmentRun], epochs: EpochEntries) -> Spans:
     """Return the remote offsets that a leader with these epochs serves.
 
-    It looks an offset up by its own epoch there, so a segment serves an offset if it has the same epoch at that offset
+    It looks an offset up by its own epoch there. So a segment serves an offset if it has the same epoch at that offset
     (RemoteLogManager.fetchRemoteLogSegmentMetadata 3.6 to 4.3.1).
     """
     return merged(span for spans in readable_by_epoch(runs, epochs).values() for span in spans)
@@ -84,9 +84,9 @@ def epoch_ranges(run: SegmentRun) -> Iterator[tuple[Epoch, Offset, Offset]]:
 def deleted_by_leading(runs: Iterable[SegmentRun], epochs: EpochEntries) -> tuple[SegmentRun, ...]:
     """Return the segments that a leader with these epochs deletes at most.
 
-    RLMExpirationTask.deleteLogSegmentsDueToLeaderEpochCacheTruncation 3.6 to 4.3.1: those ALL of whose epochs are below
-    the first one of its file. An empty file gets the epoch of the election first. A segment that a later one with the
-    same start and epoch replaced is not deleted.
+    RLMExpirationTask.deleteLogSegmentsDueToLeaderEpochCacheTruncation 3.6 to 4.3.1 deletes a segment if ALL of its
+    epochs are below the first epoch of the file. An empty file gets the epoch of the election first. A segment is not
+    deleted if a later segment with the same start and epoch replaced it.
     """
     first = epochs[0].epoch if epochs else None
     return tuple(run for run in runs if all(first is None or entry.epoch < first for entry in run.epochs))

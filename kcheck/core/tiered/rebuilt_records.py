@@ -25,7 +25,7 @@ class RebuiltSegment(NamedTuple):
     copied_ms: int
     """When it was copied, in ms since 1970."""
     values: tuple[bytes, bytes]
-    """The values of its two records: the copy began, the copy is finished."""
+    """The values of its two records (the copy began, the copy is finished)."""
 
     def metadata_partition(self, count: int) -> int | None:
         """Return the partition of `__remote_log_metadata` that gets the records, of `count`."""
@@ -33,10 +33,10 @@ class RebuiltSegment(NamedTuple):
 
 
 def rebuilt_segment(manifest: Any) -> RebuiltSegment | None:
-    """Return the segment that a manifest describes; None if it is not one of version 1.
+    """Return the segment that a manifest describes; None if the manifest does not have version 1.
 
-    The manifest is readable in clear, also where the plugin encrypts the segment. It has everything that the records
-    need (RemoteLogSegmentMetadata 3.6 to 4.3.1), but the custom metadata of the plugin, which are optional.
+    The manifest is not encrypted, even if the plugin encrypts the segment. It has everything that the records need
+    (RemoteLogSegmentMetadata 3.6 to 4.3.1), except the optional custom metadata of the plugin.
     """
     try:
         segment, size = manifest["remoteLogSegmentMetadata"], int(manifest["chunkIndex"]["originalFileSize"])

@@ -1,4 +1,4 @@
-"""What is wrong with the remote part of a replica, and with the metadata of its remote segments."""
+"""The faults of the remote part of a replica, and of the metadata of its remote segments."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,6 +8,7 @@ from kcheck.core.tiered.reading import deleted_by_leading, epochs_by_offset, off
 from kcheck.core.tiered.spans import merged, within, without
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.remote_log import MetadataConflict, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
+from kcheck.words import counted
 
 STUCK_MS = 3_600_000
 """A copy that has not ended for an hour hangs."""
@@ -17,10 +18,10 @@ _NO_START = Offset(1 << 62)
 
 
 class RemoteReplica(NamedTuple):
-    """What decides about the remote part of a replica."""
+    """The facts that decide about the remote part of a replica."""
 
     log_start: Offset
-    """Where its log starts, in remote storage or not."""
+    """Its log start offset, in remote storage or not."""
     local_start: Offset
     """The base offset of its first local segment; the log end without one."""
     epochs: EpochEntries
@@ -30,12 +31,12 @@ class RemoteReplica(NamedTuple):
 
 
 class RemoteReport(NamedTuple):
-    """What becomes of remote offsets if a replica leads."""
+    """The fate of remote offsets if a replica leads."""
 
     deleted: tuple[SegmentRun, ...] = ()
     """The segments that it deletes at most."""
     unreadable: Spans = ()
-    """The offsets below its first epoch: it does not serve them."""
+    """The offsets below its first epoch, which it does not serve."""
     gaps: Spans = ()
     """The offsets between log start and local start that are in no remote segment that it can read."""
     without_metadata: Spans = ()
@@ -48,12 +49,12 @@ class RemoteReport(NamedTuple):
 
     @property
     def deleted_count(self) -> int:
-        """How many segments it deletes."""
+        """Number of segments that it deletes."""
         return sum(run.segments for run in self.deleted)
 
 
 def remote_report(log: RemoteLog, replica: RemoteReplica) -> RemoteReport:
-    """Return what becomes of the remote offsets if the replica leads; empty if that is not known."""
+    """Return the fate of the remote offsets if the replica leads; empty if not known."""
     remote = merged([(replica.log_start, replica.local_start)])
     if log.is_lost:
         return RemoteReport(without_metadata=remote)
@@ -68,7 +69,7 @@ def remote_report(log: RemoteLog, replica: RemoteReplica) -> RemoteReport:
 
 
 def _retired(log: RemoteLog, log_start: Offset) -> Spans:
-    """Return the deleted offsets at the log start: a crash of a broker brings an older log start back."""
+    """Return the deleted offsets at the log start, as a crash of a broker restores an older log start."""
     deleted = without(log.copied, offsets_of(log.runs))
     return tuple(span for span in deleted if span[0] <= log_start < span[1])
 
@@ -79,7 +80,7 @@ class StuckCopy(NamedTuple):
     start_offset: Offset
     """Its first offset."""
     tries: int
-    """How often a copy began."""
+    """Number of times that a copy began."""
     first_ms: int
     """When the first of them began, in ms since 1970."""
 
@@ -107,10 +108,33 @@ def failing_deletions(log: RemoteLog) -> tuple[RemoteSegment, ...]:
 
 
 def without_record(log: RemoteLog) -> tuple[RemoteSegment, ...]:
-    """Return the segments of which only later records are left: brokers cannot find them (KAFKA-15632)."""
+    """Return the segments that have only later records. Brokers cannot find them (KAFKA-15632)."""
     return tuple(
         row for row in log.unfinished if row.start_offset is None and row.state is not SegmentState.DELETE_FINISHED
     )
+
+
+def forgets_metadata(log: RemoteLog) -> str | None:
+    """Return the setting that lets brokers delete metadata of segments that are still in use; None without one.
+
+    Records of a segment that expires before its metadata may go.
+    """
+    kept, own = log.metadata_topic.retention, log.retention.ms
+    if log.metadata_topic.is_compacted:
+        return "cleanup.policy=compact"
+    if kept.bytes is not None and kept.bytes >= 0:
+        return f"retention.bytes={kept.bytes}"
+    if kept.ms is not None and own is not None and kept.ms >= 0 and not 0 <= own <= kept.ms:
+        return f"retention.ms={kept.ms}"
+    return None
+
+
+def min_isr_words(log: RemoteLog) -> str | None:
+    """Return the setting that lets no broker write metadata; None without one."""
+    _, _, replicas, wanted = log.metadata_topic
+    if replicas is None or wanted is None or wanted <= replicas:
+        return None
+    return f"min.insync.replicas={wanted} with {counted(replicas, 'replica')}"
 
 
 def conflicts_words(logs: Iterable[RemoteLog]) -> tuple[str, ...]:
@@ -128,10 +152,10 @@ def conflicts_words(logs: Iterable[RemoteLog]) -> tuple[str, ...]:
 def lost_by_leading(log: RemoteLog, leader: RemoteReplica, others: Iterable[RemoteReplica]) -> Spans:
     """Return the offsets that are lost if a replica leads, in remote storage and on the disks of the others.
 
-    In remote storage: the leader deletes them, its log begins above them, or it has other records there. Offsets below
-    its first epoch whose segments stay are not lost: another leader reads them again. On another's disk: the records
-    below the log start of such a leader, because followers take it. In its gaps: nobody reads them while it leads.
-    Lost metadata loses all remote offsets.
+    In remote storage the leader deletes them, or its log begins above them, or it has other records there. Offsets
+    below its first epoch whose segments stay are not lost. Another leader reads them again. On the disks of others, the
+    records below the leader's log start are lost, because followers take over the log start. Offsets in its gaps cannot
+    be read while it leads. Lost metadata loses all remote offsets.
     """
     others = tuple(others)
     if log.is_lost:
@@ -162,7 +186,7 @@ def _hidden(log: RemoteLog, leader: RemoteReplica) -> Spans:
 
 
 def _deleted_from_own(log: RemoteLog, leader: RemoteReplica) -> Spans:
-    """Return the offsets of its own log that a leader deletes: those below its first epoch."""
+    """Return the offsets of its own log that a leader deletes, which are below its first epoch."""
     first = leader.epochs[0].start_offset if leader.epochs else leader.local_start
     return within(offsets_of(deleted_by_leading(log.runs, leader.epochs)), leader.log_start, first)
 

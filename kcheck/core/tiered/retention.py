@@ -1,26 +1,10 @@
-"""Which remote segments retention may have deleted, and which something else has."""
-
-from typing import NamedTuple
+"""Tells remote segments that retention may have deleted from segments deleted by something else."""
 
 from kcheck.core.tiered.spans import merged
 from kcheck.model.entries import Offset
-from kcheck.model.remote_log import RemoteLog, RemoteSegment, SegmentState, Spans
+from kcheck.model.remote_log import RemoteLog, RemoteSegment, Retention, SegmentState, Spans
 
 _GOING = (SegmentState.DELETE_STARTED, SegmentState.DELETE_FINISHED)
-
-
-class Retention(NamedTuple):
-    """The retention of a topic, negative for none; None if the metadata does not say it."""
-
-    ms: int | None = None
-    """How long it keeps records."""
-    bytes: int | None = None
-    """How much it keeps."""
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the metadata says both."""
-        return self.ms is not None and self.bytes is not None
 
 
 def deleted_by_retention(log: RemoteLog, retention: Retention, left: int) -> Spans:
@@ -40,6 +24,6 @@ def deleted_by_retention(log: RemoteLog, retention: Retention, left: int) -> Spa
 
 
 def _is_old(segment: RemoteSegment, retention_ms: int | None) -> bool:
-    """Whether the newest record of a segment was as old as retention asks when it was deleted."""
+    """Return whether retention could delete a segment at its deletion time, by the age of its newest record."""
     newest = segment.newest_ms
     return retention_ms is None or newest is None or 0 <= retention_ms <= segment.last_ms - newest

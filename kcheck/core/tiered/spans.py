@@ -7,7 +7,7 @@ from kcheck.model.remote_log import Spans
 
 
 def merged(spans: Iterable[tuple[Offset, Offset]]) -> Spans:
-    """Return the spans in order, those that touch joined, without empty ones."""
+    """Return the spans in order, with touching ones joined, without empty ones."""
     joined: list[tuple[Offset, Offset]] = []
     for start, end in sorted(spans):
         if start >= end:
@@ -20,7 +20,7 @@ def merged(spans: Iterable[tuple[Offset, Offset]]) -> Spans:
 
 
 def without(spans: Spans, gone: Spans) -> Spans:
-    """Return the offsets of `spans` that are not in `gone`."""
+    """Return the offsets of `spans` that are not in the other spans."""
     left: list[tuple[Offset, Offset]] = []
     for start, end in spans:
         at = start

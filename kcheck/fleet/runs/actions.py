@@ -1,4 +1,4 @@
-"""The actions for a fleet: at most five, one of a kind, each about the worst of its kind."""
+"""The actions for a fleet, at most five, one of a kind, each about the worst of its kind."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -29,9 +29,9 @@ def actions_of(
     commands: RunCommands, clusters: Sequence[Row], brokers: Sequence[Row], starts: Sequence[Row],
     partitions: Sequence[Row], premises: Sequence[Row],
 ) -> tuple[Row, ...]:  # fmt: skip
-    """Return the first actions, given the rows of a report, each worst first: of a cluster that has a plan, its steps.
+    """Return the first actions, given the rows of a report, each worst first.
 
-    What is said of its partitions one by one would be another plan.
+    A cluster with a plan gets its steps. Actions for its single partitions would be another plan.
     """
     planned: list[Any] = sorted(filter(_is_at_stake, clusters), key=_stake)
     names = {row["cluster"] for row in planned}
@@ -42,12 +42,12 @@ def actions_of(
 
 
 def _is_at_stake(row: Any) -> bool:
-    """Whether starting everything in a cluster loses committed records, or leaves a partition without a leader."""
+    """Return whether starting a complete cluster loses committed records, or leaves a partition without a leader."""
     return bool(row["first_steps"] and (row["start_all_committed"] or row["start_all_offline"]))
 
 
 def _stake(row: Any) -> tuple[int, ...]:
-    """Return the sort key: the cluster where most is at stake first."""
+    """Return the sort key, with the cluster with the largest loss first."""
     return tuple(-(row[name] or 0) for name in ("start_all_committed", "start_all_offline", "start_all_lost"))
 
 

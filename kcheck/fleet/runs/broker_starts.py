@@ -1,4 +1,4 @@
-"""The next start of the brokers of a fleet: the verdict, the loss and the reads of each."""
+"""The next start of the brokers of a fleet, with the verdict, the loss and the reads of each."""
 
 import heapq
 import json
@@ -19,7 +19,7 @@ _COLUMNS = ("cluster", "broker", "log_dir", "dir", "topic", "partition", "outcom
 
 
 class Starts(NamedTuple):
-    """The brokers of which a start is predicted, and clusters of them, worst first; so are the `losses` of partitions.
+    """The brokers with a prediction, and clusters of them, worst first, and the `losses` of partitions.
 
     `losing` counts the partitions that lose records, listed or not.
     """
@@ -64,7 +64,7 @@ class _Start:
         }
 
     def order(self) -> tuple[int, ...]:
-        """Return the sort key: the worst first, unknown counts before known ones."""
+        """Return the sort key (the worst first, unknown counts before known ones)."""
         records = (-1, 0) if self.records is None else (0, -self.records)
         return ([*NEXT_STARTS].index(self.worst), *records, -self.losing, -self.unserved, -self.scan_bytes)
 
@@ -142,7 +142,7 @@ def _lost(run: FleetRun, text: str) -> dict[str, int | None]:
 
 
 def _loss_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the sort key: unknown counts first, then committed losses."""
+    """Return the sort key (unknown counts first, then committed losses)."""
     counts = (row["below_high_watermark"], row["records"], row["bytes"])
     place = (name_order(row["cluster"]), name_order(row["broker"]), row["log_dir"] or "", row["dir"] or "")
     return (*((0, 0) if count is None else (1, -count) for count in counts), place)

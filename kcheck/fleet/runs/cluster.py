@@ -1,4 +1,4 @@
-"""A cluster by the tables of a run: its brokers as their next starts leave them, and its metadata."""
+"""A cluster by the tables of a run, with its brokers after their next starts, and its metadata."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -48,7 +48,7 @@ class RunCluster(NamedTuple):
     metadata: str | None = None
     """The newest copy of its metadata."""
     mendable: tuple[int, ...] = ()
-    """The brokers whose next start loses records, or serves less than there is: a repair may come first."""
+    """The brokers whose next start loses records, or serves less than it could. A repair may come first."""
 
     @property
     def kraft(self) -> bool:
@@ -63,7 +63,7 @@ def cluster_names(run: FleetRun) -> list[str | None]:
 
 
 def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
-    """Return the cluster of this name, or the only one. UsageError if there are several, or none of the name."""
+    """Return the cluster of this name, or the only one. UsageError for several or an unknown name."""
     names = cluster_names(run)
     choices = ", ".join(str(name) for name in names)
     if wanted is None and len(names) != 1:
@@ -86,7 +86,7 @@ def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
 
 
 def _starts(run: FleetRun, name: str | None) -> tuple[Mapping[str, Mapping[str, Any]], tuple[int, ...]]:
-    """Return the next starts of log dirs by their paths, and the brokers of which a repair may change the start."""
+    """Return the next starts of log dirs by path, and the brokers whose next start a repair may change."""
     starts: dict[str, Mapping[str, Any]] = {}
     mendable: set[int] = set()
     for values in run.values("predictions", _STARTS, name):
@@ -105,7 +105,7 @@ def _common_release(log_dirs: Iterable[Mapping[str, Any]]) -> Release:
 
 
 def _rows(run: FleetRun, table: str, columns: tuple[str, ...], name: str | None) -> list[Mapping[str, Any]]:
-    """Return the rows of a cluster: the first of these columns is its name."""
+    """Return the rows of a cluster. Its name is in the first of these columns."""
     return [dict(zip(columns, row, strict=True)) for row in run.values(table, columns, name) if row[0] == name]
 
 
@@ -141,7 +141,7 @@ def _brokers(
     run: FleetRun, name: str | None, log_dirs: list[Mapping[str, Any]], starts: Mapping[str, Mapping[str, Any]],
     image: ClusterImage | None,
 ) -> dict[int, BrokerHere]:  # fmt: skip
-    """Return the fate of the brokers; a controller alone is none."""
+    """Return the fate of the brokers, without pure controllers."""
     with_replicas = {row[1] for row in run.values("replicas", ("cluster", "broker_id"), name) if row[0] == name}
     by_broker: dict[int, list[LogDirPrediction]] = {}
     for row in log_dirs:
@@ -155,7 +155,7 @@ def _brokers(
 
 
 def _start(row: Mapping[str, Any], start: Mapping[str, Any] | None) -> LogDirPrediction:
-    """Return the start of a log dir in the run; without a prediction it is unknown."""
+    """Return the next start of a log dir in the run; without a prediction it is unknown."""
     where = Location(row["broker_id"], row["log_dir"])
     files: dict[str, FileView] = {}
     if row["cluster_id"] is not None or row["directory_id"] is not None:

@@ -11,13 +11,18 @@ from kcheck.model.lost import LostKind
 from kcheck.model.report import Row
 from kcheck.words import counted, listed
 
-_ANSWERS = {"predictions": "next start", "replica_sets": "truncation"}
+_ANSWERS = {
+    "predictions": "next start", "replica_sets": "truncation", "findings": "findings", "premises": "premises",
+}  # fmt: skip
 """Answers by table, where a row can name the other end of a range of releases."""
-_COUNTED = {"predictions": ("directory", "directories"), "replica_sets": ("partition", "partitions")}
+_COUNTED = {
+    "predictions": ("directory", "directories"), "replica_sets": ("partition", "partitions"),
+    "findings": ("place", "places"), "premises": ("case", "cases"),
+}  # fmt: skip
 
 
 class ClusterBrokers(NamedTuple):
-    """The brokers of a cluster: those with log dirs in the run, those that it should have, and their releases."""
+    """The brokers of a cluster with log dirs in the run, all its expected brokers, and their releases."""
 
     reached: int = 0
     expected: int = 0

@@ -1,5 +1,6 @@
-"""The command that looks closer at a row of a report: on the host of its broker, with the log dirs as the scan named
-them, or on the tables of the run.
+"""The commands that look closer at a row of a report.
+
+They run on the host of its broker, or on the tables of the run. Log dirs are named as in the scan.
 """
 
 from collections import defaultdict
@@ -30,12 +31,18 @@ class RunCommands:
         self._scopes = {rule.id: rule.scope for rule in all_rules()}
 
     def check(self, row: Any, *options: str) -> str:
-        """Return what checks all log dirs of a broker as the scan did; of a lost broker the findings about that."""
+        """Return the command that checks all log dirs of a broker as the scan did.
+
+        For a lost broker it is the command for its finding.
+        """
         log_dirs = self._of(row)
         return self._check([*options, *log_dirs]) if log_dirs else self._lost()
 
     def predict(self, row: Any) -> str:
-        """Return what predicts the next start of a broker; of one partition if the row names its log dir."""
+        """Return the command that predicts the next start of a broker, or of one partition.
+
+        The row of a partition names its log dir.
+        """
         options = [] if row.get("topic") is None else ["--partition", _partition(row)]
         return _command("predict", *self._release, *options, *self._of(row))
 
@@ -45,7 +52,10 @@ class RunCommands:
         return _command("elect", "--from", self._run.path, *cluster, "--partition", _partition(row))
 
     def finding(self, row: Any) -> str:
-        """Return what finds a finding again: all replicas if its rule compares them, otherwise its own directory."""
+        """Return the command that finds a finding again, in all replicas if its rule compares them.
+
+        Otherwise it looks in the directory of the finding.
+        """
         scope = self._scopes.get(row["id"])
         if scope is Scope.RUN:
             return self._lost()

@@ -1,8 +1,8 @@
-"""`kcheck fleet diff`: which findings are new in a run, gone or changed since another one.
+"""`kcheck fleet diff`, which finds new, missing and changed findings of a run, compared with another one.
 
-Two findings are about the same thing if they are of one rule and of one file of one directory. So one that moved, or of
-which the words are others, has changed; where there are several, those at one line or position belong together. A log
-dir is the same wherever it is mounted: its directory id decides. What the later run has not looked at is not gone.
+Two findings are the same if they have one rule and one file of one directory. A finding with another place or other
+words has changed. If there are several, findings at one line or position belong together. A log dir is the same
+wherever it is mounted, as its directory id decides. A finding counts as "gone" only if the later run has looked there.
 """
 
 from bisect import bisect_right
@@ -44,7 +44,7 @@ FindingKey = tuple[str, ...]
 
 
 class _FindingChange(NamedTuple):
-    """A finding as it is, None if it is gone, and as it was, None if it is new."""
+    """A finding now (None if it no longer exists), and before (None if it is new)."""
 
     after: Values | None
     before: Values | None
@@ -62,10 +62,10 @@ class _FindingChange(NamedTuple):
 
 
 class RunCoverage:
-    """The coverage of a run; missing things in it are gone; before it a run of depth `before` was there."""
+    """The coverage of a run. Missing things in it no longer exist; the run before it had the depth `before`."""
 
     def __init__(self, run: FleetRun, identities: Identities, before: str) -> None:
-        """Read the tables of the run: which log dirs it has, and what of them it could not read."""
+        """Read from the tables of the run which log dirs it has, and what it could not read."""
         self._finished = run.finished
         self._log_dirs = {(*place[:2], identity) for place, identity in identities.items()}
         self._unread = {
@@ -79,7 +79,7 @@ class RunCoverage:
     def holds(
         self, cluster: str | None, broker: str | None, identity: str | None, directory: str | None, rule: str
     ) -> bool:
-        """Whether a finding would be found again if it was there; `identity` of its log dir, None without one."""
+        """Return whether the run would find a finding again; `identity` is its log dir's, None without one."""
         if rule in self._unasked:
             return False
         if identity is None:
@@ -89,9 +89,10 @@ class RunCoverage:
 
 
 def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tuple[Report, Callable[[], bool]]:
-    """Return the differences, to be read once, and whether something that `fails` is new: known when it was read.
+    """Return the differences, to be read once, and a function that tells whether a finding that `fails` is new.
 
-    A finding that has become one that `fails` counts as new there. KcheckError where a table is corrupt.
+    Call the function after reading the differences. A changed finding that now `fails` counts as new there. KcheckError
+    if a table is corrupt.
     """
     counts = dict.fromkeys(("new", "gone", "unknown", "changed", "same"), 0)
     summary = {str(severity): 0 for severity in Severity}

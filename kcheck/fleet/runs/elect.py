@@ -1,6 +1,6 @@
-"""`kcheck elect --from RUN`: the elections of a cluster, decided from the tables of a run instead of from directories.
+"""`kcheck elect --from RUN`, the elections of a cluster from the tables of a run instead of directories.
 
-The decisions are those of `kcheck elect`. The tables hold no batches: what only these show is unknown, never guessed.
+The decisions equal `kcheck elect`. The tables have no batches, so facts of batches are unknown, never guessed.
 """
 
 import heapq
@@ -68,7 +68,7 @@ class RunElection(Answer):
     cluster: RunCluster
     """The cluster in the run."""
     fenced: tuple[int, ...]
-    """The brokers that run by the metadata, in the order in which the controller notices that they are gone."""
+    """The running brokers of the metadata, in the order in which the controller notices that they have stopped."""
     verdict: str
     """The recommendation, and its cost, in sentences."""
     gaps: tuple[BrokerGap, ...]
@@ -78,7 +78,7 @@ class RunElection(Answer):
     scenarios: tuple[Scenario, ...]
     """The courses to compare."""
     partitions: tuple[PartitionElection, ...]
-    """The partitions that are shown, by topic and number: all, or the worst."""
+    """The shown partitions, by topic and number (all, or the worst)."""
     partition_count: int
     """Their number."""
     left_out: int
@@ -88,7 +88,7 @@ class RunElection(Answer):
     broker_losses: tuple[BrokerLoss, ...]
     """Offline partitions and lost records without each broker."""
     lacking: tuple[Lacking, ...]
-    """Replicas in sync that lack committed records, by topic and number: all, or the first."""
+    """Replicas in sync that lack committed records, by topic and number (all, or the first)."""
     lacking_count: int
     """Their number."""
     is_safe: bool
@@ -96,7 +96,7 @@ class RunElection(Answer):
     of_cluster: Sequence[PartitionElection]
     """Every partition, with no more than decides the order of starts."""
     starts: Mapping[int, BrokerStart]
-    """The registration of the brokers that start, by id."""
+    """The registrations of the brokers that do start, by id."""
     order_of_cluster: StartOrder
     """The order of all brokers of the cluster, whatever partitions are wanted."""
     premises: tuple[JudgedPremise, ...] = ()
@@ -163,10 +163,10 @@ class RunElection(Answer):
 def elect_run(
     path: str, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
 ) -> RunElection:
-    """Return the best leaders of the partitions of a cluster of a run; write the plan into the directory `out`.
+    """Return the best leaders of the partitions of a cluster of a run; write the plan into `out`.
 
-    UsageError: the run has several clusters and none is named, or was written without the tables that this needs; it
-    has no metadata to plan by; a file of the plan exists already or cannot be written.
+    UsageError if the run has several clusters without a given name, or lacks the necessary tables. UsageError also
+    without metadata for a plan, or if a file of the plan exists already or cannot be written.
     """
     return elect_in(open_run(path), cluster, question, wanted=wanted, out=out)
 
@@ -251,7 +251,7 @@ def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
 
 
 def _no_offsets(_: str, __: int) -> None:
-    """Return the committed offsets of consumer groups: no table has them."""
+    """Return the committed offsets of consumer groups, which no table has."""
 
 
 def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, int]:
@@ -305,10 +305,13 @@ def _counter(rows: Sequence[Mapping[str, Any]]) -> Callable[[TruncationPlan], Tr
 
 
 class Elections:
-    """The elections of a cluster: all of them lean, the worst in full. For a plan every one has its best leader's."""
+    """The elections of a cluster, all of them lean, the worst in full. For a plan each has its best leader's plan."""
 
     def __init__(self, wanted: PartitionFilter, *, is_planned: bool = False) -> None:
-        """Begin; `wanted`: what is shown of them; `is_planned`: files are to be written for what is recommended."""
+        """Begin.
+
+        `wanted` selects the shown partitions. `is_planned` is true if files are to be written for the recommendation.
+        """
         self.wanted: PartitionFilter = wanted
         self._is_planned = is_planned
         self.lean: list[PartitionElection] = []
@@ -356,7 +359,7 @@ class Elections:
             heapq.heappushpop(self._worst, item)
 
     def with_other(self, other: Self) -> Self:
-        """Return these elections and those that another task has decided."""
+        """Return these elections and the elections of another task."""
         for election in other.lean:
             self._keep(election)
         for election in other.shown:
@@ -374,7 +377,7 @@ class Elections:
 
 
 def _with_best_plan(election: PartitionElection) -> PartitionElection:
-    """Return an election with what its followers do under the recommended leader, and no other."""
+    """Return an election with only the followers' plans under the recommended leader."""
     best = election.recommended
     candidates = tuple(
         candidate if candidate is best else candidate._replace(plan=None) for candidate in election.candidates
@@ -418,7 +421,7 @@ def _only(numbers: tuple[int, ...], brokers: set[int]) -> tuple[int, ...]:
 
 
 def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections) -> RunElection:
-    """Return the answer: the order of starts, what each way to go on costs, and the worst partitions."""
+    """Return the answer (the start order, the cost of each course, and the worst partitions)."""
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
     shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)

@@ -21,7 +21,7 @@ class RunElections(Answer):
     run: FleetRun
     """The run."""
     clusters: tuple[RunElection, ...]
-    """The clusters, without partitions: first those that lose most by being started as they are."""
+    """The clusters, without partitions, first the clusters that lose most by being started unchanged."""
 
     @property
     def is_safe(self) -> bool:
@@ -58,9 +58,9 @@ def _row(election: RunElection) -> Row:
 
 
 def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> tuple[FleetRun, tuple[str, ...]]:
-    """Return a run, and its clusters to decide one by one: none if it has one, which needs no name.
+    """Return a run, and its clusters to decide one by one; empty if it has one, which needs no name.
 
-    UsageError if several cannot be decided together: brokers that are given up, or a plan to be written.
+    UsageError if several cannot be decided together, because brokers are given up, or a plan is to be written.
     """
     run = open_run(path)
     names = cluster_names(run)
@@ -79,12 +79,12 @@ def clusters_of_run(path: str, question: ElectionQuestion, out: str | None) -> t
 
 
 def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunElection]) -> RunElections:
-    """Return the elections of clusters; `decide` returns those of one."""
+    """Return the elections of clusters; `decide` returns the elections of one."""
     decided = [replace(decide(name), partitions=(), of_cluster=()) for name in names]
     return RunElections(run=run, clusters=tuple(sorted(decided, key=_harm)))
 
 
 def _harm(election: RunElection) -> tuple[object, ...]:
-    """Return the sort key: the worst cluster first."""
+    """Return the sort key, with the worst cluster first."""
     fatal = sum(loss.is_survived is not True for loss in election.broker_losses)
     return *(-cost for cost in harm_of(election)), -fatal, election.cluster.name

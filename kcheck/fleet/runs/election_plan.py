@@ -1,4 +1,4 @@
-"""`kcheck elect --from RUN --output-dir DIR`: the plan of elections that a run decides."""
+"""`kcheck elect --from RUN --output-dir DIR`, the plan of elections from a run."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -18,7 +18,7 @@ _NAMED_MAX = 12
 
 
 def require_metadata(run: FleetRun, cluster: RunCluster) -> None:
-    """Raise UsageError unless the run knows the ISR and the assignments that a plan is made of."""
+    """Raise UsageError unless the run has the ISR and the assignments for a plan."""
     if cluster.image is None:
         raise UsageError(
             f"--output-dir: {run.path} has no metadata of the cluster, so there is nothing to elect by; scan a log "
@@ -37,7 +37,8 @@ def write_plan_of_run(
 ) -> tuple[str, ...]:
     """Write the plan into a directory; return the paths of its files.
 
-    UsageError if a file exists already or cannot be written, or if the directory is in a log dir or in the run.
+    UsageError if a file exists already or cannot be written. UsageError also if the directory is in a log dir or in the
+    run.
     """
     assert cluster.image is not None
     columns = ("cluster", "topic", "topic_id")

@@ -1,4 +1,4 @@
-"""The partitions of a cluster in the tables of a run: replicas, registration, and counted losses."""
+"""The partitions of a cluster in the tables of a run (replicas, registration, and counted losses)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -55,7 +55,7 @@ def merged(
     registered: Iterable[Mapping[str, Any]],
     counts: Iterable[Mapping[str, Any]],
 ) -> Iterator[PartitionRows]:
-    """Yield the rows of each partition, given those of three tables by topic and number."""
+    """Yield the rows of each partition, given the rows of three tables by topic and number."""
     streams: tuple[Iterator[tuple[PartitionKey, Sequence[Mapping[str, Any]]]], ...] = (
         iter(replicas),
         _by_partition(registered),

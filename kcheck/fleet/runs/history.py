@@ -1,6 +1,6 @@
-"""`kcheck fleet trend`: when a finding appeared, and when it was last there, over several runs.
+"""`kcheck fleet trend`, which shows over several runs when a finding appeared and was last there.
 
-Findings are about the same thing as `fleet diff` has it: one rule, one file of one directory of one log dir.
+Findings are the same as in `fleet diff`, by rule, log dir, directory and file.
 """
 
 import zlib
@@ -26,7 +26,7 @@ _COLUMNS = (
 _ID = _COLUMNS.index("id")
 _NEW = "new"
 _STATES = (_NEW, "open", "unknown", "gone")
-"""The states, what is there first."""
+"""The states, present findings first."""
 
 
 @dataclass(slots=True)
@@ -42,10 +42,10 @@ class _FindingHistory:
 
 
 def history(runs: Sequence[FleetRun], shown: Chosen, fails: Chosen) -> tuple[Report, Callable[[], bool]]:
-    """Return when the findings that are `shown` appeared, those that are there first, then worst first.
+    """Return when the `shown` findings appeared, present ones first, then worst first.
 
-    With it whether one that `fails` is new: known when the answer was read. UsageError: less than two runs.
-    KcheckError where a table is corrupt.
+    Also return a function that tells, after the answer was read, whether a finding that `fails` is new. UsageError for
+    less than two runs. KcheckError if a table is corrupt.
     """
     if len(runs) < 2:
         raise UsageError("a history needs at least two runs: name more, or an --output-dir directory with several")

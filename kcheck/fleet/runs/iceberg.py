@@ -20,7 +20,7 @@ _LAST = "runs"
 
 
 def publish(run: FleetRun, target: str, options: dict[str, str]) -> Report:
-    """Append a run to the tables of `target`, CATALOG.NAMESPACE; `options` are those of the catalog.
+    """Append a run to the tables of `target`, CATALOG.NAMESPACE; `options` are options of the catalog.
 
     UsageError if there is no such catalog; KcheckError if a table is corrupt or cannot be written.
     """

@@ -1,4 +1,4 @@
-"""The brokers and clusters of a report: what was found there, what their next start does, and the risk of both."""
+"""The brokers and clusters of a report, with their findings, their next starts, and the risk of both."""
 
 import json
 from collections import Counter, defaultdict
@@ -28,7 +28,7 @@ _UNDECIDED = {name: () if name in _LISTS else None for name in _DECISION}
 
 
 class Counted(NamedTuple):
-    """What there is of each broker, and which rules found what there: (cluster, broker, rule, severity)."""
+    """The size of each broker, and its findings by (cluster, broker, rule, severity)."""
 
     findings: Mapping[tuple[str | None, str | None, str, str], int]
     log_dirs: Mapping[BrokerKey, int]
@@ -60,12 +60,12 @@ def by_severity(counted: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def verdict(counts: Row) -> str:
-    """Return the worst severity of which there is a finding; `clean` where there is none."""
+    """Return the worst severity with a finding; `clean` without any."""
     return next((str(severity) for severity in WORST if counts[severity]), _CLEAN)
 
 
 def worst_first(counts: Row) -> tuple[int, ...]:
-    """Return what is smallest for the most findings of the worst severity."""
+    """Return the sort key, with the most findings of the worst severity first."""
     return tuple(-int(str(counts[severity])) for severity in WORST)
 
 
@@ -100,8 +100,9 @@ def _worst_rules(ranks: Mapping[str, int]) -> tuple[str, ...]:
 def cluster_rows(
     counted: Counted, starts: Iterable[Row], brokers: Iterable[Row], decisions: Mapping[object, Row]
 ) -> tuple[Row, ...]:
-    """Return for each cluster its findings, its next start, how many of its brokers have each verdict and risk, and
-    what is decided about it.
+    """Return the rows of clusters.
+
+    Each has its findings, its next start, its brokers by verdict and risk, and its decision.
     """
     verdicts: dict[object, Counter[object]] = defaultdict(Counter)
     risks: dict[object, Counter[object]] = defaultdict(Counter)
@@ -126,7 +127,7 @@ def cluster_rows(
 
 
 def decisions_of(run: FleetRun) -> dict[object, Row]:
-    """Return what is decided about each cluster, by its name."""
+    """Return the decision about each cluster, by its name."""
     rows: dict[object, Row] = {}
     for name, *values in run.values("clusters", ("cluster", *_DECISION)):
         pairs = zip(_DECISION, values, strict=True)
@@ -137,7 +138,7 @@ def decisions_of(run: FleetRun) -> dict[object, Row]:
 
 
 def _risk(counts: Mapping[str, int], start: Row | None) -> dict[str, object]:
-    """Return the counts and the start, and what is worse of both."""
+    """Return the counts and the next start, and the worse of both."""
     worst = verdict(counts)
     start = dict.fromkeys(_STARTED) if start is None else start
     of_start = [start["next_start"]] if start["next_start"] is not None else []
@@ -148,6 +149,6 @@ def _risk(counts: Mapping[str, int], start: Row | None) -> dict[str, object]:
 
 
 def _order(row: Mapping[str, object]) -> tuple[object, ...]:
-    """Return what is smallest for the highest risk; of equal ones that with the most of the worst findings is first."""
+    """Return the sort key, with the highest risk first, and among equal risks the most of the worst findings."""
     place = (name_order(row["cluster"]), name_order(row.get("broker")))
     return (_RISKS.index(str(row["risk"])), *worst_first(row), -int(str(row["losing_partitions"] or 0)), *place)

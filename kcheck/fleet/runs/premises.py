@@ -1,4 +1,4 @@
-"""What the next starts of a run's brokers rest on, by the table `premises`; a run of an older kcheck has none."""
+"""The assumptions about the next starts of a run's brokers, from the table `premises`, which older runs lack."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ SHOWN_COUNT = 500
 
 
 def open_premises(run: FleetRun, cluster: str | None) -> tuple[JudgedPremise, ...]:
-    """Return what is refuted or was not seen of the premises of a cluster; KcheckError if the table is corrupt."""
+    """Return the refuted and unseen premises of a cluster; KcheckError if the table is corrupt."""
     return tuple(
         JudgedPremise(
             row["id"], PremiseStatus(row["status"]), row["sentence"], row["broker_id"], row["log_dir"], row["dir"],

@@ -15,7 +15,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import unusable
 
 _ASIDE = ".run="
-"""How the name begins of what `--resume` would go on from."""
+"""First characters of the names of files that `--resume` continues from."""
 
 
 class Leftover(NamedTuple):
@@ -26,10 +26,10 @@ class Leftover(NamedTuple):
 
 
 def prune(out: str, keep: int, *, dry_run: bool, unfinished: bool = False) -> Report:
-    """Remove all complete runs but the `keep` newest ones, and leftovers of runs that nobody writes.
+    """Remove all complete runs but the `keep` newest ones, and leftovers of dead scans.
 
-    In a store nothing tells that nobody writes: there `unfinished` says so. UsageError: no such directory, or a run
-    instead of the directory of runs; `unfinished` on a disk.
+    A store does not show which scans still run, so there `unfinished` decides. UsageError for a missing directory, or
+    for a run instead of the directory of runs. UsageError also for `unfinished` on a disk.
     """
     if unfinished and not is_url(out):
         raise UsageError("--unfinished is for a store: on a disk kcheck sees which scans still run")
@@ -74,7 +74,7 @@ def _incomplete(out: str) -> Iterator[Leftover]:
 
 
 def _dead(out: str) -> Iterator[Leftover]:
-    """Yield what killed processes have left on a disk; in a store nothing tells that nobody writes."""
+    """Yield the leftovers of killed processes on a disk; a store does not show which scans still run."""
     if is_url(out):
         return
     try:

@@ -28,36 +28,36 @@ from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.words import agree, counted, listed, other_end_words, shell_line
 
 FIRST_COUNT = 3
-"""Number of steps of a plan that are shown: the disks have all of them."""
+"""Number of shown steps of a plan. `kcheck recover` on the disks gives all of them."""
 _FOLDER = "DIR"
 """Stands for the directory of the plan's files."""
 _UNCOUNTED = "The run does not show how many records starting everything now loses."
 
 
 class ClusterDecision(NamedTuple):
-    """What a run shows of one cluster."""
+    """The state of one cluster in a run."""
 
     cluster: str | None
     release: Release
     """The release of the answer; its evidence names the other end of a range of releases."""
     sentences: tuple[str, ...]
-    """What starting everything now loses, what the plan loses, and what is not counted."""
+    """The loss of starting everything now, the loss of the plan, and the uncounted parts."""
     start_all: Scenario
     plan: Scenario
     steps: tuple[StepText, ...]
     """The first steps of the plan."""
     step_count: int
     not_known: tuple[str, ...]
-    """What only the disks show, as clauses."""
+    """Facts that only the disks show, as clauses."""
     command: str
-    """What reads the disks, and writes the whole plan."""
+    """The command that reads the disks, and writes the complete plan."""
     is_safe: bool | None
     """True if starting all loses no committed record and leaves no partition without leader; None if not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecovery(Answer):
-    """What `kcheck recover --from` answers."""
+    """The answer of `kcheck recover --from`."""
 
     run: FleetRun
     """The run."""
@@ -81,9 +81,9 @@ class RunRecovery(Answer):
 
 
 def recover_run(path: str, cluster: str | None, question: ElectionQuestion) -> RunRecovery:
-    """Return what to do with a cluster of a run, or with each of its clusters, one after the other.
+    """Return the decisions for a cluster of a run, or for each of its clusters.
 
-    UsageError: as `elect_run`.
+    UsageError as in `elect_run`.
     """
     run = open_run(path)
     names = cluster_names(run) if cluster is None else [cluster]
@@ -92,7 +92,7 @@ def recover_run(path: str, cluster: str | None, question: ElectionQuestion) -> R
 
 
 def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> ClusterDecision:
-    """Return what a run shows of a cluster. UsageError: as `elect_run`."""
+    """Return the decision for a cluster by a run. UsageError as in `elect_run`."""
     election = elect_in(run, name, question, wanted=PartitionFilter())
     scenarios = {row.name: row for row in election.scenarios}
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
@@ -145,7 +145,7 @@ def _unled_now(start_all: Scenario) -> Iterator[str]:
 
 
 def _not_known(election: RunElection, *, is_counted: bool) -> Iterator[str]:
-    """Yield what tables do not show: other disks, unread logs, and what repairs would save."""
+    """Yield facts that tables do not show (other disks, unread logs, and the benefit of repairs)."""
     yield from (f"what only broker {gap.broker_id} holds" for gap in election.gaps if gap.why is None)
     if election.unread:
         yield f"what the next start keeps of {counted(election.unread, 'replica')}: the scan did not read the logs"
@@ -168,7 +168,7 @@ def _disks(run: FleetRun, cluster: RunCluster, question: ElectionQuestion) -> st
 
 
 def decision_columns(run: FleetRun, name: str | None) -> Row:
-    """Return what a run shows of a cluster as columns of the table `clusters`."""
+    """Return the decision for a cluster of a run as columns of the table `clusters`."""
     try:
         decision = decide(run, name, ElectionQuestion())
     except UsageError as error:  # The name stands for several clusters.
@@ -213,5 +213,5 @@ def step_rows(decision: ClusterDecision) -> Iterator[Row]:
 
 
 def _urgency(decision: ClusterDecision) -> tuple[Any, ...]:
-    """Return what is smallest for the cluster that needs a decision most."""
+    """Return the sort key, with the cluster that needs a decision most first."""
     return decision.is_safe is True, *(-cost for cost in costs(decision.start_all)), str(decision.cluster)

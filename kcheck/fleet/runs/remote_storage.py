@@ -1,4 +1,4 @@
-"""Which replicas with a part in remote storage must not lead, or do not serve it: the table `tiered_partitions`."""
+"""Finds replicas with a part in remote storage that must not lead, or do not serve it (`tiered_partitions`)."""
 
 import heapq
 from collections.abc import Iterator

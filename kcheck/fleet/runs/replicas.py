@@ -29,9 +29,9 @@ FIELDS = (
 def copies_of(
     topic: str, partition: int, rows: Sequence[Mapping[str, Any]], cluster: ClusterHere
 ) -> tuple[list[ReplicaCopy], frozenset[int]]:
-    """Return the directories of a partition as the next starts leave them, and the brokers whose log was not read.
+    """Return the directories of a partition after the next starts, and the brokers whose log was not read.
 
-    What such a log holds after the start is not known; it is taken for one that loads.
+    The contents of an unread log after the next start are not known. It is treated as a log that loads.
     """
     copies, unread = [], set[int]()
     for row in rows:

@@ -40,10 +40,9 @@ def _none(rule: str, severity: Severity) -> bool:
 
 
 def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[FleetRun] = ()) -> Report:
-    """Return what the run found, as far as it is `shown`: everything counted, what is worst of it, the trend of `runs`.
+    """Return the `shown` results of a run, with all counts, the worst findings, and the trend of `runs`.
 
-    `failing` counts the findings that are there, shown or not, with which a check `fails`. KcheckError where a table is
-    corrupt.
+    `failing` counts the present findings, shown or not, with which a check `fails`. KcheckError if a table is corrupt.
     """
     every = count(run)
     failing = sum(

@@ -14,10 +14,9 @@ _PREFIX = "run="
 
 
 class _Dialect(NamedTuple):
-    """How an engine names a view of some folders of Parquet files, and a number in a JSON text.
+    """SQL of an engine for a view of Parquet files, and for a number in a JSON text.
 
-    `view` gets the name of the view, the folder of the runs, the names of the runs and the name of the table. `text`
-    quotes a text.
+    `view` gets the view's name, the folder and names of the runs, and the table's name. `text` quotes a text.
     """
 
     before: str

@@ -1,17 +1,17 @@
-"""Texts and paths in SQL, of printable characters alone: a path may end a line or move a cursor."""
+"""Texts and paths in SQL, of printable characters alone, as a path may end a line or move a cursor."""
 
 import re
 from itertools import groupby
 
 
 def duckdb_text(value: str) -> str:
-    """Return a text as an expression of DuckDB, whose literals have no escapes."""
+    """Return a text as an expression of DuckDB, which has no escapes in literals."""
     runs = ("".join(run) for _, run in groupby(value, str.isprintable))
     return " || ".join(_quoted(run) if run.isprintable() else _characters(run) for run in runs) or "''"
 
 
 def duckdb_files(folder: str, table: str) -> str:
-    """Return the Parquet files of a run's table, as DuckDB reads them and those of no other folder."""
+    """Return the Parquet files of a run's table for DuckDB, and no files of other folders."""
     exact = re.sub(r"[*?[]", r"[\g<0>]", folder)
     return duckdb_text(f"{exact}/{table}/*.parquet")
 

@@ -1,4 +1,4 @@
-"""How the counts of a report went over the runs before it."""
+"""The counts of a report over the runs before it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ RUN_COUNT = 30
 
 
 def trend_of(runs: Sequence[FleetRun], shown: Chosen) -> tuple[Row, ...]:
-    """Return the counts of the last runs, in the order of their end; none of a single run. KcheckError if corrupt."""
+    """Return the counts of the last runs, in the order of their end; empty for a single run. KcheckError if corrupt."""
     if len(runs) < 2:
         return ()
     in_order = sorted(runs, key=lambda run: (run.ended or 0, run.path))
@@ -20,7 +20,7 @@ def trend_of(runs: Sequence[FleetRun], shown: Chosen) -> tuple[Row, ...]:
 
 
 def _counts(run: FleetRun, shown: Chosen) -> Row:
-    """Return what a run found, and of how much."""
+    """Return the counts of a run and its size."""
     from pyarrow import compute
 
     findings = dict.fromkeys(map(str, reversed(Severity)), 0)

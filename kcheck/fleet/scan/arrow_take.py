@@ -1,6 +1,6 @@
 """Rows of Arrow batches in another order; lists of numbers are moved as bytes.
 
-Arrow moves a list entry by entry, bytes all at once. Here no list is None, and none has a None in it.
+Arrow moves a list entry by entry, but bytes all at once. No list in these batches is None, or has a None in it.
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ def taken_in_parts(batch: "pa.RecordBatch", rows: Numbers, count: int) -> "Itera
 
 
 def _move(column: "pa.Array") -> "Callable[[pa.Array], pa.Array]":
-    """Return what takes some rows of a column."""
+    """Return a function that takes some rows of a column."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -60,7 +60,7 @@ def _move(column: "pa.Array") -> "Callable[[pa.Array], pa.Array]":
 
 
 def _lists(parts: "list[pa.LargeBinaryArray]", kind: "pa.ListType") -> "pa.ListArray":
-    """Return lists of what `_as_bytes` made of their columns."""
+    """Return lists from the parts that `_as_bytes` made of their columns."""
     import pyarrow as pa
 
     ends = np.frombuffer(parts[0].buffers()[1], np.int64)[: len(parts[0]) + 1] // _NUMBER_SIZE

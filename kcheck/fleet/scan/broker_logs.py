@@ -1,4 +1,4 @@
-"""The logs of the brokers of a fleet: which there are, whose they are, and their messages as files of a run's table."""
+"""The logs of the brokers of a fleet, with their owners, and their messages as files of a run's table."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _TASK_SIZE, _TASK_COUNT = 64 << 20, 64
 
 
 class FleetLog(NamedTuple):
-    """A broker's log; what `look_at_log` has found in it is None before. Cluster and broker are those of the layout."""
+    """A broker's log. Findings of `look_at_log` are None before. The layout gives cluster and broker."""
 
     path: str
     cluster: str | None = None
@@ -51,7 +51,7 @@ class FleetLog(NamedTuple):
 
 
 class WrittenMessages(NamedTuple):
-    """What a task has written: the files of the table log_events, and findings."""
+    """The output of a task (the files of the table log_events, and findings)."""
 
     parts: tuple[WrittenFile, ...]
     findings: tuple[bytes, ...]
@@ -95,7 +95,7 @@ def _named(path: str) -> list[tuple[str, Mapping[str, str]]]:
 
 
 def look_at_log(log: FleetLog) -> FleetLog | Finding:
-    """Return a log with what it says of its broker, or a finding if it cannot be read."""
+    """Return a log with its facts about the broker, or a finding if it cannot be read."""
     try:
         known = broker_log(log.path)
         with tree_of(log.path).open(log.path, follow=True) as source:
@@ -107,10 +107,10 @@ def look_at_log(log: FleetLog) -> FleetLog | Finding:
 
 
 def with_brokers(logs: Iterable[FleetLog], log_dirs: Sequence[Identified]) -> tuple[list[FleetLog], list[Identified]]:
-    """Return logs with the names of their brokers, sorted, and log dirs with the release that these logs prove.
+    """Return logs with the names of their brokers, sorted, and log dirs with the release in the logs.
 
-    A log belongs to the broker of its name in the layout, else to that of the id in it. Of several logs of a broker the
-    one that begins last counts.
+    A log belongs to the broker of its name in the layout, or else of the id in it. Of several logs of a broker the
+    latest one counts, by its beginning.
     """
     owners = _Owners(log_dirs)
     placed: list[FleetLog] = []
@@ -151,7 +151,7 @@ class _Owners:
                 self._by_id.setdefault((cluster, log_dir.broker_id), {})[log_dir.group] = log_dir
 
     def of(self, log: FleetLog) -> Identified | None:
-        """Return a log dir of the broker that wrote a log; None if there is none, or several brokers can be meant."""
+        """Return a log dir of the broker that wrote a log; None without one, or if it is ambiguous."""
         some: Mapping[tuple[str, str], Identified] = {}
         if log.broker is not None:
             some = self._by_name.get((log.cluster, log.broker), {})
@@ -175,9 +175,9 @@ def in_tasks(logs: Iterable[FleetLog]) -> Iterator[tuple[FleetLog, ...]]:
 
 
 def read_logs(logs: Sequence[FleetLog], folder: str, about: Mapping[str, str]) -> WrittenMessages | str:
-    """Write the messages of logs as files of the table log_events into a new folder; memory does not grow with them.
+    """Write the messages of logs as files of the table log_events into a new folder, in constant memory.
 
-    Returns why, where the files cannot be written.
+    Return the reason if the files cannot be written.
     """
     failed: list[bytes] = []
     try:
@@ -198,7 +198,7 @@ def read_logs(logs: Sequence[FleetLog], folder: str, about: Mapping[str, str]) -
 
 
 def looked_at(workers: Workers | Threads, logs: Iterable[FleetLog]) -> Iterator[FleetLog | Finding]:
-    """Yield logs with what they say of their brokers, in order."""
+    """Yield logs with their facts about brokers, in order."""
     tasks = ((None, (Task(partial(look_at_log, log), Location(file=log.path), 0),)) for log in logs)
     for _, (answer,) in workers.run(tasks):
         if answer is not None:
@@ -208,9 +208,9 @@ def looked_at(workers: Workers | Threads, logs: Iterable[FleetLog]) -> Iterator[
 def written(
     workers: Workers | Threads, tasks: Iterable[Sequence[FleetLog]], folder: str, about: Mapping[str, str]
 ) -> Iterator[WrittenMessages]:
-    """Yield what was written of the logs of each task, in order; where they failed together, they are read one by one.
+    """Yield the output of the logs of each task, in order; logs that failed together are read one by one.
 
-    The files are below `folder`; what a task has left there that failed is in none of them.
+    The files are below `folder`. No output names the files of a failed task.
     """
     named = ((logs, join(folder, str(number))) for number, logs in enumerate(tasks))
     for (logs, own), (answer,) in workers.run((pair, (_task(*pair, about),)) for pair in named):

@@ -1,7 +1,7 @@
-"""The metadata of the clusters of a fleet: the copies in its log dirs, and what the newest says of each replica.
+"""The metadata of the clusters of a fleet, from the copies in its log dirs.
 
-One task reads the newest copy of a cluster whole and writes its tables. A log dir then knows which copy that is
-(`MetadataSource`), each partition directory only what it says of its own topic, so that no other task holds all of it.
+One task reads the newest copy of a cluster completely and writes its tables. A log dir then has the source of that copy
+(`MetadataSource`). Each partition directory has only the metadata of its own topic. So no other task has all of it.
 """
 
 import json
@@ -18,6 +18,7 @@ from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
 from kcheck.documents.cluster import broker_rows, config_rows, partition_row, quorum_row
+from kcheck.fleet.scan.both_ends import worse_findings
 from kcheck.fleet.scan.lost import broker_findings
 from kcheck.model.cluster import (
     NO_LEADER,
@@ -49,14 +50,14 @@ _BATCH_COUNT = 16_384
 _NO_IMAGE = ClusterImage({})
 _READING = Lock()
 ClusterKey = tuple[str | None, str | None]
-"""The name of a cluster in the fleet, and its id: a name can mean several clusters."""
+"""The name of a cluster in the fleet, and its id, as a name can mean several clusters."""
 
 
 class ClusterCopies(NamedTuple):
     """The copies of the metadata of one cluster.
 
-    `copies` are those of `copy_text`, `holders` the brokers whose log dirs hold them, `names` those of broker ids.
-    `others` are the names of brokers whose log dirs do not name the cluster's id.
+    `copies` come from `copy_text`, `holders` are the brokers whose log dirs have them, `names` are the names of broker
+    ids. `others` are the names of brokers whose log dirs do not name the cluster's id.
     """
 
     cluster: str | None
@@ -73,9 +74,10 @@ class ClusterCopies(NamedTuple):
 
 
 class ClusterFacts(NamedTuple):
-    """What log dirs need of the newest copy: where it is, `registrations` by broker id, `owners` of `copies`, `voters`.
+    """The facts of the newest copy that log dirs need.
 
-    A registration is the epoch of the broker, whether it migrates, and the ids of its log dirs.
+    They are its path, `registrations` by broker id, `owners` of `copies`, and `voters`. A registration is the epoch of
+    the broker, whether it migrates, and the ids of its log dirs.
     """
 
     path: str
@@ -91,10 +93,10 @@ class ClusterFacts(NamedTuple):
 
 
 class MetadataSource(NamedTuple):
-    """The newest copy of the metadata as a log dir sees it: `registration` is that of its broker in ClusterFacts.
+    """The newest copy of the metadata for a log dir; `registration` belongs to its broker in ClusterFacts.
 
-    `keeps_strays` is that of StrayDetector. `epoch` and `end` are those of the first read. `copies` are those that
-    premises compare, as of `copy_text`: of its broker, of the controllers, and of one more node.
+    `keeps_strays` is as in StrayDetector. `epoch` and `end` come from the first read. `copies` are the copies for
+    premises in the form of `copy_text`. They belong to its broker, the controllers, and one more node.
     """
 
     path: str
@@ -110,7 +112,7 @@ class MetadataSource(NamedTuple):
 
 
 class LogDirMetadata(NamedTuple):
-    """What the metadata mean for the directories of a log dir; `detector` knows no topics."""
+    """The meaning of metadata for the directories of a log dir; `detector` has no topics."""
 
     detector: StrayDetector
     shutdown_epoch: int | None
@@ -142,7 +144,7 @@ def _copy_of(text: str) -> MetadataCopy:
 
 
 def copy_at(path: str, node_id: int | None, epoch: int, end: int) -> MetadataCopy | None:
-    """Return the copy that was read with this end before, or a later state of it; None if it no longer decides."""
+    """Return the copy that was read with this end before, or a later state; None if it no longer decides."""
     with _READING:  # Threads wait for the one that reads.
         return _copy_at(path, node_id, epoch, end)
 
@@ -154,9 +156,12 @@ def _copy_at(path: str, node_id: int | None, epoch: int, end: int) -> MetadataCo
 
 
 def cluster_facts(
-    cluster: ClusterCopies, release: Release
+    cluster: ClusterCopies, release: Release, other: Release | None = None
 ) -> "tuple[ClusterFacts | None, Iterator[tuple[str, pa.RecordBatch]]]":
-    """Return what log dirs need of the metadata of a cluster, and rows of tables; None if the copies are gone."""
+    """Return the facts of a cluster's metadata for log dirs, and rows of tables; None if the copies are missing.
+
+    `other` is the other end of a range of releases.
+    """
     copies = [_copy_of(text) for text in cluster.copies]
     standing = quorum(copies)
     newest = standing.newest
@@ -172,15 +177,17 @@ def cluster_facts(
         tuple(other.node_id for other in copies), cluster.copies, tuple(sorted(newest.voters)),
     )  # fmt: skip
     copy = _with_settings(copy, (known.path for known in copies))
-    return facts, _tables(cluster, standing._replace(newest=copy), release)
+    return facts, _tables(cluster, standing._replace(newest=copy), release, other)
 
 
 def _with_settings(copy: MetadataCopy, paths: Iterable[str]) -> MetadataCopy:
-    """Return a copy with what the settings of controllers say that lie next to the copies in these paths."""
+    """Return a copy with the settings of controllers that are next to the copies in these paths."""
     return copy._replace(image=with_settings(copy.image, settings_of_copies(paths)))
 
 
-def _tables(cluster: ClusterCopies, standing: Quorum, release: Release) -> "Iterator[tuple[str, pa.RecordBatch]]":
+def _tables(
+    cluster: ClusterCopies, standing: Quorum, release: Release, other: Release | None
+) -> "Iterator[tuple[str, pa.RecordBatch]]":
     """Yield the rows of a cluster, of bounded size."""
     image, names = standing.newest.image, dict(cluster.names)
     holders = {
@@ -196,13 +203,16 @@ def _tables(cluster: ClusterCopies, standing: Quorum, release: Release) -> "Iter
     )
     while part := [*islice(rows, _BATCH_COUNT)]:
         yield "cluster_partitions", _batch(cluster_partitions.TABLE, part)
-    problems = sorted(check_cluster(standing, release), key=Finding.sort_key)
+    problems = check_cluster(standing, release)
+    if other is not None:
+        problems = worse_findings((release, problems), (other, check_cluster(standing, other)))
     problem_rows = [
-        (cluster.cluster, holders.get(finding.where.log_dir or ""), *findings.row(finding)) for finding in problems
+        (cluster.cluster, holders.get(finding.where.log_dir or ""), *findings.run_row(finding))
+        for finding in sorted(problems, key=Finding.sort_key)
     ]
     others = dict(cluster.others)
     problem_rows.extend(
-        (cluster.cluster, others.get(finding.where.broker_id, str(finding.where.broker_id)), *findings.row(finding))  # type: ignore[arg-type]  # an int
+        (cluster.cluster, others.get(finding.where.broker_id, str(finding.where.broker_id)), *findings.run_row(finding))  # type: ignore[arg-type]  # an int
         for finding in broker_findings(standing, {*names}, release)
     )
     yield "findings", batch_of(problem_rows, findings.TABLE.run_columns)
@@ -232,7 +242,7 @@ def _cluster_row(cluster: ClusterCopies, standing: Quorum) -> Row:
 
 
 def _batch(table: Table, rows: Sequence[tuple[str | None, str | None, Row]]) -> "pa.RecordBatch":
-    """Return rows of JSON fields as those of a table in a run; what they lack is null."""
+    """Return rows of JSON fields as rows of a table in a run; missing values are null."""
     is_json = {column.name for column in table.columns if column.type == "json"}
 
     def value(row: Row, name: str) -> object:
@@ -271,7 +281,7 @@ def registered_ids(metadata: str | None) -> set[str]:
 
 
 def compared_copies(metadata: str | None) -> tuple[MetadataCopy, ...]:
-    """Return the copies that premises compare, the newest as it is read now; none if that is gone."""
+    """Return the copies that premises compare, the newest as it is read now; empty if it is missing."""
     known = None if metadata is None else MetadataSource(*json.loads(metadata))
     newest = None if known is None else copy_at(known.path, known.node_id, known.epoch, known.end)
     if known is None or newest is None:
@@ -297,7 +307,7 @@ def _image(source: MetadataSource, broker_id: int | None) -> ClusterImage:
 
 
 def log_dir_detector(metadata: str | None, view: LogDirView) -> StrayDetector | None:
-    """Return what the metadata mean for a log dir: the detector knows the features and the broker, but no topic."""
+    """Return the detector of a log dir, with the features and the broker, but without topics."""
     if metadata is None:
         return None
     source = MetadataSource(*json.loads(metadata))
@@ -309,7 +319,7 @@ def log_dir_detector(metadata: str | None, view: LogDirView) -> StrayDetector | 
 
 
 class TopicsTold:
-    """What the newest copy says of the directories of a log dir; `source` is None without metadata."""
+    """The newest metadata of the directories of a log dir; `source` is None without metadata."""
 
     def __init__(self, metadata: str | None, view: LogDirView) -> None:
         """Read the copy."""
@@ -325,7 +335,7 @@ class TopicsTold:
         self.source = json.dumps((known._replace(copies=()), detector, view.shutdown_epoch, view.locked_by is not None))
 
     def of(self, topic: str, partition: int) -> str | None:
-        """Return what it says of the topic of a directory, as JSON."""
+        """Return the metadata of the topic of a directory, as JSON."""
         if self.source is None:
             return None
         known = self._image.topics.get(topic)
@@ -338,7 +348,7 @@ class TopicsTold:
 
 @lru_cache(1)  # Directories come log dir by log dir.
 def log_dir_metadata(source: str) -> LogDirMetadata:
-    """Return what `TopicsTold` says of a log dir."""
+    """Return the facts of a log dir from the JSON of `TopicsTold`."""
     known, (copy, broker_id, own, directory_id, committed_to, keeps_strays), shutdown_epoch, is_locked = json.loads(
         source
     )
@@ -350,7 +360,7 @@ def log_dir_metadata(source: str) -> LogDirMetadata:
 
 
 def lasting(source: str | None) -> str | None:
-    """Return what of `TopicsTold.source` can change the answer about a directory that no finding cites."""
+    """Return the part of `TopicsTold.source` that can change the answer about a directory, without cited facts."""
     if source is None:
         return None
     detector, shutdown_epoch, is_locked = log_dir_metadata(source)
@@ -359,7 +369,7 @@ def lasting(source: str | None) -> str | None:
 
 
 def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) -> StrayDetector | None:
-    """Return the detector for a directory, given its topic and the id in it; None if the metadata is gone.
+    """Return the detector for a directory, given its topic and the id in it; None if the metadata is missing.
 
     Only for a directory with another id than the topic, all metadata is read.
     """
@@ -387,7 +397,7 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
 
 
 def in_its_cluster(view: PartitionView, source: str, context: Context) -> PartitionView:
-    """Return a partition with what the metadata says of it; nothing while its broker runs, as `placed` says."""
+    """Return a partition with its metadata; unchanged while its broker runs, as in `placed`."""
     metadata = log_dir_metadata(source)
     view = placed(view, LogDirView(view.where, locked_by=0 if metadata.is_locked else None), context)
     if view.in_cluster is None:

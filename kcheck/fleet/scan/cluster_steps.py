@@ -1,4 +1,4 @@
-"""The steps of a scan that read the metadata of clusters: each copy, then the newest of each cluster."""
+"""The steps of a scan that read the metadata of clusters, first each copy, then the newest of each cluster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -37,13 +37,13 @@ def read_metadata(log_dir: Identified, _: ScanOptions) -> str | None:
 def look_at_cluster(
     cluster: ClusterCopies, how: ScanOptions
 ) -> tuple[ClusterFacts | None, tuple[tuple[str, bytes], ...]]:
-    """Return what the metadata of a cluster mean for its log dirs, and rows of tables."""
-    facts, rows = cluster_facts(cluster, how.of_cluster(cluster.cluster)[0])
+    """Return the facts of a cluster's metadata for its log dirs, and rows of tables."""
+    facts, rows = cluster_facts(cluster, *how.of_cluster(cluster.cluster))
     return facts, as_tables(rows)
 
 
 def clusters_of(log_dirs: Sequence[Identified], copies: Mapping[str, str]) -> list[ClusterCopies]:
-    """Return the clusters of which there are metadata; `copies` are those of `read_metadata`, by log dir."""
+    """Return the clusters with metadata; `copies` come from `read_metadata`, by log dir."""
     holders: dict[ClusterKey, list[Identified]] = {}
     names: dict[ClusterKey, dict[int, str | None]] = {}
     for log_dir in log_dirs:
@@ -62,7 +62,7 @@ def clusters_of(log_dirs: Sequence[Identified], copies: Mapping[str, str]) -> li
 
 
 def informed(log_dirs: Sequence[Identified], facts: Mapping[ClusterKey, ClusterFacts | None]) -> list[Identified]:
-    """Return log dirs with what the metadata of their clusters mean for them."""
+    """Return log dirs with the facts of their clusters' metadata."""
     passing = {log_dir.group for log_dir in log_dirs if log_dir.lacks_topic_id}
 
     def with_source(log_dir: Identified) -> Identified:
@@ -97,7 +97,7 @@ def _listed(facts: Mapping[ClusterKey, ClusterFacts | None]) -> dict[str, tuple[
 def _contested(
     log_dirs: Sequence[Identified], facts: Mapping[ClusterKey, ClusterFacts | None]
 ) -> dict[str | None, tuple[tuple[str, str], ...]]:
-    """Return which cluster the log dirs of a name are of, where they have several ids: a few paths with its id."""
+    """Return paths with the cluster id for the log dirs of a name with several ids."""
     nodes: dict[str | None, list[NodeCluster]] = {}
     for log_dir in log_dirs:
         if log_dir.cluster is not None and log_dir.cluster_id is not None:

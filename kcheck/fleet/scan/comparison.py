@@ -1,4 +1,4 @@
-"""The replicas of each partition of a fleet, compared: truncation plans, what is wrong between them, what is at risk.
+"""Compares the replicas of each partition of a fleet (truncation plans, findings between them, and risks).
 
 Batches go in and out, one row a partition.
 """
@@ -18,6 +18,7 @@ from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.truncation import table_rows
 from kcheck.fleet.scan.arrow_take import joined
+from kcheck.fleet.scan.both_ends import worse_findings
 from kcheck.fleet.scan.replicas import are_joined, lineage_of_runs
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
@@ -37,7 +38,7 @@ from kcheck.tables import findings, replica_sets, truncation_plans
 
 _READ_COUNT = 512
 """Partitions that are values at a time."""
-_FINDINGS = (Column("broker", "string", "The broker."), *findings.TABLE.columns)
+_FINDINGS = (Column("broker", "string", "The broker."), *findings.IN_DIRECTORY)
 _PLANS = (Column("broker", "string", "The broker."), *truncation_plans.TABLE.columns)
 _SETS = replica_sets.TABLE.run_columns
 
@@ -48,7 +49,7 @@ _ReplicaRow = Mapping[str, Any]
 
 
 class Compared(NamedTuple):
-    """The replicas of a partition: a row of `replica_sets`, rows of `truncation_plans` and of `findings`."""
+    """The replicas of a partition, as a row of `replica_sets`, rows of `truncation_plans` and of `findings`."""
 
     whole: tuple[object, ...]
     plans: tuple[tuple[object, ...], ...]
@@ -58,10 +59,11 @@ class Compared(NamedTuple):
 def compare(
     batches: "Iterable[pa.RecordBatch]", release: Release, other: Release | None = None
 ) -> "Iterator[pa.RecordBatch]":
-    """Yield for batches of partitions what `tables_of_compared` makes tables of, a row for each, in their order.
+    """Yield for batches of partitions the input of `tables_of_compared`, a row for each, in their order.
 
-    A partition has KEY, `replicas_of_topic` (on how many brokers the one of its topic is that is on most), and
-    `replicas`: FIELDS of each, in any order. Three are from `fleet/scan/replicas.py`. `other`: as for `compared`.
+    A partition has KEY, `replicas_of_topic`, and `replicas`. `replicas_of_topic` is the largest number of brokers of a
+    partition of the topic. `replicas` has the FIELDS of each, in any order. Three fields come from
+    `fleet/scan/replicas.py`. `other` is as in `compared`.
     """
     for batch in batches:
         if batch.num_rows:
@@ -94,9 +96,9 @@ def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
 
 
 def compared(group: Mapping[str, Any], release: Release, other: Release | None = None) -> Compared:
-    """Compare the replicas of one partition: `group` has its KEY, `replicas_of_topic`, and `replicas` with FIELDS.
+    """Compare the replicas of one partition; `group` has its KEY, `replicas_of_topic`, and `replicas` with FIELDS.
 
-    `other` is the other end of a range of releases: its plans count if more is lost by them.
+    `other` is the other end of a range of releases. Its plans count if they lose more, its findings if they are worse.
     """
     rows = _by_broker(group["replicas"])
     brokers = {row["broker_id"]: row["broker"] for row in rows}
@@ -107,14 +109,14 @@ def compared(group: Mapping[str, Any], release: Release, other: Release | None =
     return Compared(
         (group["cluster"], *_set_row(states, cheapest, brokers, group, modelled), differs),
         tuple((*row, differs) for plan in plans for row in table_rows(plan, brokers=brokers)),
-        _findings(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
+        _findings(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release, other),
     )
 
 
 def _of_worse_end(
     states: tuple[ReplicaState, ...], release: Release, other: Release | None
 ) -> tuple[list[TruncationPlan], Release, str | None]:
-    """Return the plans by which more is lost, their release, and the name of the other one if its plans differ."""
+    """Return the plans that lose more, their release, and the name of the other one if its plans differ."""
     ours = [*plans_of(states, Election(), release)]
     if other is None or len(states) == 1:  # A leader without followers does the same in each release.
         return ours, release, None
@@ -125,12 +127,12 @@ def _of_worse_end(
 
 
 def _rows_of(plans: Iterable[TruncationPlan]) -> list[tuple[object, ...]]:
-    """Return what the tables say of plans, without the names of brokers."""
+    """Return the rows of tables for plans, without the names of brokers."""
     return [(plan.lost, *row) for plan in plans for row in table_rows(plan, brokers=_NO_NAMES)]
 
 
 def _loss(plans: Sequence[TruncationPlan]) -> tuple[float, ...]:
-    """Return the sort key: what the best leader loses, then what all leaders lose together; most last."""
+    """Return the sort key (the loss of the best leader, then the loss of all leaders together; most last)."""
     best = next((plan.lost for plan in plans if plan.is_best), None) or NOT_KNOWN
     every = total(plan.lost for plan in plans if plan.problem is None)
     counts = (best.upper_committed, best.upper_records, every.upper_committed, every.upper_records)
@@ -138,13 +140,16 @@ def _loss(plans: Sequence[TruncationPlan]) -> tuple[float, ...]:
 
 
 def _findings(
-    view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release
+    view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release, other: Release | None
 ) -> tuple[tuple[object, ...], ...]:
-    """Return what the rules about replicas find, as rows; `brokers` are the names of them by their ids."""
-    problems = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
-    return tuple(
-        (brokers[finding.where.broker_id], *findings.row(finding)) for finding in sorted(problems, key=Finding.sort_key)
-    )
+    """Return the findings of the rules about replicas, as rows; `brokers` are the names by id."""
+    if view.replica_count_of_topic <= 1:
+        return ()
+    problems = check_replicas(view, release)
+    if other is not None:
+        problems = worse_findings((release, problems), (other, check_replicas(view, other)))
+    ordered = sorted(problems, key=Finding.sort_key)
+    return tuple((brokers[finding.where.broker_id], *findings.run_row(finding)) for finding in ordered)
 
 
 def _by_broker(rows: Iterable[_ReplicaRow]) -> list[_ReplicaRow]:
@@ -184,7 +189,7 @@ def _set_row(
 
 
 def _shared(one: ReplicaState, other: ReplicaState) -> Offset:
-    """Return up to where the other replica has what one has; where that is not known, what does not contradict it."""
+    """Return the offset up to which both replicas are the same, or else do not contradict each other."""
     for known in fork_of(one, other):
         if known is not None:
             return known
@@ -234,7 +239,7 @@ def _logs(row: _ReplicaRow) -> tuple[LogFile, ...]:
 
 
 def _view(row: _ReplicaRow, topic: str, partition: int) -> PartitionView:
-    """Return what the rules about replicas look at."""
+    """Return the view for the rules about replicas."""
     where = Location(row["broker_id"], row["log_dir"], row["dir"], None, None, None, topic, partition)
     file_epochs = _entries(row["told"] if row["told_differs"] else row["cache"])
     value = LeaderEpochCheckpoint(
@@ -257,7 +262,7 @@ def _view(row: _ReplicaRow, topic: str, partition: int) -> PartitionView:
 
 
 def _in_cluster(row: _ReplicaRow) -> ReplicaInCluster | None:
-    """Return what the rules about replicas need of what the metadata says."""
+    """Return the metadata that the rules about replicas need."""
     if row["is_certain"] is None:
         return None
     in_isr = row["in_isr"]

@@ -1,7 +1,7 @@
-"""How much of a fleet a scan has reached: without enough of it there is no run.
+"""The coverage of a fleet by a scan. Without enough of it there is no run.
 
-A log dir is expected if it was named or matches the layout. It is reached if it could be listed. Damage in it costs no
-coverage.
+A log dir is expected if it was named or matches the layout. It is reached if it could be listed. Corrupt files in it
+cost no coverage.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _NAMED_MAX = 3
 
 
 class FleetCoverage(NamedTuple):
-    """The log dirs of a scan: how many were expected and reached, and what the others are, in words."""
+    """The log dirs of a scan (how many were expected and reached, and the others in words)."""
 
     expected: int
     reached: int
@@ -25,7 +25,7 @@ class FleetCoverage(NamedTuple):
 
 
 def coverage_of(output: RunOutput, inventoried: Inventory) -> FleetCoverage:
-    """Return what was reached, by the table `log_dirs` of a run that is being written."""
+    """Return the reached log dirs, by the table `log_dirs` of a run that is being written."""
     parts = {"log_dirs": [RunFile(*file) for file in output.written("log_dirs")]}
     run = FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
     problems = dict(run.values("log_dirs", ("log_dir", "problem")))

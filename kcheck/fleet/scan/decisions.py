@@ -1,4 +1,4 @@
-"""What starting everything now loses in each cluster of a run that is being written: columns of `clusters`."""
+"""The loss of starting everything now in each cluster of a run that is being written, as columns of `clusters`."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""Whose a log dir is: the first step of a scan of a fleet."""
+"""Finds the owner of a log dir, as the first step of a scan of a fleet."""
 
 from contextlib import suppress
 from functools import partial
@@ -31,13 +31,12 @@ _META_SIZE_MAX = 1 << 20
 
 
 class ScanOptions(NamedTuple):
-    """How a fleet is scanned.
+    """The options of a scan of a fleet.
 
-    `since`: the folder of what is remembered; what is the same is not looked at. `remembers`: whether what is found is
-    to be remembered, `memory` the folder for it once the run has one. `auto`: each broker is looked at for the release
-    that its files prove, and the replicas of a cluster are compared for those in `compared_for`: the release used, and
-    the other end of a range. Else all of them are compared for `release`. `other` is the other end of the range of one
-    broker.
+    `since` is the folder of remembered answers. Unchanged directories are not looked at. `remembers` is true if answers
+    are to be remembered. `memory` is the folder for them once the run has one. With `auto` each broker gets the release
+    of its files. Then `compared_for` has the releases for the replicas of a cluster, the used one and the other end of
+    a range. Otherwise all of them are compared for `release`. `other` is the other end of the range of one broker.
     """
 
     depth: Depth
@@ -66,13 +65,13 @@ class ScanOptions(NamedTuple):
 
 
 class Identified(NamedTuple):
-    """A log dir: `group` identifies its broker; `broker_id` is that of meta.properties, or the user's.
+    """A log dir; `group` identifies its broker, and `broker_id` comes from meta.properties, or the user.
 
-    `holds_metadata`: whether it has a copy of the metadata of its cluster. `lacks_topic_id`: whether it has a log
-    without a topic id, if the release passes over these. `metadata` is the MetadataSource of its cluster as JSON.
-    `kafka` is known with all log dirs of the broker: before, `clues` are what this one says, and `kafka_named` is what
-    the inventory says. `is_there` is that of FleetLogDir. `clusters` are paths and ids of the cluster that it should be
-    of, if log dirs of one name have different ids, or if the metadata of that cluster list its `directory_id`.
+    `holds_metadata` is true if it has a copy of its cluster's metadata. `lacks_topic_id` is true if it has a log
+    without a topic id, and the release skips these. `metadata` is the MetadataSource of its cluster as JSON. `kafka` is
+    known with all log dirs of the broker. Before that, `clues` come from this log dir, and `kafka_named` from the
+    inventory. `is_there` is as in FleetLogDir. `clusters` are paths and ids of its expected cluster. They are set if
+    log dirs of one name have different ids. They are also set if the metadata of that cluster lists its `directory_id`.
     """
 
     group: tuple[str, str]
@@ -93,7 +92,7 @@ class Identified(NamedTuple):
 
     @property
     def used(self) -> str | None:
-        """The release that its broker is looked at for; None: that of the scan."""
+        """The release for its broker; None for the release of the scan."""
         return None if self.kafka is None else self.kafka.used
 
     @property
@@ -103,7 +102,7 @@ class Identified(NamedTuple):
 
 
 def identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
-    """Return the broker of a log dir: the user's, else that of its meta.properties."""
+    """Return the broker of a log dir, given by the user, or else by its meta.properties."""
     return asked_twice(partial(_identify, log_dir, how))
 
 

@@ -1,4 +1,4 @@
-"""Which log dirs a fleet has: by a layout of directories, by folders of log dirs, or by an inventory file."""
+"""Finds the log dirs of a fleet, by a layout of directories, folders of log dirs, or an inventory file."""
 
 import csv
 import io
@@ -51,10 +51,9 @@ class Inventory(NamedTuple):
 
 
 def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
-    """Return what the ROOTs name, each log dir once; with `limits` a disk that does not answer is a finding.
+    """Return the log dirs of the ROOTs, each once; with `limits` a disk that does not answer is a finding.
 
-    UsageError: a path is missing, a layout or an inventory is invalid, or two roots contradict each other about one
-    log dir.
+    UsageError if a path is missing, a layout or an inventory is invalid, or two roots contradict each other.
     """
     findings: list[Finding] = []
     by_path: dict[str, FleetLogDir] = {}
@@ -116,7 +115,7 @@ def _bundles(root: str) -> list[str]:
 
 
 def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
-    """Return the log dirs of a ROOT that is a directory, or why there is none; None where it is something else."""
+    """Return the log dirs of a ROOT that is a directory, or an error; None if it is something else."""
     try:
         with Refusals() as refused:
             named = targets(_bundles(root) or [root]) if tree_of(root).is_directory(root) else None
@@ -134,7 +133,7 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
 
 
 def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
-    """Yield the log dirs of an inventory file: column log_dir, and optional cluster, broker and kafka.
+    """Yield the log dirs of an inventory file, with column log_dir, and optional cluster, broker and kafka.
 
     A missing log dir is reported when it is opened.
     """

@@ -1,4 +1,4 @@
-"""Layouts: paths in which `{...}` means a name of a fleet and `*` any text, and the paths that match one on disk."""
+"""Layouts are paths with `{...}` for a name of a fleet and `*` for any text. Finds the matching paths on disk."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -78,12 +78,12 @@ def matching_directories(layout: PathLayout, disks: Disks) -> Iterator[tuple[str
 
 
 def matching_files(layout: PathLayout, disks: Disks) -> list[tuple[str, Mapping[str, str]]]:
-    """Return what a layout matches that is not a directory, each with the names in it; links to files too."""
+    """Return the matches of a layout that are not directories, each with the names in it; links to files too."""
     return _levels(layout, disks, files=True)
 
 
 def _levels(layout: PathLayout, disks: Disks, *, files: bool) -> list[tuple[str, Mapping[str, str]]]:
-    """Return what matches, level by level: so a directory that does not answer hides no other."""
+    """Return the matches, level by level, so that a directory that does not answer hides no other."""
     level: list[tuple[str, Mapping[str, str]]] = [(layout.start, {})]
     for depth, pattern in enumerate(layout.patterns):
         of_files = files and depth == len(layout.patterns) - 1
@@ -100,11 +100,10 @@ def _levels(layout: PathLayout, disks: Disks, *, files: bool) -> list[tuple[str,
 def _below(
     pattern: str, folder: str, *, follow: bool, files: bool
 ) -> tuple[tuple[str, Mapping[str, str]], ...] | Finding:
-    """Return the directories, or what else there is, in a folder that a pattern matches, with its placeholders' values.
+    """Return the directories, or other entries, in a folder that match a pattern, with their placeholders' values.
 
-    A bundle is the directory that it holds, where the pattern says that it looks for bundles.
-    Hidden names and lost+found are skipped. Links are resolved one by one, later: a mount that does not answer then
-    costs only its own log dir.
+    A bundle counts as its directory if the pattern looks for bundles. Hidden names and lost+found are skipped. Links
+    are resolved one by one, later. So a mount that does not answer costs only its own log dir.
     """
     if not follow and tree_of(folder).is_link(folder):
         return ()

@@ -51,14 +51,14 @@ _REPLICAS = "_replicas"
 
 
 class ScanRun(NamedTuple):
-    """A run: its name, directory and options. `now` returns the time in ms since 1970.
+    """A run with its name, directory and options. `now` returns the time in ms since 1970.
 
-    `jobs` are processes, or threads where a log dir is in a store: PROCESSES or THREADS where it is None. `options` are
-    those of the file system that a URL needs. A directory that takes more than `seconds` becomes a finding. The
-    findings that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails`
-    is true fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage`
-    percent of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in
-    what starting everything loses in each cluster. `store` is the store of remote segments. `owners` are the rows of
+    `jobs` is the number of processes, or of threads if a log dir is in a store. None means PROCESSES or THREADS.
+    `options` are for the file system of a URL. A directory that takes more than `seconds` becomes a finding. Findings
+    that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails` is true
+    fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage` percent
+    of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in the loss
+    of starting everything in each cluster. `store` is the store of remote segments. `owners` are the rows of
     `--owners`.
     """
 
@@ -121,7 +121,7 @@ def _scan(roots: Sequence[str], run: ScanRun, started: int) -> tuple[Report, boo
 
 
 def _workers(run: ScanRun, tick: Callable[[], None], *, in_threads: bool) -> Workers | Threads:
-    """Return what runs the steps: a store is asked by threads, which wait for most of their time."""
+    """Return the workers for the steps. A store is asked by threads, which wait for most of their time."""
     assert run.jobs is not None
     if in_threads:
         return Threads(run.jobs, tick=tick, seconds=run.seconds)
@@ -129,7 +129,7 @@ def _workers(run: ScanRun, tick: Callable[[], None], *, in_threads: bool) -> Wor
 
 
 class FindingCounts:
-    """The findings of a run: `counts` of those that are written, by severity; whether it `failed` or is `finished`."""
+    """The findings of a run; `counts` of written ones by severity, and whether it `failed` or is `finished`."""
 
     def __init__(self, run: ScanRun) -> None:
         self.counts: dict[str, int] = {str(severity): 0 for severity in Severity}
@@ -155,9 +155,9 @@ def conclude(
     run: ScanRun, roots: Sequence[str], started: int, output: RunOutput, totals: FindingCounts, carried: int,
     releases: Mapping[str, int], inventoried: Inventory,
 ) -> Report:  # fmt: skip
-    """Write the rest of a run, the manifest last, and return how much it was.
+    """Write the rest of a run, the manifest last, and return its counts.
 
-    `carried` directories did not change; `releases` are those of its brokers, with how many there are of each.
+    `carried` directories did not change. `releases` are the releases of its brokers, with the number of brokers.
     KcheckError if too few of the log dirs were reached.
     """
     release, depth = kafka_of(run.how), str(run.how.depth)
@@ -218,7 +218,7 @@ def outside(out: str, inventoried: Inventory) -> None:
 
 
 class _ReadStep(NamedTuple):
-    """The next event, in the order of the rows: directories of a log dir, its end, the end of its broker."""
+    """The next event in the order of the rows (directories of a log dir, its end, its broker's end)."""
 
     log_dir: Identified
     items: bytes | None = None

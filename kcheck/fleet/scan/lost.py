@@ -1,4 +1,4 @@
-"""What a run lacks: an earlier run has it, or the metadata of its cluster counts on it."""
+"""Finds log dirs that a run lacks, because an earlier run has them, or its cluster's metadata expects them."""
 
 import json
 from collections import Counter
@@ -58,7 +58,7 @@ class Earlier(NamedTuple):
 
 
 def previous(out: str, roots: Sequence[str], since: str | None) -> Earlier:
-    """Return the run to compare with: that of `since`, else the newest below `out` that scanned the same ROOTs."""
+    """Return the run to compare with, from `since`, or else the newest below `out` with the same ROOTs."""
     if since is not None:
         return Earlier(open_run(since))
     runs: list[FleetRun] = []
@@ -111,9 +111,9 @@ def written_run(output: RunOutput, names: Iterable[str] = _TABLES) -> FleetRun:
 
 
 def lost_counts(run: FleetRun, since_earlier: int) -> tuple[int, int]:
-    """Return how many listed log dirs are empty, and how many log dirs are missing in the run, each counted once.
+    """Return the numbers of empty and of missing log dirs in the run, each counted once.
 
-    `since_earlier` are missing by an earlier run. The metadata of clusters register log dirs by their ids.
+    `since_earlier` are missing by an earlier run. The metadata of clusters registers log dirs by their ids.
     """
     empty, ids = 0, set()
     unnamed, missing = Counter[str | None](), Counter[str | None]()

@@ -1,4 +1,4 @@
-"""What the next start makes of a partition directory of a fleet, and of a log dir, as columns and rows."""
+"""Predicts the next start of a partition directory of a fleet, and of a log dir, as columns and rows."""
 
 import json
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from kcheck.tables import DIRECTORY, KAFKA_DIFFERS, LOG_DIR, predictions
 from kcheck.verbs.prediction import OUTCOME
 
 _SHORT = 64 << 20
-"""The log of KRaft is read at every start, and seldom longer than this."""
+"""Size of a usual log of KRaft, in bytes. A broker reads this log whenever it starts."""
 _OF_START = predictions.TABLE.columns[len(DIRECTORY) :]
 _NAMED = len(DIRECTORY) - len(LOG_DIR)
 """The values of a JSON row that name the directory; the columns of the table follow."""
@@ -50,7 +50,7 @@ START = (
         "What premises need of that log: what it lacks, what is dated too old, a closed end, faulty batches.",
     ),
 )
-"""What a row of a directory holds of its next start: the columns of the table, and what its log dir needs of it."""
+"""The next start in a row of a directory, with the table's columns, and the facts for its log dir."""
 _OUTCOME_AT = predictions.TABLE.names[2:].index("outcome")
 _OffsetSpan = tuple[int, int]
 _ENCODE = json.JSONEncoder().encode
@@ -66,10 +66,10 @@ def predicted(
     directory: PartitionDirectory, view: PartitionView, stored: LoadInputs, context: Context,
     *, complete: bool, reads: bool,
 ) -> PartitionPrediction | None:  # fmt: skip
-    """Return what the start makes of a directory, None if it loads none of its name.
+    """Return the prediction of a directory; None if the broker does not load this name.
 
-    `complete`: the view was read without errors. Without `reads` no log is read from its start: after an unclean
-    shutdown only the bytes that the start reads are known, and the records of a new stray directory are not counted.
+    `complete` is true if the view was read without errors. Without `reads` no log is read from its beginning. After an
+    unclean shutdown only the bytes that the broker reads are known then. The records of a new stray are not counted.
     """
     disk, name = view.disk, view.where.dir or ""
     assert disk is not None
@@ -98,7 +98,7 @@ def _unread(
     stored: LoadInputs,
     context: Context,
 ) -> PartitionPrediction:
-    """Return how much of a directory a start after an unclean stop reads, and whether it is a stray; nothing else."""
+    """Return only how much of a directory a broker reads after an unclean shutdown, and whether it is a stray."""
     try:
         logs = (
             _log_sizes(disk) if view is None else {int(segment.base_offset): segment.size for segment in view.segments}
@@ -156,7 +156,9 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None, diff
 
 
 def _faults(log: LogFacts) -> str | None:
-    faults = (log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch, log.closed_at)
+    faults = (
+        log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch, log.closed_at, log.lacks_snapshot
+    )  # fmt: skip
     return _ENCODE((*faults, log.batches)) if any(faults) or log.batches is not None else None
 
 
@@ -184,7 +186,7 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
 
 
 def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None, row: Sequence[Any]) -> LogFacts | None:
-    """Return what premises need of a log, from its columns of LIGHT and the id in its partition.metadata."""
+    """Return the facts of a log for premises, from its columns of LIGHT and the id in its partition.metadata."""
     is_loaded, epoch, end, faults = row[-4:]
     if not is_loaded:
         return None
@@ -192,7 +194,7 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
     if faults is None:
         return log
-    head, missing, misdated, is_closed, unseen_epoch, closed_at, batches = json.loads(faults)
+    head, missing, misdated, is_closed, unseen_epoch, closed_at, lacks_snapshot, batches = json.loads(faults)
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
@@ -200,6 +202,7 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
         is_closed=is_closed,
         unseen_epoch=unseen_epoch,
         closed_at=closed_at,
+        lacks_snapshot=lacks_snapshot,
         batches=None if batches is None else _batch_faults(*batches),
     )
 

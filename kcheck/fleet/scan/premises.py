@@ -1,4 +1,4 @@
-"""Which premises of a broker's next start hold, by its log dirs and the metadata of its cluster; never by the host."""
+"""Judges the premises of a broker's next start, by its log dirs and its cluster's metadata; never by the host."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -75,7 +75,7 @@ def _target(log_dir: Identified, *, is_complete: bool) -> Target:
 
 
 def settings_of(log_dirs: Iterable[Identified]) -> str:
-    """Return the settings next to the log dirs of a broker and of its controllers: its premises depend on them."""
+    """Return the settings next to the log dirs of a broker and of its controllers, which its premises need."""
     own = tuple(log_dirs)
     of_controllers = (settings_of_copies(compared_paths(log_dir.metadata)) for log_dir in own[:1])
     return repr((settings_beside(_target(log_dir, is_complete=False) for log_dir in own), *of_controllers))

@@ -1,4 +1,4 @@
-"""Which release each broker of a fleet is looked at for: what its files prove, or what the inventory says of it."""
+"""Finds the release of each broker of a fleet, from its files, or the inventory."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 class ReleaseOptions(NamedTuple):
-    """What the user says of every broker whose release its files tell."""
+    """The user's options for every broker with a release from its files."""
 
     ibp: str | None = None
     message_format: str | None = None
 
     def release(self, name: str) -> Release:
-        """Return the release of this name with what the user says; UsageError if they do not fit."""
+        """Return the release of this name with the user's options; UsageError if they do not fit."""
         return release_of(name, ibp=self.ibp, message_format=self.message_format)
 
 
 class BrokerKafka(NamedTuple):
-    """The release that a broker is looked at for, and the range of lines that its files fit: None if it is unknown."""
+    """The release for a broker, and the range of lines that its files fit; None if unknown."""
 
     used: str
     lowest: str | None
     highest: str | None
     sources: str
-    """What decides the range, in words."""
+    """The deciding evidence of the range, in words."""
 
     @property
     def row(self) -> tuple[str | None, str | None, str | None, str | None]:
@@ -46,9 +46,9 @@ def clues_text(clues: Iterable[Clue]) -> tuple[tuple[str | None, ...], ...]:
 
 
 def with_releases(log_dirs: "Sequence[Identified]", how: "ScanOptions") -> "tuple[list[Identified], ScanOptions]":
-    """Return log dirs with the release of their broker, and for which the replicas of each cluster are compared.
+    """Return log dirs with the release of their broker, and the releases for the replicas of each cluster.
 
-    It is that of the inventory, else what all log dirs of the broker prove.
+    The release comes from the inventory, or else from all log dirs of the broker.
     """
     if how.auto is None:
         return [*log_dirs], how
@@ -91,7 +91,7 @@ def _of_clusters(brokers: Iterable[tuple[str | None, BrokerKafka]]) -> dict[str 
 
 
 def common_releases(brokers: Sequence[BrokerKafka]) -> tuple[str, ...]:
-    """Return for which release the replicas of brokers are compared, and the other end of the range of all if any."""
+    """Return the release for the replicas of brokers, and the other end of their common range, if any."""
     common = common_evidence(brokers)
     return (common.used,) if common.lowest in (None, common.used) else (common.used, common.lowest or common.used)
 
@@ -113,5 +113,5 @@ def counted(log_dirs: "Iterable[Identified]", how: "ScanOptions") -> Mapping[str
 
 
 def kafka_of(how: "ScanOptions") -> str:
-    """Return what a run says of the release it modelled."""
+    """Return the name of a run's release."""
     return how.release.name if how.auto is None else AUTO

@@ -1,8 +1,8 @@
-"""What a run keeps of each directory, so that a later one passes over those that did not change.
+"""Remembers the answers about each directory of a run, so that a later run skips unchanged directories.
 
-A directory is the same if its files have the same names, sizes and times, if its log dir says the same about it, and if
-the options are the same: its signature covers all of these. Its findings and rows are kept as they passed
-from step to step, in a folder for each log dir. A file that is corrupt, or is not there, is nothing that is remembered.
+A directory is the same if its files have the same names, sizes and times. Its log dir must have the same facts about
+it, and the options must be the same. Its signature covers all of these. Its findings and rows are kept in the form of
+the steps, in a folder for each log dir. A corrupt or missing file remembers nothing.
 """
 
 import hashlib
@@ -34,11 +34,11 @@ _ENDING = ".parquet"
 _HELD_SIZE = 16 << 20
 """Bytes of a log dir that are held before they are written."""
 _KNOWN = b"known"
-"""In the schema of a batch of items: what is remembered of some of them, as a batch."""
+"""Key in the schema of a batch of items, for the remembered rows of some of them, as a batch."""
 _KEPT = b"kept"
-"""In the schema of remembered rows of a log dir that is the same: the file with all of them, in its first batch."""
+"""Key in the schema of the first batch of remembered rows, for the file with all of them."""
 _KEPT_COUNT = 1024
-"""Rows in such a batch."""
+"""Number of rows in such batch of a file."""
 
 _OF_DIRECTORY = ("name", "recovery_point", "log_start", "high_watermark", "cleaned", "of_topic")
 _NOT_SIGNED = ("source", "kafka", "signature", "known")
@@ -125,7 +125,7 @@ class Memory:
             keep_aside(self.folder, self._aside)
 
     def end(self) -> None:
-        """Drop what an earlier attempt has left: all of it is in this run."""
+        """Remove the leftovers of an earlier attempt, as all of it is in this run."""
         discard(self._aside)
 
 
@@ -211,7 +211,7 @@ class Notes:
 
 
 def writer_of(stream: BinaryIO, schema: "pa.Schema") -> Any:
-    """Return what writes rows that are remembered; damage of them is noticed."""
+    """Return a writer for remembered rows; their corruption is noticed."""
     from pyarrow import parquet
 
     return parquet.ParquetWriter(
@@ -230,7 +230,7 @@ def _citing_rules() -> tuple[str, ...]:
 
 
 def _cites_metadata(batch: "pa.RecordBatch") -> "pa.BooleanArray":
-    """Return whether rows name the copy of the metadata, and its end: what they say holds for this run alone."""
+    """Return whether rows name the copy of the metadata, and its end, and so hold for this run alone."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -243,7 +243,7 @@ def _cites_metadata(batch: "pa.RecordBatch") -> "pa.BooleanArray":
 
 
 class Remembered(NamedTuple):
-    """What is remembered of a log dir: the rows, where the row of each signature is, the file if it is one."""
+    """The remembered rows of a log dir, the row of each signature, and the file, if it is one."""
 
     rows: Any
     at: Mapping[str, int]
@@ -259,7 +259,7 @@ class Remembered(NamedTuple):
 
 
 def kept_in(schema: "pa.Schema") -> str | None:
-    """Return the file with the rows of a log dir that is the same, empty after its first batch; None if it is not."""
+    """Return the file with the rows of an unchanged log dir, empty after its first batch; None if it changed."""
     kept = (schema.metadata or {}).get(_KEPT)
     return None if kept is None else path_of(kept)
 
@@ -273,7 +273,7 @@ def are_known(data: bytes) -> bool:
 
 
 def remembered(folder: str | None, log_dir: str) -> Remembered:
-    """Return what is remembered of a log dir; nothing of what cannot be read."""
+    """Return the remembered rows of a log dir, without unreadable ones."""
     import pyarrow as pa
 
     if folder is None:
@@ -306,7 +306,7 @@ def read_rows(path: str) -> "pa.Table | None":
 
 
 def with_known(items: Sequence[Item], known: Remembered) -> "pa.RecordBatch":
-    """Return items as a batch, with it what is remembered of those that are the same."""
+    """Return items as a batch, with the remembered rows of unchanged ones."""
     import pyarrow as pa
 
     from kcheck.arrow import to_bytes
@@ -320,7 +320,7 @@ def with_known(items: Sequence[Item], known: Remembered) -> "pa.RecordBatch":
 
 
 def known_of(items: "pa.RecordBatch") -> "pa.RecordBatch | None":
-    """Return the rows remembered for some of the items, whose field `known` is the row number."""
+    """Return the remembered rows of some of the items; their field `known` is the row number."""
     from kcheck.arrow import from_bytes
 
     data = (items.schema.metadata or {}).get(_KNOWN)

@@ -1,8 +1,8 @@
-"""What a run keeps of each broker next to its directories, so that a later one passes on the rows of its log dirs.
+"""Remembers each broker of a run, so that a later run reuses the rows of its log dirs.
 
-A broker is the same if nobody uses its log dirs, if their files have the same names, sizes and times, if all of their
-directories have the same signatures, and if the options are the same. Its rows are kept under its signature, in a file
-of their own. A broker of which something could not be read is looked at again.
+A broker is the same if its log dirs are not in use, and their files have the same names, sizes and times. All of their
+directories must have the same signatures, and the options must be the same. Its rows are kept under its signature, in a
+file of their own. A broker with unreadable files is looked at again.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _COLUMNS = (Column("table", "string", "The table."), Column("rows", "bytes", "A 
 
 
 def broker_signature(log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions) -> str | None:
-    """Return the signature of a broker, given what was seen of its partitions; None if it is not to be remembered."""
+    """Return the signature of a broker, given its seen partitions; None if it is not to be remembered."""
     if how.memory is None:
         return None
     digest = hashlib.sha256(how_text(str(how.depth), how.release, how.wanted).encode())
@@ -42,7 +42,7 @@ def broker_signature(log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]]
 
 
 def _top(log_dir: str) -> list[tuple[str, object, int, object]] | None:
-    """Return what is at the top of a log dir; None if a look at it depends on more than that."""
+    """Return the entries at the top of a log dir; None if a look at it depends on more."""
     if tree_of(log_dir).is_remote or locked_by(log_dir) is not None:
         return None
     try:
@@ -63,7 +63,7 @@ def _signatures(seen: Sequence[bytes]) -> list[str] | None:
 
 
 def remembered_broker(signature: str, how: ScanOptions) -> BrokerTables | None:
-    """Return the rows kept under a signature, and keep them in this run too; None if there are none."""
+    """Return the rows kept under a signature, and keep them in this run too; None without any."""
     assert how.memory is not None
     if how.since is None:
         return None

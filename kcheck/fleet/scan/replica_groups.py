@@ -1,4 +1,4 @@
-"""The replicas of a fleet put together by partition, in bounded memory: sorted runs on a disk, merged."""
+"""Groups the replicas of a fleet by partition, in bounded memory, by merging sorted runs on a disk."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _HELD_SIZE = 8 << 20
 """Bytes of replicas that are held until they are sorted and written as a run."""
 _HELD_COUNT = 64
-"""Batches that are held before they are joined: one of a few rows takes far more memory than these."""
+"""Number of batches in memory before they are joined, as small batches take much more memory."""
 _RUN_COUNT = 16
-"""Runs of a level that are merged into one of the next: so many of each level are read at once, at most."""
+"""Number of runs of a level that are merged into one of the next. At most so many of each are read at once."""
 _READ_COUNT = 2048
 """Rows of a sorted run that are read at a time."""
 _GROUP_COUNT = 8192
@@ -30,7 +30,7 @@ _SHARED = ("cluster", "topic", "broker", "log_dir")
 """Texts that are written once, not with each replica."""
 
 GroupKey = tuple[bool, str, str, int]
-"""Cluster, topic and partition in their order: what has no cluster comes first. Whole topics are of partition 0."""
+"""Cluster, topic and partition in their order. Rows without cluster come first. Complete topics use partition 0."""
 TopicKey = tuple[str | None, str]
 """Cluster and topic."""
 
@@ -246,7 +246,7 @@ def _narrowed(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 def _order(batch: "pa.RecordBatch") -> Numbers:
-    """Return how replicas are sorted; those that are alike in all of it stay in their order."""
+    """Return the order of sorted replicas; equal ones stay in their order."""
     keys = [_topics(batch), *(batch.column(name).to_numpy(zero_copy_only=False) for name in ("partition", "broker_id"))]
     keys = [key - key.min() for key in keys]
     widths = [int(key.max()) + 1 for key in keys]
@@ -265,7 +265,7 @@ def _topics(batch: "pa.RecordBatch") -> Numbers:
 
 
 def _ranks(texts: "pa.DictionaryArray") -> Numbers:
-    """Return the number of each text in their order, -1 where there is none."""
+    """Return the number of each text in their order; -1 for null."""
     from pyarrow import compute
 
     ranks = np.full(len(texts.dictionary) + 1, -1)
@@ -304,7 +304,7 @@ def _partitions(replicas: "pa.RecordBatch") -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _changes(values: Numbers) -> Flags:
-    """Return where a value is another one than that before it."""
+    """Return which values differ from the value before them."""
     changed = np.ones(len(values), bool)
     changed[1:] = values[1:] != values[:-1]
     return changed

@@ -38,12 +38,12 @@ OWN = (
     Column("in_isr", "bool", "Whether they have it in the ISR; null without such a partition."),
     Column("head_from", "int64", "Where its epochs begin, if somebody removed the first segments of its log."),
 )
-"""The columns of a replica next to those of its directory."""
+"""The columns of a replica next to the columns of its directory."""
 EPOCHS = (
     Column("cached_epochs", "json", "The entries of the cache."),
     Column("batch_epochs", "json", "The epochs of its batches."),
 )
-"""What the table `replicas` has next to OWN."""
+"""Further columns of the table `replicas` next to OWN."""
 _ENTRY = (Column("epoch", "int64", "An epoch."), Column("start_offset", "int64", "Its first offset."))
 LISTS: dict[str, tuple[Column, ...]] = {
     "cache": _ENTRY,
@@ -55,7 +55,7 @@ LISTS: dict[str, tuple[Column, ...]] = {
         Column("swap", "int64", "1 where a `.swap` holds them, which a start puts in place, else 0."),
     ),
 }
-"""Lists in it: epochs after a start, those of its file where they differ, those of its batches, its segments."""
+"""Lists in it (epochs after the next start, differing epochs of its file, epochs of its batches, its segments)."""
 _IN_CLUSTER = ("cluster_topic_id", "is_certain", "in_isr")
 VIEWED = (
     "broker", "broker_id", "log_dir", "dir", "topic_id", "log_start_offset", "high_watermark", "log_end_offset",
@@ -78,7 +78,7 @@ OF_TOPIC = "replicas_of_topic"
 def own_row(
     view: PartitionView | None, state: ReplicaState | None
 ) -> tuple[tuple[object, ...], tuple[Sequence[tuple[object, ...]], ...]]:
-    """Return the columns of OWN and EPOCHS, and the rows of LISTS; `state` is None for what no broker serves."""
+    """Return the columns of OWN and EPOCHS, and the rows of LISTS; `state` is None for an unserved replica."""
     if view is None or state is None:
         return (False, *(None,) * (len(OWN) + len(EPOCHS) - 1)), ((),) * len(LISTS)
     told_differs = _told_differs(view, state)
@@ -111,7 +111,7 @@ def own_row(
 
 
 def _in_cluster(view: PartitionView) -> tuple[str | None, bool | None, bool | None]:
-    """Return the columns of what the metadata of the cluster say."""
+    """Return the columns from the metadata of the cluster."""
     replica = view.in_cluster
     if replica is None:
         return None, None, None
@@ -121,7 +121,7 @@ def _in_cluster(view: PartitionView) -> tuple[str | None, bool | None, bool | No
 
 
 def is_swap(log: LogFile) -> bool:
-    """Return whether a segment is in a `.swap` that a start puts in place."""
+    """Return whether a segment is in a `.swap` that the broker puts in place."""
     return log.path.endswith(SWAP)
 
 
@@ -131,7 +131,7 @@ def runs_of(view: PartitionView) -> tuple[EpochRun, ...]:
 
 
 def lineage_of_runs(runs: Sequence[EpochRun], first: Offset, end: Offset | None) -> Lineage:
-    """Return what the batches of a log say that begins at segment `first`; a gap in one epoch does not end its run."""
+    """Return the epochs of a log's batches from segment `first`; a gap in one epoch does not end its range."""
     ranges: list[EpochRange] = []
     for run in (run for run in runs if run.last_offset >= first):
         epoch = run.epoch if run.epoch >= 0 else None
@@ -144,7 +144,7 @@ def lineage_of_runs(runs: Sequence[EpochRun], first: Offset, end: Offset | None)
 
 
 def are_joined(runs: Sequence[EpochRun], bases: Sequence[int]) -> bool:
-    """Whether each segment of a log begins where the batches before it end; then no batch has to be read again."""
+    """Return whether each segment of a log begins where the batches before it end. Then kcheck reads no batch again."""
     end, at = None, 0
     for base in bases:
         while at < len(runs) and runs[at].first_offset < base:
@@ -155,7 +155,7 @@ def are_joined(runs: Sequence[EpochRun], bases: Sequence[int]) -> bool:
 
 
 def _told_differs(view: PartitionView, state: ReplicaState) -> bool:
-    """Return whether the epochs of its file contradict those of the cache about its records."""
+    """Return whether the epochs of its file contradict the cache about its records."""
     file_epochs, start, end = view.leader_epochs, view.log_start_offset, view.log_end_offset
     if start is None or end is None or (state.log_start_offset, state.log_end_offset) != (start, end):
         return True
@@ -184,7 +184,7 @@ def replica_rows(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 def _problems(batch: "pa.RecordBatch") -> "pa.StringArray":
-    """Return why replicas cannot take part: no broker serves one of which the next start makes a stray."""
+    """Return why replicas cannot take part. A future stray is not served."""
     from pyarrow import compute
 
     problems, reasons = batch.column("problem"), batch.column("start_reason")

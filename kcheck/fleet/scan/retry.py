@@ -1,16 +1,17 @@
-"""Steps of a scan of a fleet that may fail: what fails together is tried apart, what fails alone is one finding."""
+"""Steps of a fleet scan that may fail. Failing groups are tried one by one; a single failure is one finding."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.arrow import from_bytes, to_bytes
+from kcheck.fleet.scan.broker_step import look_at_broker
 from kcheck.fleet.scan.cluster_metadata import ClusterCopies, ClusterFacts, ClusterKey
 from kcheck.fleet.scan.cluster_steps import clusters_of, informed, look_at_cluster, read_metadata
 from kcheck.fleet.scan.identify import Identified, ScanOptions
 from kcheck.fleet.scan.replicas import KEY
 from kcheck.fleet.scan.rows import findings_batch, items_batch, items_of
-from kcheck.fleet.scan.steps import compare_partitions, look_at_broker, scan_items
+from kcheck.fleet.scan.steps import compare_partitions, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.finding import Finding, Location
@@ -23,12 +24,12 @@ T = TypeVar("T")
 MEMORY_MAX = 4 << 30
 """A directory that needs more bytes than these becomes a finding."""
 _COPIES_AHEAD = 2
-"""Copies of metadata whose answers are held at once, more or less: they can be large."""
+"""Approximate number of metadata copies with answers in memory, as they can be large."""
 _FIRST = 1 << 60
-"""What others wait for is begun first."""
+"""Weight of steps that others wait for, so that they begin first."""
 
 TableRows = Iterator[tuple[str, "pa.RecordBatch"]]
-"""Names of tables, and rows of them; `directories` are those of what was found in them."""
+"""Names of tables, and their rows; `directories` are rows of scanned directories."""
 OfBroker = Sequence[tuple[Identified, Sequence[bytes]]]
 """The log dirs of a broker, and what was seen of the partitions of each."""
 
@@ -49,7 +50,7 @@ class Retry:
     def with_metadata(
         self, log_dirs: Sequence[Identified], write: "Callable[[str, pa.RecordBatch], None]"
     ) -> list[Identified]:
-        """Return the log dirs with what the metadata of their clusters mean for them; `write` gets rows of tables."""
+        """Return the log dirs with the facts of their clusters' metadata; `write` gets rows of tables."""
         copies: dict[str, str] = {}
         facts: dict[ClusterKey, ClusterFacts | None] = {}
         for (_, log_dir), copy in self.copies((None, log_dir) for log_dir in log_dirs if log_dir.holds_metadata):

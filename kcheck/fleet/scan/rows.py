@@ -1,4 +1,4 @@
-"""What a scan of a fleet passes on: partition directories to look at, and what was found in them, as Arrow batches."""
+"""The data of a fleet scan between steps (partition directories to look at, and their results), as Arrow batches."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class Item(NamedTuple):
-    """A partition directory to check: its broker, and what its log dir says about it.
+    """A partition directory to check, with its broker, and the facts about it from its log dir.
 
-    `refused` are the checkpoints that the broker's reader refuses: a JSON object of their names and its errors. `mode`
-    is who keeps the metadata of its broker. `kafka` is its release if that is not of the scan, `kafka_lowest` the other
-    end of its range. `source` and `of_topic` are of `fleet/scan/cluster_metadata.py`, `signature` and `known` of
-    `fleet/scan/remembered.py`.
+    `refused` is a JSON object of the checkpoints that the broker's reader refuses, with its errors. `mode` tells
+    whether KRaft or ZooKeeper keeps the metadata. `kafka` is its release if it differs from the scan, `kafka_lowest`
+    the other end of its range. `source` and `of_topic` come from `fleet/scan/cluster_metadata.py`, `signature` and
+    `known` from `fleet/scan/remembered.py`.
     """
 
     cluster: str | None
@@ -56,11 +56,11 @@ class Item(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """A directory that was looked at; `view` is None where that failed, `complete` is it if nothing was unreadable.
+    """A scanned directory; `view` is None if that failed, and `complete` is true if nothing was unreadable.
 
-    `state` is what is compared with the replicas on other brokers, None for what is not compared; `start` what the next
-    start makes of it, None for what it does not load; `log` what premises need of the log that it loads. `differs` is
-    the other end of a range of releases, if the prediction differs there.
+    `state` is for the comparison with replicas on other brokers; None without a comparison. `start` is its prediction;
+    None if the broker does not load it. `log` has the facts of a loaded log for premises. `differs` is the other end of
+    a range of releases, if the prediction differs there.
     """
 
     item: Item
@@ -92,10 +92,10 @@ ITEMS = (
     Column("signature", "string", "Equal if the directory is unchanged."),
     Column("known", "int64", "The row of what is remembered of it."),
 )
-"""The columns of items: paths are bytes, as the system has them."""
+"""The columns of items. Paths are bytes, as on the system."""
 
 LOG_DIR = b"log_dir"
-"""In the schema of remembered rows: the log dir of all of them."""
+"""Key in the schema of remembered rows, for the log dir of all of them."""
 _NAME = Column("name", "bytes", "The name of the directory.")
 _SEEN = Column("seen", "bool", "Whether there is more than findings.")
 _SIGNATURE = Column("signature", "string", "Equal if the directory is unchanged.")
@@ -117,7 +117,7 @@ _NESTED = {"leader_epochs": leader_epochs, "segments": segments}
 """The tables whose rows are nested in the row of their directory, like findings."""
 _LISTS = {
     **{f"of_{name}": table.OWN for name, table in _NESTED.items()},
-    "of_findings": findings.TABLE.columns,
+    "of_findings": findings.IN_DIRECTORY,
     **{f"of_{name}": columns for name, columns in LISTS.items()},
 }
 
@@ -146,7 +146,7 @@ def items_of(batch: "pa.RecordBatch") -> Iterator[Item]:
 
 
 def log_dir_of(items: bytes) -> str:
-    """Return the log dir of items, or of remembered rows, that are those of one part of it."""
+    """Return the log dir of items, or of remembered rows, that come from one part of it."""
     (batch,) = from_bytes(items)
     encoded = (batch.schema.metadata or {}).get(LOG_DIR)
     if encoded is not None:
@@ -155,7 +155,7 @@ def log_dir_of(items: bytes) -> str:
 
 
 def directory_row(scanned: Scanned) -> DirectoryRow:
-    """Return what was found in a directory as a row, its epochs, segments and findings in it."""
+    """Return the results of a directory as a row, with its epochs, segments and findings."""
     item, view, complete, item_findings, state, start, log, differs = scanned
     own = _ABSENT if view is None else partitions.row(view, complete=complete)
     named = view is not None and PARTITION_METADATA in view.files
@@ -165,7 +165,7 @@ def directory_row(scanned: Scanned) -> DirectoryRow:
         (*place, *own, *compared, *start_row(start, log, differs)),
         (
             *(() if view is None else tuple(table.rows(view)) for table in _NESTED.values()),
-            tuple(map(findings.row, item_findings)),
+            tuple(map(findings.run_row, item_findings)),
             *lists,
         ),
     )
@@ -212,11 +212,11 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
 
 def findings_batch(place: BrokerKey, rows_of: Iterable[Finding]) -> "pa.RecordBatch":
     """Return findings that belong to no row of a directory."""
-    return batch_of([(*place, *findings.row(finding)) for finding in rows_of], findings.TABLE.run_columns)
+    return batch_of([(*place, *findings.run_row(finding)) for finding in rows_of], findings.TABLE.run_columns)
 
 
 def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":
-    """Return what the rules of a log dir need of the directories in a batch, and their signatures."""
+    """Return the facts of the directories in a batch for rules of log dirs, and their signatures."""
     return batch.select([*_LIGHT, _SIGNATURE.name]).filter(batch.column("seen"))
 
 
@@ -229,7 +229,7 @@ _LIGHT = (
 
 
 class Light(NamedTuple):
-    """What the rules of a log dir and its start need of a directory."""
+    """The facts of a directory for the rules of a log dir and its next start."""
 
     view: PartitionView
     complete: bool

@@ -1,10 +1,10 @@
-"""The fleet scan on Apache Spark: the same steps as on one machine, run by executors.
+"""The fleet scan on Apache Spark, with the same steps as on one machine, run by executors.
 
 In: the roots and options of a scan. Out: the same tables as from one machine. No other package imports pyspark.
 
 - `submit`: Which spark-submit command runs a scan on a cluster?
 - `package`: How does kcheck come to the executors?
-- `session`: Which Spark runs the scan: spark-submit, this process, or Spark Connect?
+- `session`: Which Spark runs the scan (spark-submit, this process, or Spark Connect)?
 - `java`: Which Java runs Spark?
 - `engine`: Which step runs when, and which rows are exchanged between steps? This is the driver.
 - `executor_options`: Which options does every step get?

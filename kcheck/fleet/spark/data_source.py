@@ -1,8 +1,8 @@
-"""`spark.read.format("kcheck")`: the tables of a fleet scan as DataFrames, of log dirs or of runs that are there.
+"""`spark.read.format("kcheck")`, the tables of a fleet scan as DataFrames, from log dirs or existing runs.
 
-`register(spark)` makes the format known to a session. Options are `table` (findings without it), and those of the
-command: `depth`, `kafka`, `topic`, `time_limit`; `storage_options` are those of a URL, as a JSON object. `readStream`
-gives the rows of each new run below an `--output-dir` folder.
+`register(spark)` makes the format known to a session. Options are `table` (default: findings), and the command's
+`depth`, `kafka`, `topic`, `time_limit`. `storage_options` are for a URL, as a JSON object. `readStream` gives the rows
+of each new run below an `--output-dir` folder.
 """
 
 import json
@@ -53,7 +53,7 @@ _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 class _InputPart(NamedTuple):
-    """What one task reads: log dirs, a file of a run, or rows of the table that are known already."""
+    """The input of one task (log dirs, a file of a run, or known rows of the table)."""
 
     log_dirs: tuple[Identified, ...] = ()
     known: tuple[bytes, ...] = ()
@@ -65,7 +65,7 @@ class KcheckDataSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """Return what the format is called."""
+        """Return the name of the format."""
         return "kcheck"
 
     def schema(self) -> str:
@@ -73,12 +73,12 @@ class KcheckDataSource(DataSource):
         return ddl(run_tables()[table_of(self.options)].run_columns)
 
     def reader(self, schema: StructType) -> "KcheckReader":
-        """Return what reads the columns of the schema."""
+        """Return a reader for the columns of the schema."""
         options = source_options(self.options)
         return KcheckReader(options, _columns(options.table, schema))
 
     def streamReader(self, schema: StructType) -> "KcheckStreamReader":  # noqa: N802 - Spark's name
-        """Return what reads new runs."""
+        """Return a reader for new runs."""
         options = source_options(self.options)
         return KcheckStreamReader(options, _columns(options.table, schema))
 
@@ -111,7 +111,7 @@ class KcheckReader(_RunReader, DataSourceReader):
         return filters
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return what can be read side by side: brokers, log dirs where one is enough, files of a run."""
+        """Return the parts that can be read in parallel (brokers, log dirs where one is enough, files of a run)."""
         path = self._asked.path
         with mounted([path], dict(self._asked.storage)):
             if _holds_runs(path):
@@ -167,7 +167,7 @@ class KcheckReader(_RunReader, DataSourceReader):
 
 
 class KcheckStreamReader(_RunReader, DataSourceStreamReader):
-    """Reads each complete run below an `--output-dir` folder once: what is new when Spark asks is one micro-batch."""
+    """Reads each complete run below an `--output-dir` folder once. New runs become one micro-batch."""
 
     def initialOffset(self) -> dict[str, str]:  # noqa: N802 - Spark's name
         """Return the offset before every run."""
@@ -180,7 +180,7 @@ class KcheckStreamReader(_RunReader, DataSourceStreamReader):
         return {"runs": json.dumps(names)}
 
     def partitions(self, start: dict[str, str], end: dict[str, str]) -> Sequence[InputPartition]:
-        """Return the files of runs that have come; one that was removed meanwhile has none."""
+        """Return the files of new runs; a run that was removed meanwhile has no files."""
         new = {*json.loads(end["runs"])} - {*json.loads(start["runs"])}
         with mounted([self._asked.path], dict(self._asked.storage)):
             runs = sorted((run for run in self._runs() if run.name in new), key=lambda run: (run.ended or 0, run.name))

@@ -46,7 +46,7 @@ def elect_run(
     session: AbstractContextManager["SparkSession"],
     out: str | None = None,
 ) -> RunElection:
-    """Return what `kcheck.fleet.runs.elect.elect_run` returns; every host sees the run below the same path."""
+    """Return the result of `kcheck.fleet.runs.elect.elect_run`; every host sees the run below the same path."""
     _on_disk(path)
     run = open_run(path)
     known = prepared(run, cluster, question, is_planned=out is not None)
@@ -62,7 +62,7 @@ def elect_clusters(
     wanted: PartitionFilter,
     session: AbstractContextManager["SparkSession"],
 ) -> RunElections:
-    """Return what `kcheck.fleet.runs.elect_clusters.together` returns."""
+    """Return the result of `kcheck.fleet.runs.elect_clusters.together`."""
     _on_disk(run.path)
     with session as spark, in_a_line():
         return together(run, names, lambda name: _elected(spark, run, prepared(run, name, question), question, wanted))

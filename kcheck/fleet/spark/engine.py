@@ -67,7 +67,7 @@ T = TypeVar("T")
 _STAGING = "_staging"
 _SLICES_MAX = 20_000
 _OF_SLICE = 4000
-"""Directories in one task if little is read of each: starting a task costs as much as 200 of them."""
+"""Number of directories in one task if little of each is read. Starting a task costs as much as 200 of them."""
 _OF_SLICE_DEEP = 8
 _LOG_DIRS_OF_SLICE = 64
 _COPIES_OF_SLICE = 16
@@ -76,7 +76,7 @@ _SIDE_BY_SIDE = 4
 _OF_COMPARISON = 40_000
 """Directories whose replicas one task compares."""
 _OF_FILES = 256 << 20
-"""Bytes of staged rows whose tables one task writes: the largest table gets files of more than a quarter of it."""
+"""Bytes of staged rows for one writing task. Files of the largest table exceed a quarter of it."""
 _OF_FILE = 100 << 20
 """Bytes of the files that are joined into one."""
 _BLOCK_SIZE = 16 << 20
@@ -151,7 +151,7 @@ class _SparkEngine:
         self._held = held
 
     def look(self, inventoried: Inventory, broker_logs: FoundLogs) -> None:
-        """Look at all of it, and write every table but that of the run."""
+        """Look at everything, and write every table except the table of the run."""
         with self._progress.phase("cores"):
             cores = self._cores()
         place = findings_batch((None, None), (*inventoried.findings, *broker_logs.findings))
@@ -196,7 +196,7 @@ class _SparkEngine:
         return int(row[0]) + 1
 
     def _readable(self, logs: Sequence[FleetLog], cores: int) -> tuple[list[FleetLog], list[bytes]]:
-        """Return the logs with what they say of their brokers, and findings of those that cannot be read."""
+        """Return the logs with their facts about brokers, and findings of unreadable logs."""
         if not logs:
             return [], []
         slices = min(cores, len(logs))
@@ -223,7 +223,7 @@ class _SparkEngine:
         return [row["findings"] for row in answers if row["findings"] is not None]
 
     def _identified(self, log_dirs: Sequence[FleetLogDir], cores: int) -> tuple[list[Identified], list[bytes]]:
-        """Return the log dirs in the order of the rows, and findings of those that could not be identified."""
+        """Return the log dirs in the order of the rows, and findings of unidentified ones."""
         rows = [(at, stages.as_text(log_dir)) for at, log_dir in enumerate(log_dirs)]
         slices = min(cores, max(len(rows), 1))
         frame = dealt(self._frame(rows, NAMED), slices, f"at % {slices}")
@@ -236,7 +236,7 @@ class _SparkEngine:
     def _with_metadata(
         self, log_dirs: list[Identified], cores: int
     ) -> tuple[list[Identified], "list[DataFrame]", list[bytes]]:
-        """Return the log dirs with what the metadata of their clusters mean for them, rows of clusters, and findings.
+        """Return the log dirs with the facts of their clusters' metadata, rows of clusters, and findings.
 
         One task reads the newest copy of a cluster.
         """
@@ -273,7 +273,7 @@ class _SparkEngine:
         return listed, counts
 
     def _scanned(self, listed: "DataFrame", counts: Sequence[int], cores: int) -> "DataFrame":
-        """Return what was found in all parts, looked at in slices that are alike: each log dir counts for one more."""
+        """Return the results of all parts, in equal slices; each log dir counts as one more directory."""
         from pyspark.sql import functions
 
         *before, total = accumulate((1 + count for count in counts), initial=0)
@@ -387,7 +387,7 @@ def _slices(log_dirs: int, cores: int) -> int:
 
 
 def _side_by_side(*calls: Callable[[], T]) -> list[T]:
-    """Run jobs that do not wait for each other; where one fails, those that have not begun never do."""
+    """Run independent jobs in parallel; after a failure the remaining jobs never begin."""
     pool = ThreadPoolExecutor(_SIDE_BY_SIDE)
     try:
         return [future.result() for future in [pool.submit(call) for call in calls]]

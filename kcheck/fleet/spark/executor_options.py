@@ -8,18 +8,18 @@ from kcheck.fleet.scan.local_engine import THREADS
 
 
 class TableTarget(NamedTuple):
-    """Where tasks write files of tables: below `folder`; `about` goes into each file."""
+    """The target of a task's table files, below `folder`; `about` goes into each file."""
 
     folder: str
     about: Mapping[str, str]
 
 
 class ExecutorOptions(NamedTuple):
-    """Options of a scan of directories. One that takes more than `seconds` becomes a finding.
+    """Options of a scan of directories. A directory that takes more than `seconds` becomes a finding.
 
-    `urls` are the stores that log dirs are in, of which so many `requests` are made at once; `options` are those of
-    every file system. `shared` is a folder in that of the run, where Spark writes below it: an executor that does not
-    see it would write for itself alone. Files of tables go to the `target`; who writes none has none.
+    `urls` are the stores of log dirs, with at most `requests` parallel requests. `options` are for every file system.
+    `shared` is a folder in the folder of the run, if Spark writes below it. An executor that does not see it would
+    write for itself alone. Files of tables go to the `target`; it is empty for a task without files.
     """
 
     how: ScanOptions

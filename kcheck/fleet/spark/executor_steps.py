@@ -1,4 +1,4 @@
-"""What executors run: the steps of a scan of a fleet, as functions from Arrow batches to Arrow batches."""
+"""The steps of a fleet scan on executors, as functions from Arrow batches to Arrow batches."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 _OF_SEGMENTS = ("replica_difference", "batch_records", "columnar_segment")
 _DEEP = ("kcheck.survey.segment_scan", *(f"kcheck.segments.{name}" for name in _OF_SEGMENTS), "cramjam")
-"""What looks into segments."""
+"""The modules that look into segments."""
 
 
 def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ def stores_of(log_dirs: Iterable[FleetLogDir | Identified]) -> tuple[str, ...]:
 
 
 def for_every_host(inventoried: Inventory) -> Inventory:
-    """Return log dirs by paths that mean the same on each host; those that are here have to be seen there."""
+    """Return log dirs by paths for each host; existing ones must exist there too."""
     paths = [absolute(log_dir.path) for log_dir in inventoried.log_dirs]
     log_dirs = zip(inventoried.log_dirs, paths, strict=True)
     return inventoried._replace(
@@ -80,7 +80,7 @@ def as_text(value: FleetLogDir | Identified | ClusterCopies) -> str:
 
 
 def identified(text: str) -> Identified:
-    """Return what `as_text` wrote."""
+    """Return the log dir that `as_text` wrote."""
     log_dir = Identified(*json.loads(text))
     return log_dir._replace(
         group=tuple(log_dir.group),  # type: ignore[arg-type]  # JSON has lists
@@ -93,7 +93,7 @@ def identified(text: str) -> Identified:
 def identified_of(
     log_dirs: Iterable[FleetLogDir], options: ExecutorOptions
 ) -> Iterator[tuple[FleetLogDir, Identified | Finding]]:
-    """Yield the broker of each log dir, or a finding if it is unknown, in the order of the log dirs."""
+    """Yield the broker of each log dir, in their order, or a finding if it is unknown."""
     log_dirs = [*log_dirs]
     with Mounts() as mounts, workers_of(options) as workers:
         for log_dir in log_dirs:
@@ -108,7 +108,7 @@ def identified_of(
 def informed_of(
     log_dirs: Sequence[Identified], options: ExecutorOptions
 ) -> "tuple[list[Identified], list[tuple[str, pa.RecordBatch]]]":
-    """Return log dirs with what the metadata of their clusters mean for them, and rows of tables."""
+    """Return log dirs with the facts of their clusters' metadata, and rows of tables."""
     rows: list[tuple[str, pa.RecordBatch]] = []
     log_dirs, how = with_releases(log_dirs, options.how)
     with workers_of(options) as workers:
@@ -220,7 +220,7 @@ def scan_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 
 def look_at_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield rows of tables for each broker; what was listed and seen of one comes in the order of its keys."""
+    """Yield rows of tables for each broker. Its listed and seen rows come in the order of its keys."""
     with Mounts() as mounts, workers_of(options) as workers:
         retry = Retry(workers, options.how)
 
@@ -259,7 +259,7 @@ def compare_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 
 
 class Mounts:
-    """The log dirs that a task reads: this host sees each of them, also when the task ends."""
+    """The log dirs that a task reads. This host sees each of them, also when the task ends."""
 
     def __init__(self) -> None:
         self._paths: dict[str, bool] = {}
@@ -286,7 +286,7 @@ def require(path: str, *, is_there: bool) -> None:
 
 
 def _seen_here(batches: "Batches", mounts: Mounts) -> Iterator[tuple[dict[str, Any], Identified]]:
-    """Yield rows with their log dirs, which this host sees if that of the driver does."""
+    """Yield rows with their log dirs; this host must see the log dirs that the driver sees."""
     return ((row, _seen(row, mounts)) for row in rows_of(batches))
 
 
@@ -331,10 +331,10 @@ def _ahead(options: ExecutorOptions) -> int:
 
 @contextmanager
 def workers_of(options: ExecutorOptions) -> Iterator[Workers | Threads]:
-    """Give what runs the steps inside of one task: a process that may end, or threads that wait for a store.
+    """Give the workers for steps inside of one task (a process that may end, or threads for a store).
 
-    The process is forked for each task. It has what was imported before: this process stays for the next task.
-    KcheckError where what it writes would stay on this host.
+    The process is forked for each task. This process stays for the next task, so the fork has its imported modules.
+    KcheckError if its output would stay on this host.
     """
     if options.shared is not None and not tree_of(options.shared).is_directory(options.shared):
         raise KcheckError(

@@ -1,4 +1,4 @@
-"""Data frames of a scan: how their rows are dealt to tasks, joined, and chosen."""
+"""Data frames of a scan, with functions to deal their rows to tasks, and to join and choose them."""
 
 from collections.abc import Sequence
 from operator import itemgetter
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def dealt(frame: "DataFrame", slices: int, number: str) -> "DataFrame":
-    """Return rows in a fixed number of slices: a task that runs again gets the same rows."""
+    """Return rows in a fixed number of slices, so that a repeated task gets the same rows."""
     from pyspark.sql import functions
 
     return frame.repartitionById(slices, functions.expr(f"cast({number} as int)"))
 
 
 def in_order(frame: "DataFrame") -> list[dict[str, Any]]:
-    """Return the rows of a frame, which are few, by the number `at` of what was asked."""
+    """Return the few rows of a frame, by the number `at` of the question."""
     return sorted(frame.toArrow().to_pylist(), key=itemgetter("at"))
 
 
@@ -36,7 +36,7 @@ def with_topics(replicas: "DataFrame", scanned: "DataFrame") -> "DataFrame":
 
 
 def keys_of(scanned: "DataFrame") -> "DataFrame":
-    """Return the keys and brokers of the replicas, for which Spark reads nothing else of what was staged."""
+    """Return the keys and brokers of the replicas. Spark reads no other staged columns for them."""
     from pyspark.sql import functions
 
     names = (*KEY, "broker_id")
@@ -46,6 +46,6 @@ def keys_of(scanned: "DataFrame") -> "DataFrame":
 
 
 def tables_of(frame: "DataFrame", names: Sequence[str]) -> "DataFrame":
-    """Return the key and the tables of what was left, where there is anything of a table."""
+    """Return the keys and tables of the staged rows that have any table."""
     own = [name for name in names if name in frame.columns]
     return frame.where(" or ".join(f"{name} is not null" for name in own)).select(*KEY_NAMES, *own)

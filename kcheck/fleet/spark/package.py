@@ -11,17 +11,17 @@ import kcheck
 from kcheck.errors import UsageError
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The earliest time in a zip: the same files make the same zip."""
+"""The earliest time in a zip, so that the same files make the same zip."""
 
 
 def cache(environment: Mapping[str, str]) -> str:
-    """Return the folder of what kcheck makes for Spark: below XDG_CACHE_HOME, or the cache of the user."""
+    """Return the folder of kcheck's files for Spark, below XDG_CACHE_HOME, or the cache of the user."""
     around = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(around, "kcheck", "spark")
 
 
 def package(folder: str) -> str:
-    """Write kcheck as a zip into a folder and return its path; one that is there already has the same content."""
+    """Write kcheck as a zip into a folder and return its path; an existing zip has the same content."""
     if not os.path.isdir(home()):
         return home()  # it runs from a zip already
     sink = io.BytesIO()
@@ -53,7 +53,7 @@ def python() -> str:
 
 
 def home() -> str:
-    """Return where Python finds kcheck: a directory, or a zip."""
+    """Return the path of kcheck for Python, which is a directory or a zip."""
     return os.path.dirname(os.path.abspath(next(iter(kcheck.__path__))))
 
 

@@ -1,6 +1,6 @@
-"""What a query asks of a few columns, so that nothing else is read.
+"""The values of a few columns that a query wants, so that other rows are not read.
 
-Spark applies every filter again: what is pushed down only has to let through whatever might match.
+Spark applies every filter again. Pushing down only has to let every possible match through.
 """
 
 import re
@@ -20,13 +20,13 @@ _TOPIC = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 class Pushed(NamedTuple):
-    """The values that a query asks for, by column: all of them, if it does not ask for a column."""
+    """The wanted values of a query, by column; a missing column means all values."""
 
     values: Mapping[str, frozenset[Any]] = {}
 
     @classmethod
     def of(cls, filters: Iterable[Filter]) -> Self:
-        """Return what filters ask for; what they compare in another way is not pushed down."""
+        """Return the values that filters want; other comparisons are not pushed down."""
         values: dict[str, frozenset[Any]] = {}
         for name, wanted in filter(None, map(_wanted, filters)):
             values[name] = values.get(name, wanted) & wanted
@@ -40,7 +40,7 @@ class Pushed(NamedTuple):
                 yield log_dir
 
     def of_partitions(self, wanted: PartitionFilter) -> PartitionFilter:
-        """Return the partitions whose rows can match, among those that are wanted."""
+        """Return the partitions whose rows can match, among the wanted ones."""
         topics, partitions = self.values.get("topic"), self.values.get("partition")
         if wanted != PartitionFilter() or topics == frozenset() or partitions == frozenset():
             return wanted
@@ -55,7 +55,7 @@ class Pushed(NamedTuple):
 
 
 def _wanted(condition: Filter) -> tuple[str, frozenset[Any]] | None:
-    """Return a column and the values that a filter asks of it; None if it is not one that can be pushed down."""
+    """Return the column and the values of a filter; None if it cannot be pushed down."""
     if not isinstance(condition, EqualTo | EqualNullSafe | In) or condition.attribute[0] not in COLUMNS:
         return None
     values = condition.value if isinstance(condition, In) else (condition.value,)

@@ -1,4 +1,4 @@
-"""The Spark that runs a scan: that of spark-submit, one of this process, or a Spark Connect server."""
+"""The Spark that runs a scan, from spark-submit, this process, or a Spark Connect server."""
 
 import logging
 import os
@@ -35,7 +35,7 @@ NEEDS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "512",  # for a release that does not know the former here
     "spark.sql.parquet.columnarReaderBatchSize": "64",  # the same
 }
-"""What the tables, and rows of this size, ask for."""
+"""Settings for the tables, and for rows of this size."""
 
 
 def spark_version() -> str:
@@ -54,9 +54,9 @@ def spark_version() -> str:
 
 @contextmanager
 def session(master: str | None) -> "Iterator[SparkSession]":
-    """Give a session; one that was started here is stopped at the end.
+    """Give a session; a session that was started here is stopped at the end.
 
-    `master` is that of Spark, `sc://...` for Spark Connect; None is what spark-submit or spark-defaults.conf says, else
+    `master` is Spark's, `sc://...` for Spark Connect. None means spark-submit's or spark-defaults.conf's, or else
     local[*].
     """
     version = spark_version()
@@ -108,7 +108,7 @@ def _silence(spark: "SparkSession") -> None:
 
 
 def prepare(spark: "SparkSession") -> None:
-    """Set what a scan needs, and hand kcheck to the executors, unless they find that of this machine."""
+    """Set the settings of a scan, and ship kcheck to the executors, unless they find it on this machine."""
     from pyspark.sql.utils import is_remote
 
     conf = None if is_remote() else spark.sparkContext.getConf()
@@ -120,9 +120,9 @@ def prepare(spark: "SparkSession") -> None:
 
 
 def wishes(master: str) -> Mapping[str, str]:
-    """Return what is set unless the user has set it, before Spark starts.
+    """Return the settings before Spark starts, unless the user sets them.
 
-    A socket has a path of at most 108 bytes: the directory that YARN gives a task is longer.
+    A socket has a path of at most 108 bytes, and the directory of a YARN task is longer.
     """
     sockets = {} if master == "yarn" else _SOCKETS
     return {**sockets, **_WITHOUT_CLUSTER} if _is_one_process(master) else sockets
@@ -139,7 +139,7 @@ def ship(spark: "SparkSession") -> None:
 
 
 def _remote(server: str) -> "SparkSession":
-    """Return a session of a Spark Connect server; one that does not answer is asked again for a minute, not for ten."""
+    """Return a session of a Spark Connect server; without an answer it retries for a minute, not for ten."""
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
@@ -169,7 +169,7 @@ def _classic(master: str | None, version: str) -> "SparkSession":
 
 @contextmanager
 def _environment(master: str | None, version: str) -> Iterator[None]:
-    """Let Spark start with a Java that it can use, and with this Python where its tasks run on this machine."""
+    """Let Spark start with a usable Java, and with this Python if its tasks run on this machine."""
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started it already
         yield
         return

@@ -17,7 +17,7 @@ _KNOWN = ("depth", "kafka", "path", "storage_options", "table", "time_limit", "t
 
 
 class SourceOptions(NamedTuple):
-    """What is to be read, and how."""
+    """The wanted data, and the options to read it."""
 
     path: str
     table: str

@@ -1,4 +1,4 @@
-"""The command that has spark-submit run a scan: kcheck packed for the executors, and the program that starts it."""
+"""The spark-submit command for a scan, with kcheck packed for the executors, and the starting program."""
 
 import os
 import shutil
@@ -16,16 +16,16 @@ _LAUNCHER = ("kcheck", "cli", "launcher", "kcheck_fleet.py")
 
 
 class Submission(NamedTuple):
-    """A command, and what it needs in its environment next to that of kcheck."""
+    """A command, and its additional environment variables."""
 
     command: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
 
 
 def submission(scan: Sequence[str], options: Sequence[str], environment: Mapping[str, str]) -> Submission:
-    """Return what runs `kcheck fleet scan` with these arguments, given options of spark-submit.
+    """Return the command that runs `kcheck fleet scan` with these arguments, given options of spark-submit.
 
-    UsageError: there is no spark-submit, or no Java for it.
+    UsageError without spark-submit, or without a Java for it.
     """
     program, added = _program(environment)
     command = [program, *_default_options(options, environment), *options]
@@ -43,7 +43,7 @@ def run(wanted: Submission) -> NoReturn:
 def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the spark-submit of SPARK_HOME, of the PATH or of pyspark; for the last one SPARK_HOME and the Java, too.
 
-    Without SPARK_HOME that of pyspark asks PYSPARK_PYTHON for it, an environment that may have no pyspark.
+    Without SPARK_HOME pyspark's spark-submit asks PYSPARK_PYTHON for it, an environment that may have no pyspark.
     """
     spark_home = environment.get("SPARK_HOME")
     if spark_home:

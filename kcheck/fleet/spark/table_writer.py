@@ -1,4 +1,4 @@
-"""What executors run last: functions from the rows of tables, and from many files, to the files of a run."""
+"""The last functions of executors, from the rows of tables, and from many files, to the files of a run."""
 
 import json
 from collections import Counter
@@ -30,11 +30,11 @@ WRITTEN = (
     Column("severity", "string", "What it is there."),
     Column("count", "int64", "How many such findings there were."),
 )
-"""What was written: a row for each file, and one for each kind of finding."""
+"""The written output, with a row for each file, and one for each kind of finding."""
 
 
 class TaskTables:
-    """The files of tables that one attempt of a task writes into a folder of its own, or into `part` of it."""
+    """The files of tables of one attempt of a task, in a folder of its own, or in its `part`."""
 
     def __init__(self, target: TableTarget, part: int | None = None) -> None:
         own = own_folder(target.folder)
@@ -43,7 +43,7 @@ class TaskTables:
         self._tables: dict[str, TableOutput] = {}
 
     def write(self, name: str, rows: "pa.RecordBatch") -> None:
-        """Write rows of a table, below those that came before."""
+        """Write rows of a table, below the earlier rows."""
         if rows.num_rows:
             if name not in self._tables:
                 self._tables[name] = TableOutput(self._folder, run_tables()[name], self._about)
@@ -55,9 +55,9 @@ class TaskTables:
 
 
 def write_all(batches: "Batches", options: ExecutorOptions, shown: frozenset[tuple[str, str]]) -> "Batches":
-    """Write the tables whose rows come in; yield what files there are, and how many findings of each kind came.
+    """Write the tables of the incoming rows; yield the files, and the number of findings of each kind.
 
-    Of the findings those that are `shown` are written.
+    Only findings that are `shown` are written.
     """
     with mounted([options.target.folder], dict(options.options)):
         tables = TaskTables(options.target)
@@ -72,7 +72,7 @@ def write_all(batches: "Batches", options: ExecutorOptions, shown: frozenset[tup
 
 
 def in_groups(parts: Iterable[WrittenFile], size: int) -> Iterator[list[WrittenFile]]:
-    """Yield groups of files: each ends with the file that brings it to `size` bytes, the last one where files end."""
+    """Yield groups of files. A group ends once it has `size` bytes, and after the last file."""
     group: list[WrittenFile] = []
     held = 0
     for part in parts:
@@ -86,7 +86,7 @@ def in_groups(parts: Iterable[WrittenFile], size: int) -> Iterator[list[WrittenF
 
 
 def join_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Write the rows of the files of each row, which are of one table, into as few as there should be; yield these."""
+    """Write the files in each row, which belong to one table, into as few files as possible; yield these."""
     with mounted([options.target.folder], dict(options.options)):
         for row in rows_of(batches):
             name, *parts = json.loads(row["text"])
@@ -101,7 +101,7 @@ def join_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
 def _counted(
     batch: "pa.RecordBatch", kinds: "Counter[tuple[str, str]]", shown: frozenset[tuple[str, str]]
 ) -> "pa.RecordBatch":
-    """Count findings by rule and severity, and return those that are shown."""
+    """Count findings by rule and severity, and return the shown ones."""
     import pyarrow as pa
 
     pairs = [*zip(batch.column("id").to_pylist(), batch.column("severity").to_pylist(), strict=True)]

@@ -1,9 +1,9 @@
-"""Rows as they cross Spark.
+"""Rows on their way through Spark.
 
-Every row has a key, its place in the tables of the run: the numbers of its broker and log dir, of the part of the log
-dir, of the piece of that part. The row also holds what a step found in that piece: for each table a column with a list
-of its rows, so that Spark reads from the staged rows only the columns that a step asks for. Items and `light`, which
-one step makes and the next one reads completely, stay Arrow as bytes.
+Every row has a key, its place in the tables of the run. The key has four numbers, of its broker, log dir, part of the
+log dir, and piece of that part. The row also has the results of a step for that piece. Each table has a column with a
+list of its rows, so that Spark reads only necessary columns. Items and `light` stay Arrow as bytes. One step makes them
+and the next one reads them completely.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RowLists(NamedTuple):
-    """A column with lists of rows: of a table, or of `replica_rows` in `compared`."""
+    """A column with lists of rows, of a table, or of `replica_rows` in `compared`."""
 
     name: str
 
@@ -44,7 +44,7 @@ KEY = tuple(
 )
 KEY_NAMES = tuple(column.name for column in KEY)
 BEHIND = 1 << 40
-"""Sorts the rows of a broker after those of its log dirs, and rows of several brokers last."""
+"""Sorts the rows of a broker after the rows of its log dirs, and rows of several brokers last."""
 _FINDINGS = Column("findings", "bytes", "Rows of findings.")
 _TEXT = Column("text", "string", "A log dir as JSON; None where its row is not the first one.")
 
@@ -75,7 +75,7 @@ LISTED: StagedColumns = (
 )
 """The parts of log dirs, after a first row that has no part and describes the log dir."""
 WRITTEN_AT_ONCE = tuple(name for name, table in run_tables().items() if table.steps == (ScanStep.DIRECTORY,))
-"""Tables with rows of directories alone: the task that looks at these writes them, and no later step sorts them."""
+"""Tables with rows of directories alone. The task of a directory writes them, and no later step sorts them."""
 
 SCANNED: StagedColumns = (
     *KEY,
@@ -122,7 +122,7 @@ def _size(value: Any) -> int:
 
 
 def rows_batch(rows: Sequence[tuple[Any, ...]], columns: StagedColumns) -> "pa.RecordBatch":
-    """Return rows, with what `of_tables` gave, as a batch."""
+    """Return rows, with the result of `of_tables`, as a batch."""
     import pyarrow as pa
 
     schema = _schema(columns)
@@ -144,9 +144,9 @@ def _lists(tables: "Sequence[pa.RecordBatch | None]", kind: "pa.ListType") -> "p
 
 
 def rows_in(column: "pa.ListArray", name: str) -> "pa.RecordBatch":
-    """Return the rows in a column of RowLists, those of each list after those of the one before.
+    """Return the rows in a column of RowLists, list after list.
 
-    They are copies: a few rows of one table would hold all that came in the same batch.
+    They are copies, because a few rows of one table would keep the complete incoming batch in memory.
     """
     import pyarrow as pa
 
@@ -200,12 +200,12 @@ def rows_of(batches: "Batches") -> Iterator[dict[str, Any]]:
 
 
 def task_number() -> int:
-    """Return the number of the task among those of its step."""
+    """Return the number of the task within its step."""
     return _context().partitionId()
 
 
 def own_folder(folder: str) -> str:
-    """Return a folder for this attempt of this task alone: only the files of a successful one are reported."""
+    """Return a folder for this attempt of this task. Only the files of a successful attempt are reported."""
     return join(folder, f"{task_number()}-{_context().taskAttemptId()}")
 
 

@@ -1,4 +1,4 @@
-"""The page of `elect`: the verdict, the ways to go on, and the logs of the worst partitions side by side."""
+"""The page of `elect`, with the verdict, the courses, and the logs of the worst partitions side by side."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -64,7 +64,7 @@ def page(report: Report) -> Iterator[Html]:
 
 
 def _one_cluster(answer: object) -> Election:
-    """Return the election of a cluster; UsageError for those of several."""
+    """Return the election of a cluster; UsageError for several clusters."""
     if isinstance(answer, ClusterElection):
         return answer
     from kcheck.fleet.runs.elect import RunElection  # only for a run

@@ -1,4 +1,4 @@
-"""The head and the foot of a page: nothing but its own style and script may be loaded or run."""
+"""The head and the foot of a page. It may load or run only its own style and script."""
 
 import base64
 import hashlib
@@ -24,7 +24,7 @@ def head(title: Html, style: str, script: str) -> Html:
 
 
 def foot(source: Html, script: str) -> Html:
-    """Return the page from the end of its main part on; `source` is what it was written from."""
+    """Return the end of the page after its main part; `source` names its input."""
     return (
         f"</main>\n<footer><p>Written by kcheck {text(__version__)}{source}."
         f" This page loads nothing from the network.</p></footer>\n<script>{script}</script>\n</body></html>\n"

@@ -1,4 +1,4 @@
-"""The page of a history: one step at a time with the keyboard; all of them on paper and without JavaScript."""
+"""The page of a history, with one step at a time by keyboard. On paper and without JavaScript it shows all."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The page of `fleet report`: one self-contained file, what to do first, readable without JavaScript."""
+"""The page of `fleet report`, one self-contained file with the first steps, readable without JavaScript."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
@@ -208,7 +208,7 @@ def _rule(row: Row, about: Row | None) -> Html:
 
 
 def _findings(rows: Sequence[Row], count: int, path: str, losing: Container[object]) -> Html:
-    """Return the worst findings; effect and advice are open for what is fatal, or about a directory that loses."""
+    """Return the worst findings; effect and advice are open for fatal ones, and for directories with losses."""
 
     def what(row: Row) -> Html:
         place = row["cluster"], row["broker"], row["log_dir"], row["dir"]

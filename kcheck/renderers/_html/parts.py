@@ -37,7 +37,7 @@ def severity(value: object) -> Html:
 
 
 class HtmlColumn(NamedTuple):
-    """A column of a table: its title, its cell, its sort key (default: the text), and whether it is a number."""
+    """A column of a table, with its title, cell, and sort key (the text by default)."""
 
     title: str
     cell: Callable[[Row], Html]
@@ -87,7 +87,7 @@ def command() -> HtmlColumn:
 
 
 def command_of(row: Row) -> Html:
-    """Return the command of a row, folded: its verb is the first that is seen."""
+    """Return the command of a row, folded, with its verb visible."""
     shown = text(row["command"])
     verb = " ".join(shown.split(" ", 2)[:2])
     return f'<details class="look"><summary>{verb}</summary><code>{shown}</code></details>'
@@ -165,7 +165,7 @@ def _bar(bar: Bar, longest: int) -> Html:
 
 
 def prose(page: str) -> Html:
-    """Return the page of a rule as markup: paragraphs, lists and `code`."""
+    """Return the page of a rule as markup (paragraphs, lists and `code`)."""
     parts = []
     for paragraph in page.split("\n\n"):
         first, *items = [" ".join(item.split()) for item in f"\n{paragraph}".split("\n- ")]

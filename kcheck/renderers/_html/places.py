@@ -89,7 +89,7 @@ def brokers(rows: Sequence[Row], path: str) -> Html:
 
 
 def _two_tables(name: str, word: str, columns: Sequence[HtmlColumn], rows: Sequence[Row]) -> Html:
-    """Return what needs attention, then the rest, folded."""
+    """Return the rows that need attention, then the rest, folded."""
     loud = [row for row in rows if row["risk"] not in _QUIET]
     quiet = rows[len(loud) :]
     shown = loud[:ROW_COUNT]

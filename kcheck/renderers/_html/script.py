@@ -1,4 +1,4 @@
-"""The JavaScript of the page: search, sort, open the page of a rule. It makes no network requests."""
+"""The JavaScript of the page (search, sort, open the page of a rule). It makes no network requests."""
 
 SCRIPT = """
 "use strict";

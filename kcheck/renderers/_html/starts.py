@@ -1,4 +1,4 @@
-"""The section of the page on records that are lost at the next start."""
+"""The section of the page on records that the next start loses."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The CSS of the page: wide screens, phones, print, light and dark."""
+"""The CSS of the page, for wide screens, phones and print, light and dark."""
 
 STYLE = """
 :root {

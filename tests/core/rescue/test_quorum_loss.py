@@ -164,3 +164,28 @@ def test_a_log_proves_that_its_leaders_were_known_to_a_majority(
 ) -> None:
     """Each wrote after the record that it begins with was committed, except for the last one perhaps."""
     assert committed_end(marks(*log)) == expected
+
+
+def test_a_controller_with_another_log_dir_has_no_vote() -> None:
+    """The log names the log dir of a voter; one that was formatted again is another one (VoterSet.isVoter)."""
+    other = node(102, copy(102, dynamic=True), directory_id="another-directory-idA")
+    loss = left(node(101, copy(101, dynamic=True)), other, dead=(103,))
+    assert (loss.lost, loss.has_majority, [one.node_id for one in loss.strangers]) == ((102, 103), False, [102])
+    assert not loss.has_all_committed
+    unknown = other._replace(directory_id=None)
+    assert left(node(101, copy(101, dynamic=True)), unknown, dead=(103,)).has_majority
+    static = left(node(101, copy(101)), other._replace(copy=copy(102)), dead=(103,))
+    assert (static.has_majority, static.strangers) == (True, ())
+
+
+def test_a_node_with_two_logs_has_one_vote() -> None:
+    loss = left(node(101, copy(101, 40)), node(101, copy(101)), dead=(102, 103))
+    assert ([one.age for one in loss.survivors], loss.has_majority) == ([(3, 50)], False)
+
+
+def test_older_controllers_that_could_elect_one_of_themselves() -> None:
+    """Unless a later leader, or a broker, proves that the records were committed."""
+    loss = left(node(101, copy(101, 40)), node(102, copy(102, 40)), node(103, copy(103)), dead=())
+    assert (loss.older, loss.behind, loss.proven_to(40).behind) == ((101, 102), (), ())
+    assert (loss.proven_to(41).behind, loss.proven_to(41).committed_to) == ((101, 102), 41)
+    assert left(node(101, copy(101, 40)), node(102, copy(102)), node(103, copy(103)), dead=()).older == ()

@@ -160,3 +160,11 @@ def test_the_template_gives_the_same_plan() -> None:
     assert topic(again).partitions == topic(plan).partitions
     assert topic(again).configs == topic(plan).configs
     assert (topic(again).assumed, again.next_producer_id) == ((), plan.next_producer_id)
+
+
+def test_topics_of_brokers_keep_the_settings_that_brokers_give_them() -> None:
+    """State of share groups and of remote storage has no retention, and the plan does not ask for one later."""
+    names = ("__share_group_state", "__remote_log_metadata")
+    plan = rebuild(disks({(name, 0): partition() for name in names}), wanted())
+    assert [topic(plan, name).configs["retention.ms"] for name in names] == ["-1", "-1"]
+    assert [topic(plan, name).assumed for name in names] == [("partitions", "replicas")] * 2

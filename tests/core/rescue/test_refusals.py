@@ -133,3 +133,22 @@ def test_a_new_controller_is_formatted_first() -> None:
     loss = left(node(201, cluster_id=None), *brokers(), dead=(101, 102, 103))
     assert of_way(loss)[0] == [("no-cluster-id", False)]
     assert of_way(loss, way=Way.STATIC)[0] == [("no-cluster-id", False), ("way", False)]
+
+
+def test_the_controllers_start_in_the_order_in_which_nothing_is_lost() -> None:
+    """Two older ones would elect one of themselves."""
+    loss = left(node(101, copy(101, 40)), node(102, copy(102, 40)), node(103, copy(103)), *brokers(), dead=())
+    (refusal,) = refusals_of_quorum(loss)
+    assert refusal.name == "majority"
+    assert refusal.bring.startswith("Start 103 first, with 101, and the others once a controller leads.")
+
+
+def test_a_controller_that_was_formatted_again_is_asked_for_its_directory_id() -> None:
+    other = node(102, copy(102, dynamic=True), directory_id="another")
+    loss = left(node(101, copy(101, dynamic=True)), other, *brokers(dynamic=True), dead=(103,))
+    (refusal,) = refusals_of_quorum(loss)
+    assert (refusal.name, refusal.forced) == ("directory-id", True)
+    assert "write directory.id=directory-of-0000102A into meta.properties" in refusal.bring
+    enough = left(*(node(number, copy(number, dynamic=True)) for number in (101, 103)), other, *brokers(dynamic=True))
+    assert [row.name for row in refusals_of_quorum(enough._replace(nodes=tuple(
+        one._replace(dead=False) for one in enough.nodes)))] == ["majority"]  # fmt: skip

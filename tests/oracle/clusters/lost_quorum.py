@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -50,8 +50,19 @@ Topics = dict[str, tuple[str, dict[int, tuple[tuple[int, ...], frozenset[int]]]]
 class Nodes:
     """Controllers 101 to 103 and brokers 1 and 2, as processes in a folder; leaving the block kills them."""
 
-    def __init__(self, version: str, folder: Path, *, dynamic: bool, places: dict[int, int], cluster_id: str) -> None:
+    def __init__(
+        self,
+        version: str,
+        folder: Path,
+        *,
+        dynamic: bool,
+        places: dict[int, int],
+        cluster_id: str,
+        disks: int = 1,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
         self.version, self.dir, self.dynamic = version, folder, dynamic
+        self.disks, self.settings = disks, settings or {}
         self.places, self.cluster_id = places, cluster_id
         self.nodes: dict[int, Process] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -76,9 +87,14 @@ class Nodes:
         node = Process(
             self.version, folder, "kafka.Kafka", folder / "server.properties", BROKER_STARTED, self.places[number]
         )
-        node.log_dirs = [folder / "data"]
+        node.log_dirs = self.log_dirs(number)
         self.nodes[number] = node
         return node
+
+    def log_dirs(self, number: int) -> list[Path]:
+        """Return the log dirs of a node: a controller has one."""
+        folder = self.dir / f"node-{number}"
+        return [folder / name for name in ("data", "data2", "data3")[: self.disks if number < CONTROLLERS[0] else 1]]
 
     def configure(self, number: int, voters: Sequence[int]) -> None:
         """Write the server.properties of a node."""
@@ -92,14 +108,14 @@ class Nodes:
         folder = self.dir / f"node-{number}"
         lines = {
             "process.roles": role, "node.id": number, "listeners": f"{listener}://127.0.0.1:{self.places[number]}",
-            "controller.listener.names": "CONTROLLER", "log.dirs": folder / "data",
+            "controller.listener.names": "CONTROLLER", "log.dirs": ",".join(map(str, self.log_dirs(number))),
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
             "broker.session.timeout.ms": 6000, "broker.heartbeat.interval.ms": 1000,
             "offsets.topic.replication.factor": 2, "offsets.topic.num.partitions": 1,
             "transaction.state.log.replication.factor": 2, "transaction.state.log.num.partitions": 1,
             "transaction.state.log.min.isr": 1, "group.initial.rebalance.delay.ms": 0,
             "log.cleaner.dedupe.buffer.size": 4 << 20, "socket.request.max.bytes": 10 << 20,
-            "metadata.log.max.record.bytes.between.snapshots": 6000, **AUTHORIZER, **quorum,
+            "metadata.log.max.record.bytes.between.snapshots": 6000, **AUTHORIZER, **quorum, **self.settings,
         }  # fmt: skip
         (folder / "server.properties").write_text("".join(f"{name}={value}\n" for name, value in lines.items()))
 
@@ -156,7 +172,7 @@ class Nodes:
     def strays(self) -> list[str]:
         """Return the directories that brokers have put aside because the metadata do not know them."""
         here = [self[number] for number in BROKERS if number in self.nodes]
-        found = (path for node in here for path in node.log_dirs[0].glob("*-stray"))
+        found = (path for node in here for disk in node.log_dirs for path in disk.glob("*-stray"))
         return sorted(re.sub(r"\.[0-9a-f]{32}-stray", "", path.name) for path in found)
 
     def tool(self, name: str, *arguments: str) -> str:
@@ -171,14 +187,17 @@ class Nodes:
         return [f"{number}={self.dir / f'node-{number}' / 'server.properties'}" for number in each]
 
 
-def made(version: str, folder: Path, *, dynamic: bool) -> Path:
-    """Make a cluster with topics, records, a configuration and a group, and kill all of it at once."""
+def made(version: str, folder: Path, *, dynamic: bool, disks: int = 1, clean: bool = False) -> Path:
+    """Make a cluster with topics, records, a configuration and a group, and kill all of it at once, or stop it.
+
+    Its brokers have some log dirs.
+    """
     done = folder / "picture.json"
     if done.exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     cluster_id = "AAAAAAAAQAaAAAAAAAAAAA"
-    with Nodes(version, folder / "now", dynamic=dynamic, places={}, cluster_id=cluster_id) as nodes:
+    with Nodes(version, folder / "now", dynamic=dynamic, places={}, cluster_id=cluster_id, disks=disks) as nodes:
         ids = {number: f"AAAAAAAAQAaAAAAAAAA{number}" for number in CONTROLLERS}
         nodes.places |= {number: free_port() for number in (*CONTROLLERS, *BROKERS)}
         for number in (*CONTROLLERS, *BROKERS):
@@ -205,7 +224,11 @@ def made(version: str, folder: Path, *, dynamic: bool) -> Path:
                 done_by(client, command)
             client.ask("scram alice kept-in-no-log")  # 3.5 and later
             records, groups = content(client)
-        killed_by_surprise(nodes)
+        if clean:
+            for number in (*BROKERS, *CONTROLLERS):
+                nodes[number].stop()
+        else:
+            killed_by_surprise(nodes)
         done.write_text(json.dumps({"places": nodes.places, "records": records, "groups": groups}))
     return folder
 
@@ -255,13 +278,16 @@ def content(client: Client) -> tuple[dict[str, list[str]], list[str]]:
 
 
 @contextmanager
-def copied(base: Path, folder: Path, version: str, *, dynamic: bool, lost: Iterable[int]) -> Iterator[Nodes]:
+def copied(
+    base: Path, folder: Path, version: str, *, dynamic: bool, lost: Iterable[int], disks: int = 1
+) -> Iterator[Nodes]:
     """Copy a cluster without the disks that are lost; give the nodes that are left."""
     known = json.loads((base / "picture.json").read_text())
     places = {int(number): port for number, port in known["places"].items()}
-    nodes = Nodes(version, folder, dynamic=dynamic, places=places, cluster_id="AAAAAAAAQAaAAAAAAAAAAA")
+    nodes = Nodes(version, folder, dynamic=dynamic, places=places, cluster_id="AAAAAAAAQAaAAAAAAAAAAA", disks=disks)
     for number in {*CONTROLLERS, *BROKERS} - {*lost}:
-        shutil.copytree(base / "now" / f"node-{number}" / "data", folder / f"node-{number}" / "data")
+        for path in nodes.log_dirs(number):
+            shutil.copytree(base / "now" / path.relative_to(folder), path)
         nodes.add(number)
     with nodes:
         yield nodes
@@ -322,6 +348,11 @@ def middle(nodes: Nodes) -> int:
 def wait_leads(node: Process) -> None:
     """Return when a controller leads."""
     wait_for("a leader", lambda: LEADS.search(node.log_since_start()) is not None, TIMEOUT)
+
+
+def wait_says(node: Process, words: re.Pattern[str]) -> None:
+    """Return when a node has said something since its last start."""
+    wait_for(words.pattern, lambda: words.search(node.log_since_start()) is not None)
 
 
 def topics_of(image: ClusterImage) -> Topics:

@@ -70,6 +70,27 @@ def test_a_dynamic_quorum_grows_again(version: str, base: Base, tmp_path: Path) 
         assert {*nodes.image(NEW).controllers} == {NEW, NEW + 1}
 
 
+SHAPES = [
+    ("3.3.2", 1, True, False), ("3.9.2", 1, True, False), ("3.9.2", 2, False, False), ("4.0.2", 2, True, True),
+    ("4.3.1", 1, True, True), ("4.3.1", 2, False, False), ("4.3.1", 2, True, True),
+]  # fmt: skip
+"""Release, log dirs of a broker (two from 3.7 on), whether all stopped cleanly, and whether ELR is on."""
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize(("version", "disks", "clean", "elr"), SHAPES)
+def test_log_dirs_and_clean_stops(version: str, disks: int, clean: bool, elr: bool, base: Base, tmp_path: Path) -> None:
+    """A broker that stopped cleanly names its epoch: a registration that has another one would count as unclean."""
+    cluster = base(version, dynamic=False, disks=disks, clean=clean)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=CONTROLLERS, disks=disks) as nodes:
+        assert len([*nodes.dir.glob("node-1/data*/*-?")]) >= 4
+        without_metadata(nodes, *BROKERS)
+        with_controller(nodes)
+        known = answers(nodes, cluster, tmp_path / "answers")
+        known.write_text(json.dumps({**json.loads(known.read_text()), "elr": elr}))
+        started(nodes, planned(nodes, tmp_path / "out", answers=known), cluster)
+
+
 @pytest.mark.whole
 @pytest.mark.parametrize("version", sampled(("4.0.2", "4.3.1")))
 def test_with_elr_and_registrations_a_leader_is_left(version: str, base: Base, tmp_path: Path) -> None:

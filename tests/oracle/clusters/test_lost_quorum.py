@@ -57,9 +57,11 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
     """Make the cluster of a release and a kind once."""
     folder = tmp_path_factory.mktemp("clusters")
 
-    def cluster(version: str, *, dynamic: bool) -> Path:
+    def cluster(version: str, *, dynamic: bool, disks: int = 1, clean: bool = False) -> Path:
         try:
-            return made(version, folder / f"{version}-{dynamic}", dynamic=dynamic)
+            return made(
+                version, folder / f"{version}-{dynamic}-{disks}-{clean}", dynamic=dynamic, disks=disks, clean=clean
+            )
         except NoKafkaError as error:
             return no_kafka(f"Kafka {error}".partition("\n")[0])
 

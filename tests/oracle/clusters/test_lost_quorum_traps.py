@@ -1,7 +1,10 @@
 """What loses a cluster whose controllers are lost, played on real ones; and that the plan goes around it."""
 
+import json
 import re
+import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ from tests.oracle.ask import sampled
 from tests.oracle.clusters.lost_quorum import (
     BROKERS,
     CONTROLLERS,
+    LEADS,
     Nodes,
     copied,
     cut,
@@ -34,6 +38,12 @@ __all__ = ["base"]
 pytestmark = [pytest.mark.oracle, pytest.mark.whole]
 
 RELEASES = ("3.9.2", "4.3.1")
+BY_PLAN = pytest.mark.parametrize("by_plan", [True, False])
+"""Whether a test does what the plan says: then the cluster is as before."""
+WAITS = re.compile("still catching up because we still don't know the high water mark")
+NEW = 201
+LONG = 25.0
+"""Seconds in which controllers that can win an election have won it."""
 
 
 def alone(nodes: Nodes) -> None:
@@ -191,3 +201,111 @@ def test_brokers_run_on_while_a_record_names_the_voter(version: str, base: Base,
         nodes[101].start()
         wait_leads(nodes[101])
         same(nodes, cluster)
+
+
+@pytest.mark.parametrize("version", sampled(("3.3.2", "3.8.1")))
+def test_voters_of_a_state_that_the_configuration_does_not_name(version: str, base: Base, tmp_path: Path) -> None:
+    """1.2: 3.3 ends, and 3.8 starts; the plan sets the file aside for both."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        answer = planned(nodes, 101, *BROKERS, way=Way.STATIC, out=tmp_path / "out", dead=OTHERS)
+        assert [plan.node_id for plan in answer.plans] == [101, *BROKERS]
+        alone(nodes)
+        nodes[101].spawn()
+        ends = "is different from the voter set read from the state file"
+        expected = LEADS if version > "3.4" else re.compile(ends)
+        wait_for("its end", lambda: expected.search(nodes[101].log_since_start()) is not None)
+
+
+@pytest.mark.parametrize("version", sampled(RELEASES))
+@BY_PLAN
+def test_an_epoch_that_a_broker_has_seen_already(version: str, by_plan: bool, base: Base, tmp_path: Path) -> None:
+    """1.3: the broker waits for ever, without an error; the epoch of the plan is above that of every node."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        state = nodes.metadata(1) / "quorum-state"
+        document = json.loads(state.read_text())
+        state.write_text(json.dumps(document | {"leaderId": -1, "leaderEpoch": 99, "votedId": -1}))
+        if by_plan:
+            started(nodes, planned(nodes, 101, *BROKERS, way=Way.STATIC, out=tmp_path / "out", dead=OTHERS), cluster)
+            return
+        alone(nodes)
+        nodes[101].start()
+        wait_leads(nodes[101])
+        nodes[1].spawn()
+        wait_for("the broker waits", lambda: WAITS.search(nodes[1].log_since_start()) is not None)
+        time.sleep(LONG)
+        assert nodes[1].alive
+        assert "started (kafka.server" not in nodes[1].log_since_start()
+
+
+@pytest.mark.parametrize("version", sampled(DYNAMIC))
+@pytest.mark.parametrize("formatted", [True, False])
+def test_a_configuration_changes_no_voter_of_the_log(version: str, formatted: bool, base: Base, tmp_path: Path) -> None:
+    """1.4: nobody wins. Neither does a new controller of `format --standalone`, which gets the log of a broker."""
+    cluster = base(version, dynamic=True)
+    with copied(cluster, tmp_path / "run", version, dynamic=True, lost=CONTROLLERS if formatted else OTHERS) as nodes:
+        number = NEW if formatted else 101
+        if formatted:
+            nodes.add(NEW, voters=[NEW])
+            nodes.format(NEW, "--standalone")
+            for path in nodes.metadata(1).iterdir():
+                if path.name != "quorum-state":
+                    shutil.copy(path, nodes.metadata(NEW))
+        for each in nodes.nodes:
+            nodes.configure(each, [number])
+        nodes[number].spawn()
+        time.sleep(LONG)
+        assert LEADS.search(nodes[number].log_since_start()) is None
+
+
+@pytest.mark.parametrize("version", sampled(RELEASES))
+def test_brokers_with_a_snapshot_end_where_their_log_is_cut_to_nothing(
+    version: str, base: Base, tmp_path: Path
+) -> None:
+    """(d): of empty controllers in an epoch above theirs. `recover metadata` puts its snapshot above their copies."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=CONTROLLERS) as nodes:
+        assert [*nodes.metadata(1).glob("*.checkpoint")]
+        nodes.add(NEW, voters=[NEW])
+        nodes.format(NEW)
+        nodes.metadata(NEW).mkdir()
+        for number in BROKERS:
+            nodes.configure(number, [NEW])
+        state = QuorumState(-1, 99, -1, (NEW,))
+        (nodes.metadata(NEW) / "quorum-state").write_bytes(quorum_state.serialize(state))
+        nodes[NEW].start()
+        wait_leads(nodes[NEW])
+        nodes[1].spawn()
+        ends = "have a last fetch epoch and there is a snapshot"
+        wait_for("its end", lambda: ends in nodes[1].log_since_start())
+
+
+@pytest.mark.parametrize("version", sampled(RELEASES))
+def test_brokers_with_a_later_snapshot_serve_another_cluster(version: str, base: Base, tmp_path: Path) -> None:
+    """1.12: a stale survivor knows fewer topics than the brokers, and nobody says so.
+
+    With --force the plan sets their copies aside: the test of a forced stale survivor.
+    """
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=OTHERS) as nodes:
+        end = middle(nodes)
+        cut(nodes, 101, end)
+        later = [number for number in BROKERS if any(_ends(nodes, number, end))]
+        assert later
+        alone(nodes)
+        state = QuorumState(-1, 99, -1, (101,))
+        (nodes.metadata(101) / "quorum-state").write_bytes(quorum_state.serialize(state))
+        nodes[101].start()
+        wait_leads(nodes[101])
+        nodes[later[0]].spawn()
+        wait_for("records of the new leader", lambda: nodes.age(later[0])[0] == 100)
+        time.sleep(LONG)
+        assert nodes.strays() == []
+        assert {*nodes.image(101).topics} < {*nodes.image(later[0]).topics}
+
+
+def _ends(nodes: Nodes, number: int, end: int) -> Iterator[bool]:
+    """Yield of each snapshot of a node whether it is beyond an offset."""
+    for path in nodes.metadata(number).glob("*.checkpoint"):
+        yield int(path.name[:20]) > end

@@ -1,5 +1,9 @@
-"""ZooKeeper is lost: the disks of its brokers go into a KRaft cluster of 4.3.1, or under topics created again."""
+"""ZooKeeper is lost: its brokers get their metadata back as znodes, or go on in a KRaft cluster of 4.3.1.
 
+Or topics were created again, and get their old directories.
+"""
+
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,10 +15,10 @@ from kcheck.disk.apply import apply
 from kcheck.model.names import log_name
 from tests.oracle.ask import sampled
 from tests.oracle.clusters.lost_metadata import NEW
-from tests.oracle.clusters.lost_quorum import BROKERS, Nodes, content, done_by, followed, wait_leads
+from tests.oracle.clusters.lost_quorum import BROKERS, Nodes, content, done_by, followed, wait_leads, wait_says
 from tests.oracle.conftest import no_kafka
 from tests.oracle.incidents.client import Client
-from tests.oracle.jars import NoKafkaError, java_command
+from tests.oracle.jars import NoKafkaError, java_command, run_java
 from tests.oracle.kafka import Cluster, free_port, wait_for
 from tests.oracle.wire import states
 
@@ -124,3 +128,94 @@ def _log_of(cluster: Cluster, number: int) -> Path:
 def _in_sync(nodes: Nodes) -> bool:
     parts = [part for topic in nodes.image(1).topics.values() for part in topic.partitions.values()]
     return len(parts) >= 4 and all({*part.isr} == {*part.replicas} and part.leader != -1 for part in parts)
+
+
+CUT = re.compile("caused truncation of conflicting entries")
+"""What a leader says whose epoch is below those of its log: it forgets them."""
+
+
+def without_zookeeper(version: str, folder: Path) -> tuple[Cluster, dict[str, list[str]], list[str]]:
+    """Return brokers that were killed, with leader epochs above 0, beside an empty ZooKeeper; their records, a group.
+
+    Topic `single` has one replica. What a broker asked for last is in `__consumer_offsets` and `__transaction_state`.
+    """
+    try:
+        cluster = Cluster(version, 2, dir=folder, mode="zk")
+    except NoKafkaError as error:
+        no_kafka(f"Kafka {error}".partition("\n")[0])
+    with cluster:
+        with Client(cluster.bootstrap) as client:
+            for command in (
+                "create orders 1,2;2,1 min.insync.replicas=1", "create single 2", "send orders 0 40 none all",
+                "send orders 1 30 gzip all", "send single 0 20 none all", "offset readers orders 0 17",
+                "commit orders 0 5",
+            ):  # fmt: skip
+                done_by(client, command)
+        for number in (1, 2, 1, 2):
+            cluster[number].stop()
+            cluster[number].start()
+            wait_for("the ISR", lambda: _isr(cluster) == {*BROKERS})
+        with Client(cluster.bootstrap) as client:
+            assert len(done_by(client, "send orders 0 3 none all")) == 3
+            records, groups = content(client)
+    shutil.rmtree(cluster.beside.dir / "version-2")
+    cluster.beside.start()
+    return cluster, records, groups
+
+
+def shell(cluster: Cluster, lines: str) -> None:
+    """Give lines to zookeeper-shell.sh."""
+    server = f"127.0.0.1:{cluster.beside.port}"
+    run_java(cluster.version, "org.apache.zookeeper.ZooKeeperMain", "-server", server, stdin=lines)
+
+
+def all_in_sync(cluster: Cluster) -> bool:
+    """Whether every partition has a leader, and all replicas in sync."""
+    told = states(cluster[1].port)
+    return len(told) >= 5 and all(row[0] != -1 and {*row[2]} == {*row[3]} for row in told.values())
+
+
+@pytest.mark.parametrize("version", sampled(("2.4.1", "2.6.3", "2.8.2", "3.9.2")))
+def test_an_empty_zookeeper_gets_the_metadata_as_znodes(version: str, tmp_path: Path) -> None:
+    """Same records and group offsets, everything in sync, leader epochs rise, and the cluster works; 2.4 has no ids."""
+    cluster, records, groups = without_zookeeper(version, tmp_path / "zookeeper")
+    try:
+        answer = kcheck.recover_metadata(
+            *(f"{number}={cluster[number].log_dirs[0]}" for number in BROKERS),
+            zookeeper=True, out=tmp_path / "out", kafka=version.rpartition(".")[0],
+        )  # fmt: skip
+        assert answer.refusals == ()
+        (command,) = (line for step in answer.steps for line in step.commands if line.startswith("zookeeper-shell.sh "))
+        shell(cluster, Path(command.rpartition(" < ")[2]).read_text())
+        cluster.start()
+        wait_for("all in sync", lambda: all_in_sync(cluster))
+        epochs = {name: row[1] for name, row in states(cluster[1].port).items()}
+        with Client(cluster.bootstrap) as client:
+            assert (records, groups) == content(client)
+            done_by(client, "create later 2,1")
+            for command in ("send later 0 5 none all", "send orders 0 7 none all", "commit orders 1 3"):
+                assert len(done_by(client, command)) == int(command.split()[3])
+            done_by(client, "configure orders retention.ms=7200000")
+        assert min(epochs["orders-0"], epochs["orders-1"]) >= 4
+        wait_for("all in sync", lambda: all_in_sync(cluster))
+        assert [line for number in BROKERS for line in CUT.findall(cluster[number].log_since_start())] == []
+    finally:
+        cluster.kill()
+
+
+@pytest.mark.parametrize("version", sampled(("2.4.1", "2.8.2")))
+def test_a_topic_that_is_created_by_hand_loses_its_followers(version: str, tmp_path: Path) -> None:
+    """M8: it begins at leader epoch 0. A leader forgets the epochs of its log, and followers never get in sync."""
+    cluster, _, _ = without_zookeeper(version, tmp_path / "zookeeper")
+    try:
+        lines = (cluster[1].log_dirs[0] / "meta.properties").read_text().split()
+        (identity,) = (line.partition("=")[2] for line in lines if line.startswith("cluster.id"))
+        shell(cluster, f'create /cluster ""\ncreate /cluster/id {{"version":"1","id":"{identity}"}}\n')
+        cluster.start()
+        with Client(cluster.bootstrap) as client:
+            done_by(client, "create orders 1,2;2,1 min.insync.replicas=1")
+        for number in BROKERS:
+            wait_says(cluster[number], CUT)
+        wait_for("an ISR of the leader alone", lambda: _isr(cluster) == {1})
+    finally:
+        cluster.kill()
