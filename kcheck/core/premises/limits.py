@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from kcheck.core.premises.listeners import listeners_of, refused_listeners
@@ -115,6 +116,7 @@ def _refused_overrides(
     yield from refused_values(settings, own)
 
 
+@cache
 def classes_of(release: Release) -> Mapping[str, frozenset[str]]:
     """Return the classes in Kafka's jars, by setting or by the end of its name."""
     classes: dict[str, set[str]] = {name: set() for name in _PLUGINS if name in setting_rules(BROKER, release)}
@@ -135,6 +137,7 @@ def foreign_classes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
                 yield name, value
 
 
+@cache
 def setting_rules(kind: str, release: Release) -> Mapping[str, SettingRule]:
     """Return the accepted values of the settings of a broker or topic, by the name of the setting."""
     rules = {}
