@@ -24,8 +24,8 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 - `release`: What does a release of Kafka do?
 - `behaviour`: In which releases does a behavior hold? No other module compares versions.
 - `behaviours`: Which behaviors change with the release?
-- `directory_behaviours`, `replication_behaviours`, `setting_behaviours`, `tool_behaviours`: Which of them are about
-  partition directories, running brokers, refused settings, and Kafka's command line tools?
+- `directory_behaviours`, `replication_behaviours`, `tool_behaviours`: Which of them are about partition directories,
+  running brokers, and Kafka's command line tools?
 - `lost`: What should a run of a fleet have, and lacks?
 - `premises`: Which assumptions does an answer about a next start have, and do they hold?
 - `rights`: Whose is a file, what does its mode allow, and what does its file system still take?

@@ -7,11 +7,10 @@ docs/releases.md is made of the same rows. Two kinds of facts are not rows. One 
 from kcheck.model.behaviour import Behaviour
 from kcheck.model.directory_behaviours import DirectoryBehaviours
 from kcheck.model.replication_behaviours import ReplicationBehaviours
-from kcheck.model.setting_behaviours import SettingBehaviours
 from kcheck.model.tool_behaviours import ToolBehaviours
 
 
-class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, ToolBehaviours):
+class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
     """The table."""
 
     # KRaft and ZooKeeper.
@@ -382,6 +381,6 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, 
     )
 
 
-_TABLES = (Behaviours, DirectoryBehaviours, ReplicationBehaviours, SettingBehaviours, ToolBehaviours)
+_TABLES = (Behaviours, DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours)
 BEHAVIOURS = tuple(row for table in _TABLES for row in vars(table).values() if isinstance(row, Behaviour))
 """Every row, in the order of the table."""

@@ -1,5 +1,6 @@
 """Reads the facts for the premises of a next start (the settings, log dirs and metadata of one broker)."""
 
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
@@ -23,12 +24,14 @@ from kcheck.model.names import META_PROPERTIES
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
-from kcheck.views.host_facts import with_rights, with_volumes
+from kcheck.views.host_facts import stores_of, with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import beside
 from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties
 
 _VOTERS = "controller.quorum.voters"
+_UPWARDS = re.compile(r"(?:\.\.?/)*")
+"""The part of a relative path that leads nowhere, or upwards."""
 
 
 def broker_facts(
@@ -54,18 +57,15 @@ def broker_facts(
     are log dirs that it will name, with the metadata log's first.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
-    path = next((target.config for target in targets if target.config is not None), config) or beside(given)
-    settings = None if path is None else read_properties(path)
-    every = [] if path is None or settings is None else log_dirs_in(tree_of(path), path, settings)
-    named = [place for place in every if place not in without]
+    path, settings, every, is_elsewhere = _settings(targets, given, config)
+    named = [] if is_elsewhere else [place for place in every if place not in without]
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
     added = frozenset(map(real_path, added))
     loaded = {*map(real_path, every), *added}
-    opened = [
-        _log_dir(path, broker_id, log_dirs, is_named=place in loaded or loaded.isdisjoint(given))
-        for place, path in paths.items()
-    ]
+    if loaded.isdisjoint(given) and (config is not None or is_elsewhere or not every):
+        loaded.update(given)
+    opened = [_log_dir(path, broker_id, log_dirs, is_named=place in loaded) for place, path in paths.items()]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
     facts = _on_host(opened, written, sees_host=sees_host)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
@@ -82,8 +82,10 @@ def broker_facts(
         config=settings,
         config_path=path,
         doubled=tuple(_doubled(settings or {}, every)),
+        elsewhere=tuple(every) if is_elsewhere and not _lead_there(every, given) else (),
+        stores=None if written is None else stores_of(settings or {}, every, given),
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
-        is_complete=settings is not None or all(target.folder is not None for target in given.values()),
+        is_complete=bool(every and not is_elsewhere) or all(target.folder is not None for target in given.values()),
         clusters=clusters,
         logs=logs,
         keyless_logs=keyless_logs,
@@ -109,6 +111,29 @@ def _on_host(
     """Return the log dirs with the missing rights of the user, and with their volumes."""
     facts = with_rights(opened) if sees_host else tuple(row for row, _ in opened)
     return facts if written is None else tuple(with_volumes(facts, written))
+
+
+def _settings(
+    targets: Iterable[Target], given: Mapping[str, Target], config: str | None
+) -> tuple[str | None, Mapping[str, str] | None, list[str], bool]:
+    """Return the path of the settings of a broker, them, their log dirs, and whether all of these are elsewhere.
+
+    Such settings are next to other log dirs of the node.
+    """
+    asked = next((target.config for target in targets if target.config is not None), config)
+    path = asked or beside(given)
+    if path is None:
+        return None, None, [], False
+    settings = read_properties(path)
+    every = log_dirs_in(tree_of(path), path, settings)
+    is_here = any(real_path(place) in given or tree_of(place).exists(place) for place in every)
+    return path, settings, every, asked is None and bool(every) and not is_here
+
+
+def _lead_there(places: Iterable[str], given: Iterable[str]) -> bool:
+    """Return whether relative paths lead to all these log dirs from one of the directories above them."""
+    ends = tuple(f"/{_UPWARDS.sub('', place, count=1).rstrip('/')}" for place in places if not is_absolute(place))
+    return all(place.endswith(ends) for place in given)
 
 
 def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[VoterList]:
@@ -193,7 +218,9 @@ def _has_topics(zookeeper: ZookeeperCopy | None) -> TypeGuard[ZookeeperCopy]:
 
 def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapping[str, str]) -> str | None:
     """Return the log dir for the metadata log, which is metadata.log.dir, or else the first of log.dirs."""
-    place = named[-1] if settings.get("metadata.log.dir", "").strip() else next(iter(named), None)
+    own = settings.get("metadata.log.dir", "").strip()
+    of_setting = (place for place in reversed(named) if place == own or place.endswith(f"/{own}"))
+    place = next(of_setting if own else iter(named), None)
     return None if place is None else paths[real_path(place)]
 
 

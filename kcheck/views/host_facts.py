@@ -1,14 +1,19 @@
 """Reads the facts of a broker's machine (owners and modes of its files, its mounts, its limits)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
-from kcheck.core.premises.facts import LogDirFacts
+from kcheck.core.premises.facts import LogDirFacts, StoreFile
 from kcheck.core.premises.rights import FILES_OF_LOG_DIR, broker_users, is_used, log_dir_rights
+from kcheck.core.premises.security import fault_of, stores
+from kcheck.disk.local import LOCAL
+from kcheck.disk.paths import is_absolute
 from kcheck.disk.rights import rights_in, rights_of, volume_of
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.rights import LogDirRights, Rights
+from kcheck.model.unreadable import UnreadableError
 
+_STORE_SIZE_MAX = 1 << 24
 _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
 """The checkpoints that a running broker writes again all the time."""
 
@@ -63,3 +68,30 @@ def with_volumes(log_dirs: Iterable[LogDirFacts], written: Mapping[str, int]) ->
             if row.is_there
             else row
         )
+
+
+def stores_of(
+    settings: Mapping[str, str], log_dirs: Iterable[str], given: Container[str]
+) -> tuple[StoreFile, ...] | None:
+    """Return the key stores of a broker of this machine; None if another machine has its log dirs.
+
+    Relative paths do not tell which machine.
+    """
+    places = tuple(log_dirs)
+    if not places or not all(is_absolute(place) and real_path(place) in given for place in places):
+        return None
+    return tuple(
+        StoreFile(store.setting, store.path, fault_of(store.kind, _content(store.path)))
+        for store in stores(settings)
+        if is_absolute(store.path)
+    )
+
+
+def _content(path: str) -> bytes | None:
+    """Return the bytes of a file; None for a directory or a missing file."""
+    if not LOCAL.exists(path) or LOCAL.is_directory(path):
+        return None
+    try:
+        return LOCAL.read_whole(path, follow=True, size_max=_STORE_SIZE_MAX)
+    except UnreadableError:
+        return None

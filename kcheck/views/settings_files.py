@@ -5,17 +5,19 @@ from collections.abc import Iterable, Mapping
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
+from kcheck.model.java import java_int
+from kcheck.views.metadata_paths import identity_of
 from kcheck.views.targets import SERVER_PROPERTIES, Target, log_dirs_in, read_properties
 
 
 def settings_path(targets: Iterable[Target]) -> str | None:
-    """Return the server.properties that lists log dirs, or that is next to one and lists it; None without one."""
+    """Return the server.properties that lists log dirs, or of their broker next to them; None without one."""
     given = {target.tree.real(target.path): target for target in targets}
     return next((target.config for target in given.values() if target.config is not None), None) or beside(given)
 
 
 def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
-    """Return the settings in the server.properties next to log dirs that lists one of them; None without one."""
+    """Return the settings of the broker of log dirs, in a server.properties next to them; None without one."""
     path = settings_path(targets)
     return None if path is None else read_properties(path)
 
@@ -39,13 +41,25 @@ def _names_no_other(path: str, targets: Iterable[Target]) -> bool:
 
 
 def beside(given: Mapping[str, Target]) -> str | None:
-    """Return the server.properties next to the log dirs that lists one of them; None without one."""
-    for place, target in given.items():
-        for folder in dict.fromkeys((target.folder or split(target.path)[0], split(target.path)[0])):
-            path = join(folder, SERVER_PROPERTIES)
-            if target.tree.exists(path) and place in _places_in(path):
-                return path
-    return None
+    """Return the server.properties next to log dirs that lists one, or has the id of their node; None without one."""
+    near = dict.fromkeys(
+        (join(folder, SERVER_PROPERTIES), target)
+        for target in given.values()
+        for folder in (target.folder or split(target.path)[0], split(target.path)[0])
+    )
+    there = [(path, target) for path, target in near if target.tree.exists(path)]
+    listing = (path for path, target in there if target.tree.real(target.path) in _places_in(path))
+    return next(listing, None) or next((path for path, target in there if _has_id_of(path, target)), None)
+
+
+def _has_id_of(path: str, target: Target) -> bool:
+    """Return True if a server.properties lists log dirs and has the id in the meta.properties of this one."""
+    try:
+        settings = read_properties(path) if _places_in(path) else {}
+    except UsageError:
+        return False
+    own = identity_of(target.tree, target.path).node_id
+    return own is not None and own == java_int((settings.get("node.id") or settings.get("broker.id") or "").strip())
 
 
 def _places_in(path: str) -> frozenset[str]:

@@ -130,6 +130,14 @@ TABLE = {
         "1 1 1 1 1 1 1 1", "but the settings keep it in broker-3/data1", 3, base="hanging-transaction",
         change=lambda: edited("broker-3/server.properties", "log.dirs=.*", "log.dirs=broker-3/data1,broker-3/data"),
     ),
+    "log-dirs-elsewhere": Asked(
+        "1 0 0 0 1 1 1 0", "/srv/none", 3, base="hanging-transaction",
+        change=lambda: edited("broker-3/server.properties", "log.dirs=.*", "log.dirs=/srv/none"),
+    ),
+    "log-dirs-others": Asked(
+        "1 1 1 1 1 1 1 1", "which alone has __transaction_state-0", 3, base="hanging-transaction",
+        change=lambda: edited("broker-3/server.properties", "log.dirs=.*", "log.dirs=broker-2/data"),
+    ),
     "no-controller-any-more": Asked(
         "1 1 1 1 1 1 1 1", "process.roles is broker, but node 3 is in controller.quorum.voters", 3, "",
         base="combined-nodes",

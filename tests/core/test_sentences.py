@@ -27,6 +27,7 @@ SPEAKING = {
             "retention",
             "setting_relations",
             "rights",
+            "security",
             "settings",
             "voters",
         )

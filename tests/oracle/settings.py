@@ -17,13 +17,15 @@ VERSIONS = (
 )  # fmt: skip
 """The last release of each line."""
 PATH = Path(__file__).parents[2] / "kcheck" / "core" / "releases" / "setting_rules.py"
-KINDS = ("broker", "topic")
+KINDS = ("broker", "topic", "class")
 _WIDTH = 120
-_HEAD = '''"""What each release accepts of a setting, by Kafka's own classes.
+_HEAD = '''"""The values of a setting that each release accepts, by Kafka's own classes.
 
-Written by `python -m tests.oracle.settings`. A line has: broker or topic; the name; then for each rule the type; what
-is accepted; its first release; the first one without it, or `-`. `-` accepts every value of the type,
-`2..9` numbers, `a|b` words, `%` words in any case, `!` all but an empty text or list, `,` lists without empty entries.
+Written by `python -m tests.oracle.settings`. A line has broker or topic, then the name, then the rules. A rule has the
+type, the accepted values, its first release, and the first one without it, or `-`. `-` accepts every value of the type.
+`2..9` accepts numbers, `a|b` words, and `%` words in any case. `!` accepts all but an empty text or list. `,` accepts
+lists without empty entries.
+With `class` the name is a setting, or the end of one, and the types are Kafka's classes.
 """
 
 TABLE = """'''
@@ -43,11 +45,11 @@ def source() -> str:
         kind, name, accepted = rule.split(" ", 2)
         for since, until in _ranges([rule in found[version] for version in VERSIONS]):
             longer = f"{lines[-1]} {accepted} {since} {until}"
-            if lines[-1].startswith(f"{kind} {name} ") and len(longer) <= _WIDTH:
+            if lines[-1].startswith(f"{kind} {name} ") and (len(longer) <= _WIDTH or kind == "class"):
                 lines[-1] = longer
             else:
                 lines.append(f"{rule} {since} {until}")
-    return "\n".join([*lines, '"""', ""])
+    return "\n".join([*lines, '"""  # noqa: E501 - names of classes', ""])
 
 
 def rules_of(version: str) -> Iterator[str]:
@@ -55,6 +57,9 @@ def rules_of(version: str) -> Iterator[str]:
     for kind, answer in zip(KINDS, ask(version, "Settings.java", KINDS), strict=True):
         for row in answer.split("\t"):
             name, of_type, validator = row.split(" ", 2)
+            if kind == "class":
+                yield f"{kind} {name} {of_type} -"
+                continue
             yield f"{kind} {name} {of_type.lower()} {_accepted(of_type, validator)}"
 
 

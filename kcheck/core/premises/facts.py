@@ -112,6 +112,17 @@ class VoterList(NamedTuple):
     """The ids in their controller.quorum.voters."""
 
 
+class StoreFile(NamedTuple):
+    """A store of keys or certificates, on the host of the broker."""
+
+    setting: str
+    """The name of the setting."""
+    path: str
+    """Its path."""
+    fault: str | None = None
+    """The reason why brokers refuse the file; None if they load this file."""
+
+
 class LogDirFacts(NamedTuple):
     """A log dir that the broker uses when it starts."""
 
@@ -174,6 +185,10 @@ class BrokerFacts(NamedTuple):
     """The path of that file."""
     doubled: tuple[str, ...] = ()
     """The entries of log.dirs that are other paths of a log dir that an earlier entry names."""
+    elsewhere: tuple[str, ...] = ()
+    """The entries of log.dirs, all missing, in settings next to other log dirs of the node."""
+    stores: tuple[StoreFile, ...] | None = None
+    """The key stores and trust stores of its listeners; None if another host has them."""
     metadata_log_dir: str | None = None
     """The log dir in which the settings keep the metadata log; None if it is not known."""
     is_complete: bool = True

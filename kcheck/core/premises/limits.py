@@ -1,10 +1,12 @@
 """The values of settings that each release refuses, by its own configuration classes."""
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
-from kcheck.core.premises.listeners import refused_listeners
+from kcheck.core.premises.listeners import listeners_of, refused_listeners
+from kcheck.core.premises.security import refused_security
 from kcheck.core.premises.setting_relations import RefusedSetting, refused_beside_others
 from kcheck.core.releases.setting_rules import TABLE
 from kcheck.model.behaviour import is_between
@@ -23,15 +25,18 @@ OF_TOPICS = {
     "log.roll.jitter.ms": "segment.jitter.ms", "log.roll.ms": "segment.ms",
 }  # fmt: skip
 """The settings that are defaults of topics. A starting broker also checks them as topic configurations."""
-GONE_AUTHORIZERS: Mapping[str, Callable[[Release], bool]] = {
-    "kafka.security.auth.SimpleAclAuthorizer": lambda release: release.has_no_simple_acl_authorizer,
-    "kafka.security.authorizer.AclAuthorizer": lambda release: release.has_no_zookeeper_authorizer,
-}
-"""The values of authorizer.class.name that Kafka has removed, and which releases lack them."""
-BROKER, TOPIC = "broker", "topic"
+BROKER, TOPIC, CLASS = "broker", "topic", "class"
 """Whose settings a rule is about."""
+_PLUGINS = (
+    "alter.config.policy.class.name", "client.quota.callback.class", "create.topic.policy.class.name",
+    "remote.log.storage.manager.class.name",
+)  # fmt: skip
+"""Settings for a class, without a class in Kafka's jars."""
+_SHORT = {"group.consumer.assignors": frozenset({"range", "uniform"})}
+"""Short names of classes in 4.0 and newer ones."""
 _SHORT_MAX = 32767
 _CLASS = re.compile(r"[^\W\d][\w$]*(\.[^\W\d][\w$]*)*")
+_OF_LISTENER = re.compile(r"listener\.name\.([^.]+)\.(.+)")
 _OF_CLASS = re.compile(r"\.class(\.name)?$|\.reporters$|\.assignors$")
 _OF_KAFKA = ("org.apache.kafka.", "kafka.")
 _DOUBLE = re.compile(
@@ -56,10 +61,15 @@ def refused_settings(settings: Mapping[str, str], release: Release) -> Iterator[
     refused = tuple(refused_values(settings, rules))
     yield from refused
     yield from _refused_beyond_rules(settings, release, {one.name for one in refused})
-    authorizer = settings.get("authorizer.class.name", "").strip()
-    is_gone = GONE_AUTHORIZERS.get(authorizer)
-    if is_gone is not None and is_gone(release):
-        yield RefusedSetting("authorizer.class.name", authorizer, "has no such class")
+
+
+def refused_later(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
+    """Yield settings that KafkaConfig of this release accepts and that end the process later."""
+    listeners = {name.lower() for name, _ in listeners_of(settings)}
+    yield from _refused_overrides(settings, setting_rules(BROKER, release), listeners)
+    short = _SHORT if is_between(release, "4.0", None) else {}
+    classes = {name: known | short.get(name, frozenset()) for name, known in classes_of(release).items()}
+    yield from refused_security(settings, classes, has_remote_storage=release.has_remote_storage)
 
 
 def _refused_beyond_rules(
@@ -89,6 +99,36 @@ def refused_values(settings: Mapping[str, str], rules: Mapping[str, SettingRule]
             yield RefusedSetting(name, value, why)
 
 
+def _refused_overrides(
+    settings: Mapping[str, str], rules: Mapping[str, SettingRule], listeners: Container[str]
+) -> Iterator[RefusedSetting]:
+    """Yield settings of a single listener or mechanism with a refused value.
+
+    AbstractConfig.valuesWithPrefixOverride 1.0 to 4.3.1.
+    """
+    own = dict[str, SettingRule]()
+    for name in settings:
+        match = _OF_LISTENER.fullmatch(name)
+        if match is not None and match[1] in listeners:
+            rule = rules.get(match[2]) or rules.get(match[2].partition(".")[2])
+            if rule is not None:
+                own[name] = rule
+    yield from refused_values(settings, own)
+
+
+@cache
+def classes_of(release: Release) -> Mapping[str, frozenset[str]]:
+    """Return the classes in Kafka's jars, by setting or by the end of its name."""
+    classes: dict[str, set[str]] = {name: set() for name in _PLUGINS if name in setting_rules(BROKER, release)}
+    for line in TABLE.split("\n"):
+        if line.startswith(f"{CLASS} "):
+            _, name, *fields = line.split(" ")
+            for of_type, _, since, until in zip(*[iter(fields)] * 4, strict=True):
+                if is_between(release, since, None if until == "-" else until):
+                    classes.setdefault(name, set()).add(of_type)
+    return {name: frozenset(of_type) for name, of_type in classes.items()}
+
+
 def foreign_classes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the settings that name a class of another project, with that class."""
     for name, text in settings.items():
@@ -97,6 +137,7 @@ def foreign_classes(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
                 yield name, value
 
 
+@cache
 def setting_rules(kind: str, release: Release) -> Mapping[str, SettingRule]:
     """Return the accepted values of the settings of a broker or topic, by the name of the setting."""
     rules = {}

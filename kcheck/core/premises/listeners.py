@@ -15,9 +15,13 @@ _OF_CONTROLLERS, _BETWEEN_BROKERS = "controller.listener.names", "inter.broker.l
 _PROTOCOL, _EARLY = "security.inter.broker.protocol", "early.start.listeners"
 _VOTERS, _BOOTSTRAP = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
 _PLANE, _HOSTS = "control.plane.listener.name", ("advertised.host.name", "host.name")
+_MECHANISM, _MECHANISMS = "sasl.mechanism.inter.broker.protocol", "sasl.enabled.mechanisms"
 _AUTO_JOIN, _CORDONED = "controller.quorum.auto.join.enable", "cordoned.log.dirs"
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_MIGRATION = "zookeeper.metadata.migration.enable"
 _DEFAULT = "PLAINTEXT://:9092"
+_PORT_MAX = 65535
+_CONNECT, _BAD_PORT = "zookeeper.connect", re.compile(r"^[^\[\]]*:[0-9]*[^0-9\s:][^:\]]*$")
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kafka refuses to advertise
 _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_AND_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?[0-9a-zA-Z\-%._:]*\]?:[0-9]+")
@@ -49,6 +53,28 @@ def refused_listeners(settings: Mapping[str, str], release: Release) -> Iterator
         yield from _contradictions(settings, release)
 
 
+def listeners_of(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the protocol of each listener of a node and its controllers."""
+    own = [row.name for row in _endpoints(settings, _LISTENERS) or _parsed([_DEFAULT])]
+    of_controllers = _entries(settings, _OF_CONTROLLERS) if _entries(settings, "process.roles") else []
+    mapped = _protocols(settings, _parsed([f"{name}://:0" for name in own]), of_controllers)
+    for name in dict.fromkeys((*own, *map(str.upper, of_controllers))):
+        yield name, mapped.get(name, "").upper()
+
+
+def refused_ports(settings: Mapping[str, str]) -> Iterator[RefusedSetting]:
+    """Yield ports that brokers cannot open, register or connect to."""
+    roles = _entries(settings, "process.roles")
+    for server in settings.get(_CONNECT, "").partition("/")[0].split(",") if not roles else ():
+        if _BAD_PORT.search(server) and PROVIDER not in settings[_CONNECT]:
+            yield RefusedSetting(_CONNECT, server.strip(), "accepts HOST:PORT")
+    is_broker = "broker" in roles
+    for name in (_LISTENERS, *((_ADVERTISED,) if is_broker else ())):
+        for row in _endpoints(settings, name):
+            if not 0 <= int(row.port) <= _PORT_MAX:
+                yield RefusedSetting(name, f"{row.name}://{row.host}:{row.port}", f"accepts ports up to {_PORT_MAX}")
+
+
 def _wrong_form(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield endpoints, hosts and protocols of another form."""
     for name in _HOSTS if is_between(release, None, "3.0") else ():
@@ -73,14 +99,14 @@ def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[R
     if roles and not of_controllers and _is_whole(settings):
         yield RefusedSetting(_OF_CONTROLLERS, "", "needs the name of a listener")
     names, controllers = {row.name for row in own}, {name.upper() for name in of_controllers}
+    lacking = sorted(controllers - names) if "controller" in roles else []
+    if lacking:
+        yield RefusedSetting(_OF_CONTROLLERS, ",".join(lacking), f"needs them in {_LISTENERS}")
     if roles == ["controller"]:
         other = sorted(names - controllers)
         if other and of_controllers:
             yield RefusedSetting(_LISTENERS, ",".join(other), f"accepts those in {_OF_CONTROLLERS} alone")
-    elif "controller" in roles:
-        if of_controllers and names.isdisjoint(controllers):
-            yield RefusedSetting(_OF_CONTROLLERS, ",".join(of_controllers), f"needs one of {_LISTENERS}")
-    elif roles:
+    elif roles == ["broker"]:
         shared = sorted(names & controllers)
         if shared:
             yield RefusedSetting(
@@ -91,13 +117,27 @@ def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[R
             yield RefusedSetting(_OF_CONTROLLERS, ",".join(unmapped), f"needs them in {_MAP}")
     yield from _refused_advertised(settings, own, controllers if roles else set(), release)
     yield from _refused_between_brokers(settings, own, mapped, controllers, release)
-    migrates = settings.get("zookeeper.metadata.migration.enable", "").strip().lower() == "true"
+    migrates = settings.get(_MIGRATION, "").strip().lower() == "true"
+    if migrates and is_between(release, "3.4", "4.0"):
+        yield from _refused_migration(settings, release)
     if not roles and of_controllers and not migrates and is_between(release, "3.1", None):
         yield RefusedSetting(_OF_CONTROLLERS, ",".join(of_controllers), "needs process.roles")
     known = names | (controllers if "controller" in roles else set())
     for name in _entries(settings, _EARLY):
         if name not in known:
             yield RefusedSetting(_EARLY, name, f"needs them in {_LISTENERS} or {_OF_CONTROLLERS}")
+
+
+def _refused_migration(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
+    """Yield a migration to KRaft without one of its two sides."""
+    if _entries(settings, "process.roles"):
+        if "zookeeper.connect" not in settings:
+            yield RefusedSetting(_MIGRATION, "true", "needs zookeeper.connect")
+        return
+    servers = _entries(settings, _BOOTSTRAP) if is_between(release, "3.9", None) else []
+    for name in (_OF_CONTROLLERS, *(() if servers else (_VOTERS,))):
+        if not _entries(settings, name):
+            yield RefusedSetting(_MIGRATION, "true", f"needs {name}")
 
 
 def _refused_names(
@@ -167,9 +207,21 @@ def _refused_between_brokers(
             yield RefusedSetting(setting, value, f"refuses one in {_OF_CONTROLLERS}: the node is a controller")
     elif value.upper() not in advertised:
         yield RefusedSetting(setting, value, "must be among the advertised listeners")
+    elif "SASL" in mapped.get(value.upper(), value).upper():
+        yield from _refused_mechanism(settings, value.lower())
     plane = settings.get(_PLANE, "").strip()
     if _PLANE in settings and is_between(release, "2.2", "4.0") and plane.upper() not in advertised - {value.upper()}:
         yield RefusedSetting(_PLANE, plane, "needs another one of the advertised listeners")
+
+
+def _refused_mechanism(settings: Mapping[str, str], listener: str) -> Iterator[RefusedSetting]:
+    """Yield the mechanism between brokers if their listener has only other ones."""
+    enabled = f"listener.name.{listener}.{_MECHANISMS}"
+    enabled = enabled if enabled in settings else _MECHANISMS
+    own = settings.get(_MECHANISM, "GSSAPI").strip()
+    accepted = settings.get(enabled, "GSSAPI")
+    if own not in map(str.strip, accepted.split(",")) and PROVIDER not in own + accepted:
+        yield RefusedSetting(_MECHANISM, own, f"must be in {enabled}")
 
 
 def _is_whole(settings: Mapping[str, str]) -> bool:
@@ -192,15 +244,15 @@ def _refused_voters(settings: Mapping[str, str], release: Release) -> Iterator[R
     roles = _entries(settings, "process.roles")
     for entry in _entries(settings, _VOTERS):
         _, _, place = entry.partition("@")
-        if not _VOTER.fullmatch(entry) or not _HOST_AND_PORT.fullmatch(place):
+        if not _VOTER.fullmatch(entry) or not _HOST_AND_PORT.fullmatch(place) or _is_beyond(place):
             yield RefusedSetting(_VOTERS, entry, "accepts ID@HOST:PORT")
-    for entry in _entries(settings, _BOOTSTRAP):
-        place = entry if is_between(release, "4.0", None) else entry.rpartition("@")[2]
-        if not _HOST_AND_PORT.fullmatch(place):
-            yield RefusedSetting(_BOOTSTRAP, entry, "accepts HOST:PORT")
-    if not roles and is_between(release, None, "4.0") and "zookeeper.connect" not in settings and _is_whole(settings):
-        yield RefusedSetting("zookeeper.connect", "", "needs the servers of ZooKeeper")
     servers = _entries(settings, _BOOTSTRAP) if is_between(release, "3.9", None) else []
+    for entry in servers:
+        place = entry if is_between(release, "4.0", None) else entry.rpartition("@")[2]
+        if not _HOST_AND_PORT.fullmatch(place) or _is_beyond(place):
+            yield RefusedSetting(_BOOTSTRAP, entry, "accepts HOST:PORT")
+    if not roles and is_between(release, None, "4.0") and _CONNECT not in settings and _is_whole(settings):
+        yield RefusedSetting(_CONNECT, "", "needs the servers of ZooKeeper")
     if roles and not _entries(settings, _VOTERS) and not servers and _is_whole(settings):
         yield RefusedSetting(_VOTERS, "", "needs a controller")
     voters = {java_int(entry.partition("@")[0]) for entry in _entries(settings, _VOTERS)}
@@ -214,6 +266,11 @@ def _refused_voters(settings: Mapping[str, str], release: Release) -> Iterator[R
     cordoned = [name for name in _entries(settings, _CORDONED) if name not in places | {"*"}]
     if cordoned and "broker" in roles and is_between(release, "4.3", None):
         yield RefusedSetting(_CORDONED, ",".join(cordoned), "needs them in log.dirs")
+
+
+def _is_beyond(place: str) -> bool:
+    """Return whether the port of HOST:PORT is no port."""
+    return int(place.rpartition(":")[2]) > _PORT_MAX
 
 
 def _entries(settings: Mapping[str, str], name: str) -> list[str]:

@@ -73,7 +73,7 @@ def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
 
 def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for partitions in log dirs outside of the settings. The broker makes them again, empty."""
-    if facts.config_path is None:
+    if facts.config_path is None or facts.elsewhere:
         return
     value = facts.setting("log.dirs") or facts.setting("log.dir")
     evidence = PremiseEvidence(facts.config_path, f"log.dirs = {value}")
@@ -84,6 +84,20 @@ def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
     if not left_out:
         count = counted(sum(row.is_named for row in facts.log_dirs), "log dir")
         yield proven(premise, facts, PremiseEvidence(facts.config_path, f"log.dirs contains {count}"))
+
+
+def settings_list_them(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for settings next to the log dirs whose log.dirs has only missing ones.
+
+    The log dirs were copied or mounted at another path, or the broker does not use them.
+    """
+    if not facts.elsewhere or facts.config_path is None:
+        return
+    value = ",".join(facts.elsewhere)
+    given = some_of([log_dir.path for log_dir in facts.log_dirs])
+    sentence = f"{facts.config_path} lists {value}, and not {given}: whether {facts.name} uses them is not known"
+    provide = "a server.properties whose log.dirs lists them"
+    yield not_seen(premise, facts, sentence, provide, PremiseEvidence(facts.config_path, f"log.dirs = {value}"))
 
 
 def _partitions_there(facts: BrokerFacts) -> str:
@@ -454,5 +468,14 @@ TABLE = (
         "Add the log dir to log.dirs before the broker starts (kcheck recover).",
         "LogManager.loadLogs, getOrCreateLog 1.1 to 4.3.1; ReplicationControlManager.handleAssignReplicasToDirs",
         log_dirs_named, ends_start=False, takes_offline=True, is_counted=True,
+    ),
+    Premise(
+        "P317", PremiseKind.PRESENCE, "The settings next to the log dirs contain them.",
+        "server.properties next to the log dirs lists one of them, or is missing.",
+        "Nothing. Not seen: a server.properties with the id of the node lists only missing log dirs.",
+        "The broker uses other log dirs or ends.",
+        "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
+        "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",
+        settings_list_them, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
 )  # fmt: skip

@@ -105,6 +105,8 @@ def refused_beside_others(settings: Mapping[str, str], release: Release) -> Iter
     protocols = settings.get(_PROTOCOLS_OF_GROUPS, "classic").split(",")
     if is_between(release, "3.7", None) and "classic" not in map(str.strip, protocols):
         yield RefusedSetting(_PROTOCOLS_OF_GROUPS, settings[_PROTOCOLS_OF_GROUPS].strip(), "needs classic")
+    if "consumer" in map(str.strip, protocols) and not _has_roles(settings) and is_between(release, "3.7", "4.0"):
+        yield RefusedSetting(_PROTOCOLS_OF_GROUPS, settings[_PROTOCOLS_OF_GROUPS].strip(), "needs process.roles")
     yield from _refused_lists(settings, release)
     if is_between(release, None, "4.0"):
         yield from _refused_versions(settings, release)

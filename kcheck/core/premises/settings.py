@@ -4,8 +4,16 @@ from collections.abc import Iterator
 
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
-from kcheck.core.premises.limits import TOPIC, foreign_classes, refused_settings, refused_values, setting_rules
+from kcheck.core.premises.limits import (
+    TOPIC,
+    foreign_classes,
+    refused_later,
+    refused_settings,
+    refused_values,
+    setting_rules,
+)
 from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.security import left_to_the_jvm
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
 _ROLES = "process.roles"
@@ -48,6 +56,7 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
     if facts.config is None:
         return
     path, refusals = facts.config_path or "", tuple(refused_settings(facts.config, facts.release))
+    refusals = refusals or tuple(refused_later(facts.config, facts.release))
     for refusal in refusals:
         sentence = f"{refusal.name}={refusal.value}: Kafka {facts.release.name} {refusal.why}"
         yield refuted(premise, facts, sentence, PremiseEvidence(path, f"{refusal.name}={refusal.value}"))
@@ -56,6 +65,19 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         yield refuted(premise, facts, sentence, PremiseEvidence(path, f"log.dirs has {place}"))
     if not refusals and not facts.doubled:
         yield proven(premise, facts, PremiseEvidence(path, "the release accepts each setting"))
+
+
+def loaded_stores(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for missing and corrupt key stores, on the host of the broker."""
+    if not facts.stores:
+        return
+    path = facts.config_path or ""
+    for row in facts.stores:
+        if row.fault is not None:
+            evidence = PremiseEvidence(path, f"{row.setting}={row.path}")
+            yield refuted(premise, facts, f"{row.setting}={row.path}: {row.path} {row.fault}", evidence)
+    if all(row.fault is None for row in facts.stores):
+        yield proven(premise, facts, *(PremiseEvidence(row.path, row.setting) for row in facts.stores))
 
 
 def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -67,6 +89,10 @@ def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
     if foreign:
         sentence = "whether the broker can load the classes that are not Kafka's own is not known"
         yield not_seen(premise, facts, sentence, None, *foreign)
+    left = tuple(PremiseEvidence(path, f"{name}={value}") for name, value in left_to_the_jvm(facts.config))
+    if left:
+        sentence = f"whether the JVM has what {left[0].says} needs is not known"
+        yield not_seen(premise, facts, sentence, None, *left)
 
 
 def accepted_topics(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -115,12 +141,12 @@ TABLE = (
     Premise(
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
         "The release accepts the value of each setting in server.properties, alone and together with the others.",
-        "A value of another type or beyond the range, or a contradiction of two settings. Also a class that the "
-        "release no longer has, and a log dir that log.dirs names twice.",
+        "A value of another type or beyond the range, or a contradiction of two settings. Also a missing class of "
+        "Kafka, a listener without its key, and a log dir that log.dirs names twice.",
         "The process ends: ConfigException, invalid value, or requirement failed.",
         "Correct the setting that the reason names.",
         "KafkaConfig.validateValues, AbstractKafkaConfig, ConfigDef.parseType, LogManager.createAndValidateLogDirs "
-        "0.10.2 to 4.3.1",
+        "0.10.2 to 4.3.1; DefaultSslEngineFactory, JaasConfig 2.8 to 4.3.1",
         accepted_settings,
     ),
     Premise(
@@ -133,10 +159,19 @@ TABLE = (
     ),
     Premise(
         "P504", PremiseKind.SETTINGS, "The broker can load the classes that the settings name.",
-        "server.properties is given, and names classes of Kafka alone.",
-        "Nothing: no file of a log dir shows which jars the broker has.",
-        "The process ends: ClassNotFoundException.",
-        "Look for their jars in libs/ of the broker, then start.",
-        "AbstractConfig.getConfiguredInstances, ConfigDef.parseType 0.10.2 to 4.3.1", loaded_classes,
+        "server.properties is given, and names classes of Kafka alone, and algorithms that every JVM has.",
+        "Nothing. No file of a log dir shows the jars of the broker, or the logins of its JVM.",
+        "The process ends: ClassNotFoundException, or no entry in the JAAS configuration.",
+        "Look for their jars in libs/ of the broker, and for java.security.auth.login.config. Then start.",
+        "AbstractConfig.getConfiguredInstances, ConfigDef.parseType 0.10.2 to 4.3.1; JaasContext, SslFactory",
+        loaded_classes,
+    ),
+    Premise(
+        "P318", PremiseKind.SETTINGS, "The listeners can load their keys and certificates.",
+        "On the host of the broker, each store of a TLS listener is a file of its type.",
+        "A missing or empty store, or one of another type. Not looked at on other hosts.",
+        "The process ends: failed to load SSL keystore.",
+        "Restore the file, or correct the setting.",
+        "DefaultSslEngineFactory, SslFactory 1.0 to 4.3.1", loaded_stores,
     ),
 )  # fmt: skip

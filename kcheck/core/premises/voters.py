@@ -19,6 +19,9 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     states = (facts.elected, *(copy.elected for copy in facts.copies))
     known = next((frozenset(state.voters) for state in states if state is not None and state.voters), frozenset[int]())
     own = VoterList(facts.broker_id, facts.config_path or "", facts.configured_voters)
+    if known and "controller" in facts.roles and not own.voters and not any(copy.voter_set for copy in facts.copies):
+        yield from _without_list(premise, facts, known)
+        return
     lists = [*([own] if own.voters and _counts(facts) else []), *facts.voter_lists]
     if not known or not lists:
         return
@@ -50,6 +53,17 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     else:
         reason = f"{sentence}: controller {behind} lacks committed metadata, and the new list can elect it"
         yield refuted(premise, facts, reason, *evidence)
+
+
+def _without_list(premise: Premise, facts: BrokerFacts, known: frozenset[int]) -> Iterator[JudgedPremise]:
+    """Look for controllers of a static quorum without a list of voters."""
+    evidence = PremiseEvidence(facts.config_path or "", "no controller.quorum.voters")
+    state = PremiseEvidence("quorum-state", f"voters {listed(known)}")
+    sentence = f"controller.quorum.voters is missing, quorum-state has {listed(known)}: the metadata has no voter set"
+    if known == {facts.broker_id}:
+        yield refuted(premise, facts, sentence, evidence, state)
+    elif 2 * len(known & {row.node_id for row in facts.voter_lists}) <= len(known):
+        yield not_seen(premise, facts, sentence, "the server.properties of the other controllers", evidence, state)
 
 
 def _counts(facts: BrokerFacts) -> bool:

@@ -4,6 +4,7 @@ Written by `python -m tests.oracle.settings`. A line has broker or topic, then t
 type, the accepted values, its first release, and the first one without it, or `-`. `-` accepts every value of the type.
 `2..9` accepts numbers, `a|b` words, and `%` words in any case. `!` accepts all but an empty text or list. `,` accepts
 lists without empty entries.
+With `class` the name is a setting, or the end of one, and the types are Kafka's classes.
 """
 
 TABLE = """
@@ -427,6 +428,19 @@ broker zookeeper.ssl.truststore.location string - 2.5 4.0
 broker zookeeper.ssl.truststore.password password - 2.5 4.0
 broker zookeeper.ssl.truststore.type string - 2.5 4.0
 broker zookeeper.sync.time.ms int - 0.10.2 3.2
+class authorizer.class.name kafka.security.auth.SimpleAclAuthorizer - 0.10.2 3.0 kafka.security.auth.SimpleAclAuthorizer$BaseAuthorizer - 2.4 3.0 kafka.security.authorizer.AclAuthorizer - 2.4 4.0 org.apache.kafka.metadata.authorizer.StandardAuthorizer - 3.2 -
+class callback.handler.class org.apache.kafka.common.security.authenticator.AbstractLogin$DefaultLoginCallbackHandler - 2.0 - org.apache.kafka.common.security.authenticator.SaslClientCallbackHandler - 2.0 - org.apache.kafka.common.security.authenticator.SaslServerCallbackHandler - 2.0 - org.apache.kafka.common.security.kerberos.KerberosClientCallbackHandler - 2.0 - org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler - 3.4 - org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler - 3.4 - org.apache.kafka.common.security.oauthbearer.internals.OAuthBearerSaslClientCallbackHandler - 2.0 - org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredLoginCallbackHandler - 2.0 - org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler - 2.0 - org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler - 3.1 4.0 org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerValidatorCallbackHandler - 3.1 4.0 org.apache.kafka.common.security.plain.internals.PlainServerCallbackHandler - 2.0 -
+class config.providers org.apache.kafka.common.config.provider.DirectoryConfigProvider - 2.7 - org.apache.kafka.common.config.provider.EnvVarConfigProvider - 3.5 - org.apache.kafka.common.config.provider.FileConfigProvider - 2.0 -
+class group.consumer.assignors org.apache.kafka.coordinator.group.assignor.RangeAssignor - 3.6 - org.apache.kafka.coordinator.group.assignor.SimpleAssignor - 3.9 - org.apache.kafka.coordinator.group.assignor.UniformAssignor - 3.7 -
+class group.share.assignors org.apache.kafka.coordinator.group.assignor.SimpleAssignor - 3.9 -
+class kafka.metrics.reporters kafka.metrics.KafkaCSVMetricsReporter - 0.10.2 -
+class metric.reporters org.apache.kafka.common.metrics.JmxReporter - 0.10.2 - org.apache.kafka.tools.PushHttpMetricsReporter - 0.11.0 -
+class principal.builder.class org.apache.kafka.common.security.auth.DefaultPrincipalBuilder - 0.10.2 3.0 org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder - 1.0 -
+class remote.log.metadata.manager.class.name org.apache.kafka.server.log.remote.metadata.storage.TopicBasedRemoteLogMetadataManager - 3.1 -
+class replica.selector.class org.apache.kafka.common.replica.RackAwareReplicaSelector - 2.4 -
+class sasl.jaas.config org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule - 2.0 - org.apache.kafka.common.security.plain.PlainLoginModule - 0.10.2 - org.apache.kafka.common.security.scram.ScramLoginModule - 0.10.2 -
+class sasl.login.class org.apache.kafka.common.security.authenticator.DefaultLogin - 0.10.2 1.0 org.apache.kafka.common.security.authenticator.DefaultLogin - 2.0 - org.apache.kafka.common.security.kerberos.KerberosLogin - 0.10.2 1.0 org.apache.kafka.common.security.kerberos.KerberosLogin - 2.0 - org.apache.kafka.common.security.oauthbearer.internals.OAuthBearerRefreshingLogin - 2.0 -
+class ssl.engine.factory.class org.apache.kafka.common.security.ssl.CommonNameLoggingSslEngineFactory - 3.7 - org.apache.kafka.common.security.ssl.DefaultSslEngineFactory - 2.6 -
 topic cleanup.policy list compact|delete 0.10.2 -
 topic compression.gzip.level int 1..9|-1 3.8 -
 topic compression.lz4.level int 1..17 3.8 -
@@ -465,4 +479,4 @@ topic segment.index.bytes int 0.. 0.10.2 3.3 int 4.. 3.3 -
 topic segment.jitter.ms long 0.. 0.10.2 -
 topic segment.ms long 0.. 0.10.2 2.0 long 1.. 2.0 -
 topic unclean.leader.election.enable boolean - 0.10.2 -
-"""
+"""  # noqa: E501 - names of classes

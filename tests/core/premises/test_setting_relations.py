@@ -17,6 +17,16 @@ MAPPED = "listener.security.protocol.map=INTERNAL:SSL,EXTERNAL:SASL_SSL,CONTROLL
 CONTROLLER = "process.roles=controller controller.quorum.voters=1@h:9 listeners=CONTROLLER://h:9"
 VOTERS = "controller.quorum.voters"
 COMBINED = "process.roles=broker,controller controller.quorum.voters=1@h:9 listeners=PLAINTEXT://h:1,CONTROLLER://h:9"
+MAPS = "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,C2:PLAINTEXT"
+SASL = (
+    "listeners=S://h:1 inter.broker.listener.name=S "
+    "listener.security.protocol.map=S:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT"
+)
+MIGRATE = "zookeeper.metadata.migration.enable"
+MIGRATION = (
+    "zookeeper.metadata.migration.enable=true controller.listener.names=C "
+    "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,C:PLAINTEXT"
+)
 
 CASES: tuple[tuple[tuple[dict[str, str], ...], str, bool], ...] = (
     (BOTH, "", False),
@@ -84,6 +94,28 @@ CASES: tuple[tuple[tuple[dict[str, str], ...], str, bool], ...] = (
     ((KRAFT,), f"{CONTROLLER} advertised.listeners=CONTROLLER://0.0.0.0:9", True),
     ((KRAFT,), f"{COMBINED} advertised.listeners=PLAINTEXT://h:1,CONTROLLER://h:9", False),
     ((KRAFT,), f"{COMBINED} advertised.listeners=PLAINTEXT://h:1,CONTROLLER://0.0.0.0:9", True),
+    ((KRAFT,), f"{CONTROLLER} controller.listener.names=CONTROLLER,C2 {MAPS}", True),
+    ((KRAFT,), f"{CONTROLLER} controller.listener.names=C2,CONTROLLER advertised.listeners=C2://h:8 {MAPS}", True),
+    ((KRAFT,), f"{CONTROLLER},C2://h:8 controller.listener.names=C2,CONTROLLER {MAPS}", False),
+    ((KRAFT,), f"{COMBINED} controller.listener.names=CONTROLLER,C2 {MAPS}", True),
+    ((KRAFT,), f"controller.listener.names=CONTROLLER,C2 {MAPS}", False),
+    ((KRAFT,), "controller.quorum.voters=2@h:65535", False), ((KRAFT,), "controller.quorum.voters=2@h:65536", True),
+    ((KRAFT,), "controller.quorum.bootstrap.servers=h:65536", True),
+    (BOTH, SASL, False),
+    (BOTH, f"{SASL} sasl.mechanism.inter.broker.protocol=PLAIN", True),
+    (BOTH, f"{SASL} sasl.enabled.mechanisms=PLAIN", True),
+    (BOTH, f"{SASL} sasl.enabled.mechanisms=GSSAPI,PLAIN sasl.mechanism.inter.broker.protocol=PLAIN", False),
+    (BOTH, f"{SASL} sasl.enabled.mechanisms=PLAIN listener.name.s.sasl.enabled.mechanisms=GSSAPI", False),
+    (BOTH, f"{SASL} listener.name.s.sasl.enabled.mechanisms=PLAIN", True),
+    ((KRAFT,), "group.coordinator.rebalance.protocols=classic,consumer", False),
+    ((ZOOKEEPER,), "group.coordinator.rebalance.protocols=classic,consumer", True),
+    ((KRAFT,), "zookeeper.metadata.migration.enable=true", True),
+    ((KRAFT,), "zookeeper.metadata.migration.enable=true zookeeper.connect=x:1", False),
+    ((ZOOKEEPER,), "zookeeper.metadata.migration.enable=true", True),
+    ((ZOOKEEPER,), f"zookeeper.metadata.migration.enable=true {VOTERS}=1@h:9", True),
+    ((ZOOKEEPER,), "zookeeper.metadata.migration.enable=true controller.listener.names=C", True),
+    ((ZOOKEEPER,), f"{MIGRATION} {VOTERS}=1@h:9", False),
+    ((ZOOKEEPER,), f"{MIGRATION} controller.quorum.bootstrap.servers=h:9", False),
     ((KRAFT,), "group.coordinator.rebalance.protocols=consumer", True),
     ((KRAFT,), "group.consumer.session.timeout.ms=1", True),
     ((KRAFT,), "group.consumer.max.heartbeat.interval.ms=5001", False),
@@ -118,7 +150,9 @@ def test_what_a_start_refuses(modes: tuple[dict[str, str], ...], added: str, *, 
         ("3.9", KRAFT, "process.roles=broker,broker", ["process.roles"]),
         ("3.9", KRAFT, "inter.broker.protocol.version=2.8", ["inter.broker.protocol.version"]),
         ("3.9", ZOOKEEPER, "controller.listener.names=CONTROLLER", ["controller.listener.names"]),
-        ("3.9", ZOOKEEPER, "controller.listener.names=C zookeeper.metadata.migration.enable=true", []),
+        ("3.9", ZOOKEEPER, f"{MIGRATION} {VOTERS}=1@h:9", []),
+        ("3.8", ZOOKEEPER, f"{MIGRATION} controller.quorum.bootstrap.servers=h:9", [MIGRATE]),
+        ("3.3", ZOOKEEPER, "zookeeper.metadata.migration.enable=true", []),
         ("3.8", KRAFT, f"{CONTROLLER} advertised.listeners=CONTROLLER://h:9", ["advertised.listeners"]),
         ("3.8", KRAFT, f"{COMBINED} advertised.listeners=PLAINTEXT://h:1", []),
         ("3.8", KRAFT, f"{COMBINED} advertised.listeners=PLAINTEXT://h:1,CONTROLLER://h:9", ["advertised.listeners"]),

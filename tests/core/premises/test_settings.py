@@ -31,8 +31,6 @@ from tests.core.premises.test_premises import KRAFT, facts, log_dir, refuted, ro
         ("log.cleaner.max.compaction.lag.ms", "0", "3.2", "3.3"),
         ("log.dirs", "/a,", "4.1", "4.2"),
         ("listeners", "PLAINTEXT://:9092,,SSL://:1", "4.1", "4.2"),
-        ("authorizer.class.name", "kafka.security.authorizer.AclAuthorizer", "3.9", "4.0"),
-        ("authorizer.class.name", "kafka.security.auth.SimpleAclAuthorizer", "2.8", "3.0"),
     ],
 )
 def test_newer_releases_refuse_more(setting: str, value: str, last: str | None, first: str) -> None:

@@ -7,7 +7,7 @@ from kcheck.core.premises.facts import BrokerFacts, VoterList
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
-from kcheck.model.cluster import QuorumState
+from kcheck.model.cluster import QuorumState, Voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from tests.core.premises.test_premises import IDENTITY, KRAFT, copy, facts, log_dir, refuted
 
@@ -151,3 +151,17 @@ def test_a_controller_without_its_metadata_log_that_others_name() -> None:
     sentence = "broker 100 is a controller and has lost __cluster_metadata-0: with other empty voters it can elect an"
     assert refuted(given)["P202"].startswith(sentence)
     assert "P202" not in refuted(given._replace(copies=()))
+
+
+def test_a_static_quorum_without_a_list() -> None:
+    """With controller.quorum.bootstrap.servers alone a controller of 4.3.1 elected nobody: it knew no voter."""
+    sentence = "controller.quorum.voters is missing, quorum-state has {}: the metadata has no voter set"
+    alone = node("")._replace(elected=QuorumState(1, 1, -1, (1,)))
+    assert refuted(alone)["P105"] == sentence.format("1")
+    assert judgement(node("")._replace(config={**KRAFT, "process.roles": "broker"})) is None
+    assert judgement(node("", lists=(listing(2, 1, 2, 3), listing(3, 1, 2, 3)))) is None
+    unseen = judgement(node("", lists=(listing(2, 1, 2, 3),)))
+    assert unseen is not None
+    assert (unseen.status, unseen.sentence) == (PremiseStatus.NOT_SEEN, sentence.format("1,2,3"))
+    voters = (Voter(1, "D1", ()),)
+    assert judgement(alone._replace(copies=(copy(1, voter_set=voters),))) is None

@@ -6,10 +6,11 @@ import pytest
 
 from kcheck.core.premises.limits import (
     BROKER,
-    GONE_AUTHORIZERS,
+    CLASS,
     OF_TOPICS,
     TOPIC,
     SettingRule,
+    classes_of,
     refusal,
     refused_settings,
     setting_rules,
@@ -53,6 +54,9 @@ def test_the_rules_are_those_of_the_release(version: str) -> None:
         f"{kind} {' '.join(rule)}"
         for kind in (BROKER, TOPIC)
         for rule in setting_rules(kind, release(version)).values()
+    }
+    table |= {
+        f"{CLASS} {setting} {name} -" for setting, names in classes_of(release(version)).items() for name in names
     }
     assert table == set(rules_of(version))
 
@@ -117,13 +121,6 @@ def more_values_of(rule: SettingRule) -> Iterator[str]:
         yield from ("x,y", "a b", "")
     elif rule.type != "boolean" and rule.name not in CLASSES:
         yield from WORDS
-
-
-@pytest.mark.parametrize("version", SAMPLE)
-def test_classes_that_are_gone(version: str, ask: Ask) -> None:
-    """The authorizers of ZooKeeper mode."""
-    answers = ask(version, "Limits.java", (f"class\t{name}" for name in GONE_AUTHORIZERS))
-    assert [not is_gone(release(version)) for is_gone in GONE_AUTHORIZERS.values()] == [*accepted(answers)]
 
 
 @pytest.mark.parametrize("version", SAMPLE)

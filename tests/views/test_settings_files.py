@@ -1,0 +1,57 @@
+"""Which server.properties next to log dirs is that of their broker."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import kcheck
+from kcheck.model.premises import PremiseStatus
+from kcheck.views.settings_files import settings_path
+from kcheck.views.targets import replica_targets
+from tests.oracle.scenes import FIXTURES
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Path:
+    """Return the folder of broker 3, with its log dir `data1`, and no settings yet."""
+    shutil.copytree(FIXTURES / "brokers" / "4.3.1" / "stopped" / "broker-3", tmp_path / "node")
+    return tmp_path / "node"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_that_of_it"),
+    [
+        ("log.dirs=/gone\nnode.id=3\n", True),
+        ("log.dirs=/gone\nbroker.id=3\n", True),
+        ("log.dirs=/gone\nnode.id=4\n", False),
+        ("log.dirs=/gone\n", False),
+        ("log.dirs=\udcff\nnode.id=3\n", True),
+        ("node.id=3\n", False),
+    ],
+)
+def test_settings_that_list_other_log_dirs(text: str, node: Path, *, is_that_of_it: bool) -> None:
+    """They are those of the broker if they have its id."""
+    path = node / "server.properties"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert (str(path) if is_that_of_it else None) == settings_path(replica_targets([str(node)]))
+
+
+def unseen(folder: Path) -> list[str]:
+    """Return the sentences of P317 about broker 3."""
+    premises = kcheck.predict(folder).premises
+    return [row.sentence for row in premises if (row.id, row.status) == ("P317", PremiseStatus.NOT_SEEN)]
+
+
+@pytest.mark.parametrize("places", ["/gone", "data2", "other/data1", "/gone/node/data1"])
+def test_log_dirs_that_are_not_here(places: str, node: Path) -> None:
+    """A copy of the disks, or settings of other disks: nobody can tell."""
+    (node / "server.properties").write_text(f"log.dirs={places}\nnode.id=3\nprocess.roles=broker\n", "utf-8")
+    why = f"{node}/server.properties lists {places}, and not {node}/data1: whether broker 3 uses them is not known"
+    assert [why] == unseen(node)
+
+
+@pytest.mark.parametrize("places", ["data1", "./data1/", "node/data1", "../node/data1", "gone,data1"])
+def test_relative_paths_of_another_working_directory(places: str, node: Path) -> None:
+    (node / "server.properties").write_text(f"log.dirs={places}\nnode.id=3\nprocess.roles=broker\n", "utf-8")
+    assert [] == unseen(node)
