@@ -210,6 +210,10 @@ class ClusterRecovery(Answer):
             for gap in self.election.gaps
             if gap.why is None and self.election.interrupted is None
         ]
+        fenced = self.election.fenced
+        if len(fenced) > 1 and self.steps and not self.recovery.fenced:
+            order = f"brokers {listed(fenced)}"
+            rows.append(f"the order of fencing {order}; --next reads the ISR after each step")
         is_shown = (PremiseStatus.NOT_SEEN, False)
         unseen = [
             premise
