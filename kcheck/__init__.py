@@ -1,9 +1,9 @@
-"""Reads the log directories of a Kafka broker offline: their content, their defects, and the next start.
+"""Reads the log directories of a Kafka broker offline (their content, their defects, and the next start).
 
 `import kcheck; kcheck.inspect(path)` calls a function of `kcheck.api`, which is imported when it is first used.
 
-The packages, top down. Each imports only from those below, and its docstring is its map. A star marks a plug package,
-where one new module is one new plug:
+These are the packages, top down. Each imports only from packages below it, and its docstring is its map. A star marks a
+plug package, where one new module is one new plug:
 
 - `cli`: Which options does a command have, and how does it end?
 - `api`: Which functions does `import kcheck` offer?

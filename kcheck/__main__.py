@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _with_docstrings(arguments: list[str]) -> list[str]:
-    """Return the arguments of Python without -O, which may stand as -OO or among other letters."""
+    """Return the arguments of Python without -O, also in the form -OO or among other letters."""
     kept = list[str]()
     for place, word in enumerate(arguments):
         is_value = bool(kept) and kept[-1] in _TAKE_VALUES

@@ -1,4 +1,4 @@
-"""Rows as Arrow columns: the types of the published tables, what a text and a time become."""
+"""Rows as Arrow columns, with the types of the published tables, and their forms of texts and times."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MS_MIN, _MS_MAX = -62_135_596_800_000, 253_402_300_799_999
-"""The years 1 to 9999: what readers of tables can show."""
+"""The years 1 to 9999, as readers of tables can show no others."""
 
 
 def schema_of(columns: Iterable[Column], metadata: dict[str, str] | None = None) -> "pa.Schema":
@@ -39,7 +39,7 @@ def arrays(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> "list[pa
 
 
 def nested(rows: Sequence[Sequence[Sequence[Any]]], columns: Sequence[Column]) -> "pa.ListArray":
-    """Return an array of lists: of each item its rows."""
+    """Return an array of lists, with the rows of each item."""
     import pyarrow as pa
 
     flat = [row for inner in rows for row in inner]
@@ -56,7 +56,7 @@ def batch_of(rows: Sequence[Sequence[Any]], columns: Sequence[Column]) -> "pa.Re
 
 
 def text(value: str) -> str:
-    """Return a text that is Unicode: what a name has of other bytes is escaped."""
+    """Return a text in Unicode; other bytes of a name are escaped."""
     return value.encode(errors="backslashreplace").decode()
 
 
@@ -93,5 +93,5 @@ def array(values: Iterable[Any], column: Column) -> "pa.Array":
 
 
 def _micros(value: int | None) -> int | None:
-    """Return a time; None where there is none, and where it is none that a calendar has."""
+    """Return a time; None without one, or outside of every calendar."""
     return value * 1000 if value is not None and _MS_MIN <= value <= _MS_MAX and value != -1 else None

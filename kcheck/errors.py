@@ -1,7 +1,7 @@
 """Every exception that kcheck raises, with its exit code.
 
-The content of a file never raises: damage is data (see `kcheck.model.parsed`). An exception means a bad argument, a
-failing disk, or a bug in kcheck.
+The content of a file never raises, as corruption is data (see `kcheck.model.parsed`). An exception means an invalid
+argument, a failing disk, or a bug in kcheck.
 """
 
 _INTERRUPT = 2
@@ -25,11 +25,11 @@ class UsageError(KcheckError):
 
 
 class NotALogDirError(UsageError):
-    """A path holds nothing that kcheck can read: no log dir, no partition directory, no Kafka file."""
+    """A path without anything that kcheck can read (no log dir, no partition directory, no Kafka file)."""
 
 
 def why_not_text(error: Exception) -> str:
-    """Return why bytes are not read as a text: what the error says, and where for bytes that are not UTF-8."""
+    """Return why bytes are not read as a text, with the position of bytes that are not UTF-8."""
     return f"not UTF-8 at position {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
@@ -84,11 +84,11 @@ class UndoError(ApplyError):
 
 
 class TooMuchReadError(KcheckError):
-    """kcheck gave up on one directory in a store: it needed more bytes than any sound directory; others are read."""
+    """kcheck gave up on one directory in a store that needed too many bytes. Others are read."""
 
 
 class StoreFailedError(KcheckError):
-    """A store kept failing where kcheck read a file or listed a directory: the command cannot finish.
+    """A store kept failing while kcheck read a file or listed a directory, so the command cannot finish.
 
     The failure says nothing about the file or directory.
     """

@@ -1,4 +1,4 @@
-"""Finds the modules of a plug-in package such as rules or formats: to add a plug-in, add a module; there is no list."""
+"""Finds the modules of a plug-in package such as rules or formats. A new module is a new plug-in, without a list."""
 
 import importlib
 import pkgutil
@@ -8,9 +8,10 @@ from typing import Any
 
 @cache
 def discover(package: str, constant: str, begins: tuple[str, ...] = ("",)) -> tuple[Any, ...]:
-    """Return `constant` of each public module of `package` whose name begins with `begins`, sorted by module name.
+    """Return `constant` of each public module of `package` with a name that begins with `begins`, sorted by name.
 
-    A module is public if its name does not begin with an underscore. AttributeError names one that lacks the constant.
+    A module is public if its name does not begin with an underscore. AttributeError names a module without the
+    constant.
     """
     return tuple(plug(package, name, constant) for name in plug_names(package) if name.startswith(begins))
 

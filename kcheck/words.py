@@ -1,6 +1,7 @@
-"""The words of every text: counts with their nouns, names, ranges of offsets, losses and releases.
+"""The words of every text (counts with their nouns, names, ranges of offsets, losses and releases).
 
-A screen names offsets as `offsets 50-66`. Findings, JSON fields and tables keep `offsets 50 to 66`: scripts read them.
+A screen names offsets as `offsets 50-66`. Findings, JSON fields and tables keep `offsets 50 to 66`, as scripts read
+them.
 """
 
 import shlex
@@ -88,7 +89,7 @@ def _offsets(start: int, end: int, to: str) -> str:
 
 
 def bare_range(start: int, end: int, to: str = "-") -> str:
-    """Return the numbers `[start, end)` for a place that says what they are: `50-66`, or `50`."""
+    """Return the numbers `[start, end)` without their noun, as `50-66`, or `50`."""
     return str(start) if end == start + 1 else f"{start}{to}{end - 1}"
 
 
@@ -177,7 +178,7 @@ _NEAR_EDITS = 2
 
 
 def near(word: str, names: Iterable[str]) -> list[str]:
-    """Return the names that someone may have meant: those that begin with the word, else those two edits away."""
+    """Return the names that someone may have meant, with the word as prefix, or else within two edits."""
     known = list(dict.fromkeys(names))
     begun = [name for name in known if word and name.startswith(word)]
     if begun:

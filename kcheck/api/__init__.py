@@ -1,8 +1,8 @@
-"""The public Python API: a function for each command, with its typed result.
+"""The public Python API, with a function for each command and its typed result.
 
-In: paths as the command takes them, and options for the Kafka release and the partitions. Out: values; `to_dict()`
-gives the JSON document of the command, and `to_arrow()` its table where the answer is one table. UsageError: an
-argument is wrong.
+In: paths as the command takes them, and options for the Kafka release and the partitions. Out: values. `to_dict()`
+gives the JSON document of the command, and `to_arrow()` its table if the answer is one table. A wrong argument raises
+UsageError.
 
 - `brokers`: What do the files of a broker contain, what is wrong, what happens when it starts, and what repairs it?
 - `clusters`: Where do followers truncate, who should lead, and what does the cluster metadata contain?

@@ -1,4 +1,4 @@
-"""Questions about the course of a history of one partition, and the search for one that breaks a promise."""
+"""Questions about the course of a partition's history, and the search for a violated promise."""
 
 import os
 from typing import TYPE_CHECKING

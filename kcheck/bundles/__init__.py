@@ -1,4 +1,4 @@
-"""Evidence bundles as bytes: the files that they list, and the bytes that readers get for each.
+"""Evidence bundles as bytes, with the listed files, and the bytes that readers get for each.
 
 In: the rows of a manifest, and the members of a zip. Out: a `Source` (`model.source`) for each file. `capture` writes
 bundles, and `disk.bundle` opens them.

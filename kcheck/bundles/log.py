@@ -1,4 +1,4 @@
-"""A `.log` of a bundle as a reader sees it: made from the rows of its batches as it is read."""
+"""A `.log` of a bundle for readers, made from the rows of its batches as it is read."""
 
 import errno
 import json
@@ -62,7 +62,7 @@ class BatchSource(CopyingSource):
         return bytes(buffer)
 
     def next_data(self, position: int) -> int | None:
-        """Return the first position that may hold data: after a range of zeros, or after the last one None."""
+        """Return the first position that may hold data, after a range of zeros; None after the last range."""
         while position < self.size:
             begin, end, is_zeros = self._range_at(position)
             if not is_zeros or not begin <= position < end:

@@ -1,4 +1,4 @@
-"""The manifest of a bundle: which files and directories were captured, and how the members hold them."""
+"""The manifest of a bundle, with the captured files and directories, and the form of their members."""
 
 import re
 import stat
@@ -10,7 +10,7 @@ from kcheck.bundles.small_files import BadBundleError
 MANIFEST = "manifest.json"
 FORMAT = "kcheck.bundle/1"
 LOGS = ".kcheck-logs"
-"""The directory of the logs of brokers: no listing has it, so that a log dir has what it had."""
+"""The directory of the logs of brokers. No listing has it, so that log dirs keep their contents."""
 BATCHES = "batches"
 """The encoding of a member that holds the batches of a `.log`."""
 NAME_SIZE_MAX = 4096
@@ -25,17 +25,17 @@ class BundleEntry(NamedTuple):
     """A file or directory that was captured."""
 
     kind: str
-    """file, directory, link, or other: devices, sockets and pipes."""
+    """file, directory, link, or other (devices, sockets and pipes)."""
     size: int
     """Its size in bytes."""
     member: str | None
     """The member of the zip that has its content; None if it has none."""
     encoding: str
-    """The form of the content in the member: raw, or batches."""
+    """The form of the content in the member (raw, or batches)."""
     error: tuple[int, str] | None
     """The system's error, if it could not be read."""
     records: str | None
-    """The member with the verdict on its records; None if there is none."""
+    """The member with the verdict on its records; None without one."""
     sha256: str | None = None
     """The SHA-256 of the file itself; None if it is not in the bundle."""
 

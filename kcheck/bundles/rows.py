@@ -1,7 +1,7 @@
-"""The batches of a `.log` in a bundle: rows of header bytes, and the `.log` that they mean.
+"""The batches of a `.log` in a bundle, as rows of header bytes, and the `.log` that they mean.
 
 A row is a kind and the first 61 bytes of a batch. The bytes after the header are not in the bundle. A reader gets zeros
-for them, and at their end four bytes that make the CRC right where it was right, and wrong where it was wrong.
+for them. Four bytes at their end keep a right CRC right, and a wrong CRC wrong.
 """
 
 import struct
@@ -33,19 +33,19 @@ ROW_SIZE = HEADER.size + 1
 BLOCK_ROWS = 1 << 14
 """A block has at most this many rows."""
 KEPT_SIZE_MAX = 4 << 10
-"""A control batch is kept whole up to this size in bytes."""
+"""Maximum size of a control batch that is kept completely, in bytes."""
 KEPT_RECORDS_SIZE_MAX = 1 << 20
 """A batch of committed offsets is kept up to this size in bytes."""
 _KEPT_BLOCK_SIZE_MAX = 8 << 20
 """A block holds at most this many kept bytes, or the most that its rows can have of control batches."""
 MAGIC = b"KCROWS1\n"
 _BLOCK = struct.Struct("<QIIIII")
-"""A block of the index: its position in the `.log` and in the member, its rows, gaps, kept and compressed bytes."""
+"""A block of the index (its positions in the `.log` and the member, its rows, gaps, kept and compressed bytes)."""
 _FOOTER = struct.Struct("<QI")
 """The size of the `.log`, and how many blocks there are."""
 _BLOCKS_MAX = 1 << 16
 MESSAGE_HEADER_SIZE = LEGACY.size + 8
-"""The header of a message of magic 0 with the sizes of a null key and of its value; magic 1 has a timestamp more."""
+"""The size of a header of magic 0 with the sizes of a null key and of its value; magic 1 adds a timestamp."""
 _FILLER = 0xFF
 _TAIL_SIZE = 4
 _ENTRY_SIZE_MIN = OVERHEAD.size + MIN_ENTRY_SIZE
@@ -62,7 +62,7 @@ class RowKind(IntEnum):
     WRONG = 1
     """A batch whose CRC does not match."""
     KEPT = 2
-    """A batch that is in the bundle whole: it has no payload, or one that was masked."""
+    """A batch that is completely in the bundle. It has no payload, or a masked one."""
     ZEROS = 3
     """A range of zeros."""
     OTHER = 4
@@ -77,7 +77,7 @@ class RowBlock(NamedTuple):
     sizes: Sequence[int]
     """The size in bytes of each range that is no batch, in the order of the rows."""
     kept: bytes
-    """The bytes after the header of each batch that is kept whole, one after the other."""
+    """The bytes after the header of each completely kept batch, one after the other."""
 
 
 class Packer:
@@ -96,12 +96,12 @@ class Packer:
         return packed
 
     def index(self, size: int) -> bytes:
-        """Return the index, which ends the member; `size` is that of the `.log`."""
+        """Return the index, which ends the member; `size` is the `.log`'s."""
         return b"".join((*self._index, _FOOTER.pack(size, len(self._index))))
 
 
 def packed_block(block: RowBlock) -> bytes:
-    """Return a block as it is in a bundle: the bytes of each column less those of the row before, compressed."""
+    """Return a block for a bundle, with the differences of each column from row to row, compressed."""
     changes = block.rows.copy()
     changes[1:] -= block.rows[:-1]
     lengths = np.array(block.sizes, "<u8").tobytes()
@@ -185,7 +185,7 @@ class PlacedRows(NamedTuple):
     has_tail: npt.NDArray[np.bool_]
     """The rows with a tail."""
     kept: dict[int, bytes]
-    """The bytes after the header of the rows that are kept whole."""
+    """The bytes after the header of the completely kept rows."""
 
 
 def placed(block: RowBlock, begin: int, end: int) -> PlacedRows:
@@ -228,7 +228,7 @@ def _kept(block: RowBlock, size: RowNumbers, header_size: RowNumbers) -> dict[in
 
 
 def _tails(header: RowBytes, size: RowNumbers, header_size: RowNumbers, kind: RowNumbers, *, modern: bool) -> RowBytes:
-    """Return the last four bytes of batches, so that the CRC is the stated one; another one where it was wrong."""
+    """Return the last four bytes of batches that give the stated CRC, or another one if it was wrong."""
     place = 17 if modern else 12
     stated = np.ascontiguousarray(header[:, place : place + 4]).view(">u4")[:, 0].astype(np.uint32)
     wanted = np.where(kind == RowKind.WRONG, stated ^ np.uint32(_WRONG), stated) ^ np.uint32(0xFFFFFFFF)
@@ -268,7 +268,7 @@ def _powers(polynomial: int) -> tuple[RowNumbers, ...]:
 
 @cache
 def _back(polynomial: int) -> RowNumbers:
-    """Return the register that four zero bytes turn into each single bit: the inverse of four steps."""
+    """Return the register that four zero bytes turn into each single bit, as the inverse of four steps."""
     forward = [int(column) for column in _powers(polynomial)[2]]
     rows = [(column, 1 << bit) for bit, column in enumerate(forward)]
     for bit in range(32):
@@ -283,7 +283,7 @@ def _back(polynomial: int) -> RowNumbers:
 
 
 def _applied(columns: RowNumbers, registers: RowNumbers) -> RowNumbers:
-    """Return a linear map of registers, given by what it makes of each bit."""
+    """Return a linear map of registers, given by the image of each bit."""
     answer = np.zeros_like(registers)
     for bit, column in enumerate(columns):
         answer ^= np.where(registers >> np.uint32(bit) & 1, column, np.uint32(0))
@@ -311,7 +311,7 @@ def fill(block: PlacedRows, buffer: bytearray, position: int) -> None:
 
 
 def _put(buffer: bytearray, position: int, at: int, data: bytes) -> None:
-    """Write those of some bytes at a position that are in the buffer."""
+    """Write the part of some bytes at a position that is in the buffer."""
     low, high = max(at, position), min(at + len(data), position + len(buffer))
     if low < high:
         buffer[low - position : high - position] = data[low - at : high - at]

@@ -43,7 +43,7 @@ _TEXT_RUN = 8
 """A header has no run of this many printable bytes; where there is one, the bytes are text."""
 _TAIL_SIZE = 4
 BatchMask = Callable[[bytes], bytes | None]
-"""Returns what of a batch of magic 2 is kept whole, of the same size; None if its records are left out."""
+"""Returns the kept part of a batch of magic 2, of the same size; None if its records are left out."""
 
 
 class LogRows(NamedTuple):
@@ -164,7 +164,7 @@ def _batches(columns: HeaderColumns, window: bytearray, mask: BatchMask | None) 
 
 
 def _message(message: bytes, own: int, *, is_right: bool) -> RowNumbers:
-    """Return the header of a message of magic 0 or 1 as one with a null key, and all other bytes in its value."""
+    """Return the header of a message of magic 0 or 1 with a null key, and with all other bytes in its value."""
     header = bytearray(message[:own].ljust(HEADER.size, b"\0"))
     begin, rest = own - 8, len(message) - own
     if rest < 0 or not is_right:

@@ -63,7 +63,7 @@ _TOPIC = r"[A-Za-z0-9._-]{1,249}"
 _UUID = r"[A-Za-z0-9_-]{20,24}"
 """22 characters of base64, or one or two more or fewer."""
 _NUMBERS = r"[ \t]*[+-]?[0-9]{0,20}[A-Za-z]?[0-9]{0,20}[ \t]*"
-"""A number, or one with a wrong sign in it."""
+"""A number, or a number with a wrong sign in it."""
 _QUORUM_NAMES = (
     "clusterId|leaderId|leaderEpoch|votedId|votedDirectoryId|appliedOffset|currentVoters|voterId|data_version"
 )
@@ -92,10 +92,10 @@ def content_of(name: str) -> Taken:
 
 
 def masked_lines(name: str, data: bytes, rename: Callable[[str], str] | None = None) -> bytes:
-    """Return a text file in which letters of lines that its kind does not have are `x`, and odd signs `?`.
+    """Return a text file with masked lines that its kind does not have.
 
-    Numbers, spaces and the signs of the formats stay, so that a reader fails at the same place. `rename` is applied to
-    the topics of a checkpoint.
+    Letters become `x`, and odd signs `?`. Numbers, spaces and the signs of the formats stay, so that a reader fails at
+    the same place. `rename` is applied to the topics of a checkpoint.
     """
     kind = parse_file(name).kind
     pieces = _BREAKS.split(data)

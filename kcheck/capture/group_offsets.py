@@ -21,7 +21,7 @@ _VARINT_BITS = 7
 def masked_commits(batch: bytes, names: NewNames) -> bytes | None:
     """Return a batch of `__consumer_offsets` with its evidence; None if it is compressed or not as coordinators write.
 
-    `batch` is of magic 2, without control records, and its CRC is right; so is that of the answer.
+    `batch` has magic 2, no control records, and a right CRC, like the result.
     """
     if int.from_bytes(batch[21:23], "big") & CODEC_MASK:
         return None

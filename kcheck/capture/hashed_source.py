@@ -34,7 +34,7 @@ class HashedSource:
         return self._source.next_data(position)
 
     def digest(self) -> str:
-        """Return the SHA-256 of the whole file, in hexadecimal."""
+        """Return the SHA-256 of the complete file, in hexadecimal."""
         while self._hashed < self.size and self.pread(_CHUNK_SIZE, self._hashed):
             pass
         return self._sha256.hexdigest()

@@ -90,7 +90,7 @@ def _text(name: str, value: str, place: LogPlace, rename: Callable[[str], str]) 
 
 
 def _path(path: str, log_dir: str, rename: Callable[[str], str]) -> str | None:
-    """Return a path below a log dir by the names that it has in a bundle; None for any other path."""
+    """Return a path below a log dir with its names in a bundle; None for any other path."""
     path = path.strip("'`\"").rstrip("/")
     if path != log_dir and not path.startswith(f"{log_dir}/"):
         return None

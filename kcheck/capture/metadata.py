@@ -1,8 +1,7 @@
 """Rewrites the cluster's metadata for a bundle. Batches and records keep their sizes, secrets and hosts are masked.
 
-A record that is not in the allow-list becomes a NoOpRecord of its size. One that kcheck does not know, or not fully,
-keeps its type, and is unknown in the bundle too. The CRC of a changed batch is made right again; one that was wrong
-stays wrong.
+A record that is not in the allow-list becomes a NoOpRecord of its size. A record that kcheck does not completely know
+keeps its type, and is unknown in the bundle too. The CRC of a changed batch is corrected, but a wrong CRC stays wrong.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -68,7 +67,10 @@ def _batch(batch: bytes, rename: NewName | None) -> bytes:
 
 
 def _is_usual(record: Record | Unread, *, control: bool) -> bool:
-    """Return whether a record is as a controller writes it, without headers, and with a key only in a control batch."""
+    """Return whether a record is as a controller writes it.
+
+    It has no headers, and has a key only in a control batch.
+    """
     return isinstance(record, Record) and not record.headers and (control or record.key is None)
 
 

@@ -44,7 +44,10 @@ class Pseudonyms:
         return other
 
     def group(self, name: str) -> str:
-        """Return the pseudonym of a group, of its size in bytes, as for a topic if a topic can have its name."""
+        """Return the pseudonym of a group, with its size in bytes.
+
+        A group with a legal topic name gets the topic's pseudonym.
+        """
         if not name.startswith("__") and is_legal_topic(name):
             return self.topic(name)
         size = len(name.encode())
@@ -108,7 +111,7 @@ def _text(number: int, size: int) -> str:
 
 
 def load(path: str, *, create: bool) -> Pseudonyms:
-    """Return the pseudonyms of a key file; `create` makes a missing one. UsageError if it is none."""
+    """Return the pseudonyms of a key file; `create` makes a missing one. UsageError for another file."""
     if create and not os.path.lexists(path):
         made = Pseudonyms(os.urandom(_KEY_SIZE))
         save(path, made)

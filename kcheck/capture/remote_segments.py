@@ -19,8 +19,8 @@ _TYPES = (0, 1)
 def masked_segments(batch: bytes, rename: Callable[[str], str]) -> bytes | None:
     """Return a batch of `__remote_log_metadata`; None if it is compressed or not as brokers write.
 
-    `batch` is of magic 2, without control records, and its CRC is right; so is that of the answer. `rename` gives a
-    topic a name of the same size in bytes.
+    `batch` has magic 2, no control records, and a right CRC, like the result. `rename` gives a topic a name of the same
+    size in bytes.
     """
     if int.from_bytes(batch[21:23], "big") & CODEC_MASK:
         return None

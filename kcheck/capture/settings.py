@@ -18,7 +18,7 @@ _PLAIN = re.compile(r"[ \t]*(?:[+-]?[0-9]{1,19}|true|false|broker|controller|bro
 
 
 def kept_settings(data: bytes, names: Mapping[str, str]) -> bytes:
-    """Return a server.properties without secrets, hosts and paths; `names` are those of its log dirs in the bundle.
+    """Return a server.properties without secrets, hosts and paths; `names` are its log dirs' names in the bundle.
 
     Any other value is `x`, in which a config provider can still be seen.
     """

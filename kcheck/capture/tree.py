@@ -73,11 +73,11 @@ def _roots(arguments: Sequence[str]) -> list[tuple[int | None, str]]:
 
 
 def items(arguments: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:
-    """Yield every file and directory below the paths, sorted below each; UsageError for a path without files of Kafka.
+    """Yield every file and directory below the paths, sorted below each; UsageError without files of Kafka.
 
-    One log dir, or one folder of them, is the bundle itself; anything else has its own name in the bundle, and so have
-    the log dirs of a server.properties. Two of one name have the names of their brokers before it, if the arguments are
-    `BROKER=PATH`. With `offsets` the committed offsets of groups go in.
+    One log dir, or one folder of them, is the bundle itself. Anything else has its own name in the bundle, as have the
+    log dirs of a server.properties. Two of one name get the names of their brokers before it, if the arguments are
+    `BROKER=PATH`. With `offsets` the committed offsets of groups are included.
     """
     logs = {CLUSTER_METADATA: METADATA_LOG, REMOTE_LOG_METADATA: SEGMENTS_LOG}
     logs |= {CONSUMER_OFFSETS: COMMITS_LOG} if offsets else {}
@@ -114,7 +114,7 @@ def _named(roots: list[tuple[int | None, str, str]]) -> Iterator[tuple[str, str]
 
 
 def _require_same_brokers(arguments: Sequence[str]) -> None:
-    """Raise UsageError if a broker that the user names is not that of the log dir."""
+    """Raise UsageError if the user names another broker than the log dir's."""
     log_dirs = LogDirs(release())
     for target in replica_targets([*arguments]):
         if target.broker_id is not None and target.kind is TargetKind.LOG_DIR:

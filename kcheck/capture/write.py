@@ -94,7 +94,7 @@ class _Part(NamedTuple):
 
 
 class _OutputError(Exception):
-    """The disk of the bundle failed, not that of a file that is read."""
+    """The disk of the bundle failed, not the disk of a read file."""
 
 
 class _Spool:
@@ -147,8 +147,8 @@ def capture(
 ) -> Captured:
     """Write a bundle of the parts that could be read until ^C; UsageError if it exists or cannot be written.
 
-    `decode` judges records, `digests` keeps the SHA-256 of each file, which a plan needs, `limit` is the most bytes of
-    all members before compression, `logs` are logs of brokers.
+    `decode` judges records. `digests` keeps the SHA-256 of each file, which a plan needs. `limit` is the maximum of
+    bytes of all members before compression. `logs` are logs of brokers.
     """
     if os.path.lexists(out):
         raise UsageError(f"{out} already exists")
@@ -255,7 +255,7 @@ class _CaptureReader:
         return {}
 
     def _digest(self, path: CapturedPath, source: HashedSource) -> dict[str, str]:
-        """Return the digest that goes in; none of a configuration, which has secrets and is in no plan."""
+        """Return the digest to include; empty for a configuration, which has secrets and is in no plan."""
         if not self._digests or source.size > INT_MAX or is_configuration(path.path):
             return {}
         return {"file_sha256": source.digest()}

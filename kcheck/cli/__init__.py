@@ -1,8 +1,8 @@
-"""The command line: reads options, calls `kcheck.api`, and writes the answer through a renderer.
+"""The command line, which reads options, calls `kcheck.api`, and writes the answer through a renderer.
 
 In: the arguments of the process. Out: a report on stdout or in a file, a last line on stderr, an exit code. Nothing is
-decided about Kafka, and this is the only package that imports typer. Only the module of the command that runs is
-imported: start-up time counts.
+decided about Kafka, and this is the only package that imports typer. Only the module of the running command is
+imported, as start-up time counts.
 
 - `app`: Which commands are there, and which exit code does an exception give?
 - `command`: How does typer run a command, with kcheck's help and old names?
@@ -20,7 +20,7 @@ imported: start-up time counts.
 One module a command, named after the command:
 
 - `overview`: Will the broker start, and what is wrong? This is `kcheck PATH`.
-- `demo`: How does kcheck find and repair damage on a simulated broker?
+- `demo`: How does kcheck find and repair corruption on a simulated broker?
 - `inspect`, `dump`: What do log dirs contain, and what does one file contain?
 - `check`, `rules`, `explain`: What is wrong, which rules are there, and what do a rule and a broker's message mean?
 - `predict`, `preflight`: What does the broker do when it starts, and may it start?

@@ -149,7 +149,7 @@ def main() -> None:
 
 
 def _unforeseen(error: Exception) -> int:
-    """Say what stopped a command, and return its exit code: pyarrow is missing, or kcheck has a bug."""
+    """Print why a command stopped, and return its exit code, as pyarrow is missing, or kcheck has a bug."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "pyarrow":
         print("kcheck: Parquet and fleet need pyarrow, which is missing: pip install pyarrow", file=sys.stderr)
         return UsageError.exit_code
@@ -171,7 +171,7 @@ def _signals() -> contextlib.AbstractContextManager[None]:
 
 
 def _end(code: int, error: BaseException) -> NoReturn:
-    """End a command that failed; one that changes files says whether it did."""
+    """End a failed command; for a command that changes files, print whether it did."""
     if _changes_files():
         line = failed_line(error)
         if not {"--quiet", "-q"} & {*sys.argv}:

@@ -15,7 +15,7 @@ class _NoPandas:
 
 
 def without_pandas() -> None:
-    """Keep pyarrow from importing pandas with its first array: that costs each process 0.3 s and 44 MB."""
+    """Keep pyarrow from importing pandas with its first array, which costs each process 0.3 s and 44 MB."""
     import pyarrow as pa
 
     sys.meta_path.insert(0, _NoPandas)

@@ -60,7 +60,7 @@ def cluster(
 
 
 def _offset(text: str) -> int:
-    """Return an offset, or a transaction of ZooKeeper, whose files name it in hexadecimal."""
+    """Return an offset, or a transaction of ZooKeeper in hexadecimal, as in the names of its files."""
     try:
         return int(text, 16 if text[:2].lower() == "0x" else 10)
     except ValueError:

@@ -15,7 +15,7 @@ from kcheck.errors import EMPTY_PATH, UsageError
 from kcheck.model.report import CommandLine
 
 _PATHS = re.compile(r"^(?:PATH|FILE|DIR|KEYFILE|PLAN|PLACE|ROOT|RUN|BEFORE|AFTER)\b|=PATH|\|FILE")
-"""How the metavar of a path begins, or ends."""
+"""The first or last part of the metavar of a path."""
 _NO_PATH = re.compile(r"\d+=")
 BRIEF = "kcheck.brief"
 """The place where a context remembers that `-h` was typed, not `--help`."""
@@ -65,7 +65,7 @@ class RunnableCommand(TyperCommand):
         return rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; with --exit-zero, bad news is no failure."""
+        """Run the command; with --exit-zero, the exit code 1 becomes 0."""
         remember_command(typed(self.params, ctx))
         try:
             return super().invoke(ctx)
@@ -126,7 +126,7 @@ def _typed(part: TyperOption, value: object) -> Iterator[tuple[str, str | None]]
 
 
 def _value(part: TyperOption, value: object) -> object:
-    """Return a default as its option takes it: one text is a list for an option that is repeatable."""
+    """Return a default in the form of its option; a repeatable option turns one text into a list."""
     return [value] if part.multiple and isinstance(value, str) else value
 
 

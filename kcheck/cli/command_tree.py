@@ -1,4 +1,4 @@
-"""The commands as values, from one definition: help, man pages and shell completion are made of these."""
+"""The commands as values, from one definition, for help, man pages and shell completion."""
 
 import re
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Command(NamedTuple):
     short: str
     """Its help in one line."""
     words: str
-    """Its whole help, in paragraphs."""
+    """Its complete help, in paragraphs."""
     arguments: tuple[Option, ...]
     groups: dict[str, tuple[Option, ...]]
     """The options by the title of their group; its own come first."""

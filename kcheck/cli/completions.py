@@ -34,7 +34,7 @@ _WORDS = {
     "RELEASE": (AUTO, *_RELEASES),
     "RELEASE|all": ("all", *_RELEASES),
 }
-"""The words that stand after a placeholder of the help."""
+"""Words for the placeholders of the help."""
 
 
 def files() -> dict[str, str]:

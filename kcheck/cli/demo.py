@@ -1,4 +1,4 @@
-"""`kcheck demo`: builds broken directories, and walks a newcomer through look, plan and act."""
+"""`kcheck demo`, which makes corrupt directories, and leads a newcomer through look, plan and act."""
 
 import os
 import subprocess
@@ -100,7 +100,7 @@ def _fill_with_zeros(path: Path) -> None:
 
 @contextmanager
 def _folder(keep: str | None) -> Iterator[Path]:
-    """Yield a new directory; a temporary one is gone afterwards, ^C or not."""
+    """Yield a new directory; a temporary one is removed afterwards, after ^C too."""
     if keep is None:
         with tempfile.TemporaryDirectory(prefix="kcheck-demo-") as name:
             yield Path(name)
@@ -136,7 +136,7 @@ def _print(text: str) -> None:
 
 
 def _run(arguments: list[str], folder: Path) -> int:
-    """Run kcheck in the folder, as a shell would, and return its exit code; it is shown unless it is 0."""
+    """Run kcheck in the folder, as a shell would, and return its exit code; a code other than 0 is shown."""
     command = [sys.executable, "-m", "kcheck", *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))}
     shown = None if sys.stdout.isatty() else subprocess.PIPE

@@ -116,7 +116,7 @@ def _of_run(
     run: str, cluster: str | None, dead: list[int], wanted: "PartitionFilter", engine: str, master: str | None,
     out: str | None, *, incomplete_ok: bool,
 ) -> "RunElection | RunElections":  # fmt: skip
-    """Return the answer for a cluster of a run, or for all of its clusters, by this process or by Spark."""
+    """Return the answer for one or all clusters of a run, from this process or Spark."""
     from kcheck.fleet.runs.elect_clusters import clusters_of_run, together
     from kcheck.replicas.elect import ElectionQuestion
 

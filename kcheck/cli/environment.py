@@ -9,11 +9,11 @@ class Variable(NamedTuple):
 
     name: str
     option: str | None
-    """The option that it sets; None if there is none."""
+    """The option that it sets; None without one."""
     words: str
     """Its meaning in one sentence."""
     sets: bool = False
-    """True if its value is that of the option."""
+    """True if its value is the option's value."""
 
 
 VARIABLES = (

@@ -85,7 +85,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "kcheck fleet submit --print /data/kafka-1 --output-dir runs -- --master yarn",
     ),
 }
-"""The examples by command; each is typed as it stands."""
+"""The examples by command; each can be typed unchanged."""
 
 SEE_ALSO: dict[str, tuple[str, ...]] = {
     "overview": ("check", "predict", "recover"),

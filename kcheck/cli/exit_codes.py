@@ -30,7 +30,7 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "end-offset": (_NO_FINDING, _FINDING),
     "predict": ("nothing lost", "records lost or a log dir not served"),
     "preflight": ("no record is lost", "the broker should not start, or that is not known"),
-    "tiered": (_NO_FINDING, "a finding at or above --fail-on, or nothing is known"),
+    "tiered": (_NO_FINDING, "a finding at or above --fail-on, or not all is known"),
     "truncation": ("no committed record lost", "the leader, or the best one, loses committed records"),
     "elect": ("no committed record lost", "some partition has no leader that loses nothing committed"),
     "recover": ("starting all loses nothing committed", "it loses committed records; with --next: stop"),

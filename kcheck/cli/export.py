@@ -108,7 +108,7 @@ def _is_directory(output: str) -> bool:
 
 
 def _write_stdout(exported: "Export", logs: "list[Written]", format: str) -> dict[str, str]:
-    """Write to stdout; nobody who reads it any more is no error."""
+    """Write to stdout; a closed pipe is no error."""
     sys.stdout.flush()
     try:
         exported.write(logs, format, sys.stdout.buffer.write)
@@ -154,7 +154,7 @@ def _reset_name(name: str) -> str:
 
 
 def _tell(exported: "Export", logs: "list[Written]", format: str, files: dict[str, str], output: str | None) -> None:
-    """Print to stderr what was exported, what was not, and how to go on."""
+    """Print to stderr which records were exported and which were not, and the next step."""
     lines = [line for log in logs for line in _lines(log, exported)]
     lines += [f"Not exported: {skipped.path}: {skipped.why}" for skipped in exported.skipped]
     lines += [f"Not read: {finding.where}: {finding.message}" for finding in exported.collected]

@@ -1,4 +1,4 @@
-"""`kcheck fleet report` and the other commands for finished runs: summaries, pages, metrics, tables."""
+"""`kcheck fleet report` and the other commands for finished runs (summaries, pages, metrics, tables)."""
 
 import json
 import os

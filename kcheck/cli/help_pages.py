@@ -33,7 +33,7 @@ def page(command: Command, *, brief: bool) -> str:
 
 
 def _groups(command: Command, *, brief: bool) -> dict[str, list[Option]]:
-    """Return the options by group; the short help, and that of a group of commands, leaves out --help itself."""
+    """Return the options by group; the short help, and the help of a group of commands, leave out --help."""
     left_out = "--help" if brief or command.commands else ""
     groups = {
         title: [option for option in options if left_out not in option.names]
@@ -94,13 +94,13 @@ def _pieces(shown: str) -> Iterator[str]:
 
 
 def _example(example: str) -> Iterator[str]:
-    """Yield an example; one that is too long continues in the next line, as a shell takes it."""
+    """Yield an example; a long one continues in the next line, as a shell accepts."""
     lines = wrap(example, _WIDTH - 4, break_on_hyphens=False, break_long_words=False, subsequent_indent="  ")
     yield from (f"  {line} \\" for line in lines[:-1])
     yield f"  {lines[-1]}"
 
 
 def _short_name(option: Option) -> str:
-    """Return the name in the line of a group: the short one of output and quiet, else the long one."""
+    """Return the name in the line of a group, which is short for output and quiet, and else long."""
     names = [name for name in option.names if not name.startswith("--")] or list(option.names)
     return names[0]

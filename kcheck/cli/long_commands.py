@@ -1,4 +1,4 @@
-"""The options of long-running commands: worker processes, time span, priority, progress."""
+"""The options of long-running commands (worker processes, time span, priority, progress)."""
 
 import contextlib
 import signal

@@ -9,7 +9,7 @@ from kcheck.core.releases.releases import AS_OF
 
 
 def pages() -> dict[str, str]:
-    """Return the pages in roff: kcheck.1, and one for each command, such as kcheck-fleet-scan.1."""
+    """Return the pages in roff, kcheck.1, and one for each command, such as kcheck-fleet-scan.1."""
     root, by_path = command_tree()
     return {f"man/man1/{_title(command)}.1": _page(command, root, by_path) for command in root.walk()}
 

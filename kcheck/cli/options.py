@@ -106,7 +106,7 @@ class Common(NamedTuple):
     log: str | None = None
 
     def release(self, paths: Iterable[str] = (), profile: str | None = None) -> Release:
-        """Return the Kafka release to model; warn of one that the files in `paths` contradict."""
+        """Return the Kafka release to model; warn if the files in `paths` contradict it."""
         chosen = release(
             self.kafka, paths=paths, ibp=self.ibp, message_format=self.message_format, profile=profile,
             config=self.config, log=self.log,
@@ -161,14 +161,14 @@ def format_option(verb: str | None, words: str = "Output format.") -> Any:
 
 
 def parse_color(color: str | None) -> str | None:
-    """Return the value of --color; UsageError if it is none of the three."""
+    """Return the value of --color; UsageError if it is unknown."""
     if color not in (None, *COLORS):
         raise UsageError(f"--color {color}: not one of {', '.join(COLORS)}")
     return color
 
 
 _LEFT_OUT = {"preflight": {"config"}}
-"""Options of all other commands that read log dirs: the argument of this one is its server.properties."""
+"""Options of all other commands for log dirs. This command has the server.properties as argument."""
 _VERBS = {
     "apply": "plan", "diff": "fleet-diff", "list_histories": None, "overview": "check", "prune": "fleet-prune",
     "publish": "fleet-publish", "repair": "plan", "report": None, "run": "simulate", "scan": None, "search": None,

@@ -1,4 +1,4 @@
-"""Lowers the priority of this process and its children: the nice value for the CPU, the I/O class for the disk."""
+"""Lowers the priority of this process and its children, by the nice value and the I/O class."""
 
 import os
 import sys

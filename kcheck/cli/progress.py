@@ -16,7 +16,7 @@ _NAME_WIDTH_MIN = 8
 
 
 class RedrawnLine:
-    """A context that draws one line again and again, if stderr is a terminal that can and the user wants it."""
+    """A context that redraws one line, if stderr is a suitable terminal and the user wants it."""
 
     def __init__(self, wanted: bool | None, *, quiet: bool) -> None:
         """Take the user's choice; None leaves it to `quiet`."""

@@ -1,4 +1,4 @@
-"""Old names of options and commands: they work for one release, with a line on stderr."""
+"""Old names of options and commands, which work for one release, with a line on stderr."""
 
 from collections.abc import Collection, Iterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Writes a report: chooses the renderer and the stream, says what was written, sets the exit code."""
+"""Writes a report. Chooses the renderer and the stream, prints the written path, sets the exit code."""
 
 import io
 import os
@@ -48,7 +48,10 @@ def write_answer(
     tell: Callable[[], None] = lambda: None,
     last_line: str | None = None,
 ) -> None:
-    """Write a report to stdout or to a file outside the checked paths; `tell` and the last line print to stderr."""
+    """Write a report to stdout or to a file outside the checked paths.
+
+    `tell` and the last line print to stderr.
+    """
     closed = None
     try:
         write(report, options)
@@ -105,7 +108,7 @@ class _Done:
 
 
 def remember_command(typed: CommandLine) -> None:
-    """Keep the command line: the next command repeats parts of it."""
+    """Keep the command line, as the next command repeats parts of it."""
     _Done.typed = typed
 
 
@@ -195,7 +198,7 @@ def write(report: Report, options: OutputOptions) -> None:
 
 
 def has_color(chosen: str | None) -> bool:
-    """Whether text on stdout has color: the option decides, then the environment, then whether it is a terminal."""
+    """Return whether text on stdout has color, by the option, then the environment, then the terminal."""
     if chosen in ("always", "never"):
         return chosen == "always"
     if os.environ.get("NO_COLOR"):
@@ -206,7 +209,7 @@ def has_color(chosen: str | None) -> bool:
 
 
 def width_of(stream: TextIO | None) -> int:
-    """Return the width that the environment sets, or that of a terminal; text in a pipe or a file is not wrapped."""
+    """Return the width in the environment, or of a terminal; text in a pipe or a file is not wrapped."""
     for name in ("KCHECK_WIDTH", "COLUMNS"):
         columns = java_int(os.environ.get(name, ""))
         if columns is not None and columns > 0:

@@ -13,12 +13,12 @@ GENERAL = (
     "kafka", "ibp", "message-format", "select", "ignore", "severity", "fail-on", "jobs", "depth", "nice", "color",
     "width",
 )  # fmt: skip
-"""The keys above every table: options with one meaning in all commands."""
+"""The keys above every table, which are options with one meaning in all commands."""
 NEVER = (
     "yes", "accept-loss", "allow", "incomplete-ok", "unfinished", "metadata", "output", "output-dir", "backup", "map",
     "html", "prometheus", "save-lost", "aside", "dead", "against", "help", "version", "exit-zero",
 )  # fmt: skip
-"""Options that each run has to say itself: they accept a risk, or name paths."""
+"""Options that must be typed for each run, as they accept a risk, or name paths."""
 
 
 class Setting(NamedTuple):
@@ -34,7 +34,10 @@ _sources: dict[str, str] = {}
 
 
 def source_of(option: str) -> str | None:
-    """Return the variable or file that has set an option, such as `kafka`; None if the command line or nothing has."""
+    """Return the variable or file that has set an option, such as `kafka`.
+
+    None if the command line has set it, or if it is not set.
+    """
     return _sources.get(option)
 
 
@@ -74,7 +77,7 @@ def _paths() -> list[str]:
 
 
 def _of_file(path: str, command: str, options: frozenset[str]) -> Iterator[tuple[str, Setting]]:
-    """Yield the settings of a file for a command, those of its own table last."""
+    """Yield the settings of a file for a command, its own table last."""
     import tomllib  # only if there is a file
 
     try:

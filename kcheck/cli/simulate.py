@@ -1,4 +1,4 @@
-"""`kcheck simulate`: replays a history of one partition, or searches for one that breaks a promise."""
+"""`kcheck simulate`, which replays a history of one partition, or searches for a broken promise."""
 
 import sys
 from collections.abc import Mapping
@@ -212,7 +212,7 @@ def _one_release(history: str, kafka: str | None, ibp: str | None, mutant: str |
 
 
 def _budget(bounded: Mapping[str, int]) -> "Budget":
-    """Return how often each kind of event may happen, by the option that says it; UsageError if that is too often."""
+    """Return how often each kind of event may happen, by option; UsageError if that is too often."""
     from kcheck.simulation.search import BUDGET_MAX, Budget
 
     for option, number in bounded.items():

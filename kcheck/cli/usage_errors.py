@@ -15,7 +15,7 @@ _INSTEAD = {"-v": "-V shows the version, --all shows everything"}
 
 
 def line_of(error: Any) -> str:
-    """Return the line for an error of typer; its whole text if that is the help of a command."""
+    """Return the line for an error of typer; its complete text if it is the help of a command."""
     kind = type(error).__name__
     if kind == "NoArgsIsHelpError":
         return str(error.format_message())
@@ -78,7 +78,7 @@ def _name(part: Any) -> str:
 
 
 def in_lower_case(line: str) -> str:
-    """Return an error in the one form of errors: what the system says at its end begins with a small letter."""
+    """Return an error in the common form, where the system's words at its end begin with a small letter."""
     rest, colon, reason = line.rpartition(": ")
     is_of_system = reason in map(os.strerror, errno.errorcode)
     return f"{rest}: {reason[0].lower()}{reason[1:]}" if colon and is_of_system else line

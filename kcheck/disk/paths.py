@@ -15,7 +15,10 @@ def is_url(path: str) -> bool:
 
 
 def can_be_path(text: str) -> bool:
-    """Return whether a file of any system can have this path, on one line, with names of at most 255 bytes."""
+    """Return whether a file of any system can have this path.
+
+    It is one line, with names of at most 255 bytes.
+    """
     names = os.fsencode(text).split(b"/")
     return max(map(len, names)) <= _NAME_SIZE_MAX and not any(character in text for character in "\n\r\0")
 

@@ -6,6 +6,16 @@ from kcheck.core.election.progress import PlanState, StepState
 from kcheck.model.report import Row
 
 
+def go_on_words(at: int, count: int, title: str) -> str:
+    """Return the sentences that name the next step, at this place of so many."""
+    return f"Go on with step {at + 1} of {count}. {title}."
+
+
+def wait_words(at: int, count: int, title: str) -> str:
+    """Return the sentence that names the step that was begun and is not settled."""
+    return f"Wait. Step {at + 1} of {count} is not settled ({title})."
+
+
 def progress_body(
     state: PlanState, sentences: Iterable[str], at: int | None, steps: Sequence[tuple[str, str, StepState]],
     *, commands: Sequence[str], until: str | None, check: Sequence[str] = (), differs: Sequence[Row] = (),

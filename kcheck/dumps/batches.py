@@ -29,7 +29,7 @@ _ALL = Filter()
 
 
 def batch_blocks(file: File, wanted: Filter, shown: DumpDetail) -> Iterator[Block]:
-    """Yield the rows of selected batches; report damage in all batches.
+    """Yield the rows of selected batches; report the defects of all batches.
 
     Records are read lazily, and only in selected batches; with --only-damaged, in all.
     """
@@ -62,7 +62,7 @@ class _BatchWindow(NamedTuple):
 
 
 def _runs(columns: HeaderColumns) -> Iterator[tuple[HeaderColumns, bool]]:
-    """Yield runs of batches of one kind; a corrupt batch is a run of its own, so damage is reported in order."""
+    """Yield runs of batches of one kind. A corrupt batch is a run of its own, so that defects come in order."""
     assert columns.valid is not None
     old = columns.magic < 2
     damaged = ~columns.valid | (columns.magic < 0) | (columns.magic > 2)
@@ -79,7 +79,7 @@ def _some(columns: HeaderColumns, which: Mask | slice) -> HeaderColumns:
 
 
 def _tell(file: File, row: Row) -> None:
-    """Report the damage in a batch, from its row."""
+    """Report the defect of a batch, from its row."""
     position, size, magic, compression = (row[name] for name in ("position", "size", "magic", "compression"))
     assert isinstance(position, int)
     assert isinstance(size, int)
@@ -127,7 +127,7 @@ def _with_records(file: File, batches: _BatchWindow, wanted: Filter, shown: Dump
 
 
 def _old_block(run: HeaderColumns, window: bytearray, start: int) -> Block:
-    """Return the rows of messages of magic 0 and 1; the window has all their bytes, as no CRC is chained."""
+    """Return the rows of messages of magic 0 and 1. The window has all their bytes, as no CRC is chained."""
     assert run.valid is not None
     rows = []
     for position, size, valid in zip(run.position.tolist(), run.size.tolist(), run.valid.tolist(), strict=True):

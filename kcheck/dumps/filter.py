@@ -21,9 +21,9 @@ Bounds = tuple[int | None, int | None]
 
 
 class DumpRow(NamedTuple):
-    """A row, and whether its batch or entry is corrupt.
+    """A row; `damaged` is true if its batch or entry is corrupt.
 
-    `least` is the lowest possible first offset of a wrapper message, whose real one needs decompression.
+    `least` is the lowest possible first offset of a wrapper message. The real one needs decompression.
     """
 
     row: Row

@@ -63,7 +63,7 @@ def record_rows(file: File, batch: Row, wanted: Filter, shown: DumpDetail) -> It
 
 
 def problem_of(said: object) -> object:
-    """Return the damage in decoded data, or None."""
+    """Return the defect of decoded data, or None."""
     return said["problem"] if isinstance(said, dict) and said.get("damaged") else None
 
 
@@ -131,7 +131,7 @@ def _size(data: Bytes | None, stated: int | None, shown: DumpDetail) -> int | No
 
 
 def _data(record: Record, shown: DumpDetail) -> Row:
-    """Return key, value and headers as text; `escaped` names those with escaped bytes (invalid UTF-8)."""
+    """Return key, value and headers as text; `escaped` names the parts with escaped bytes (invalid UTF-8)."""
     key, key_escaped = _nullable(record.key, shown)
     value, value_escaped = _nullable(record.value, shown)
     headers, headers_escaped = header_rows(record.headers, shown)

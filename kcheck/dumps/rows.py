@@ -62,7 +62,7 @@ def _entries(
 
 
 def _room(layout: Layout) -> Callable[[File], Row]:
-    """Return a function that gives the number of entries of such an index, and the bytes of zeros after them."""
+    """Return a function that gives the number of entries of an index, and the bytes of zeros after them."""
 
     def head(file: File) -> Row:
         used = used_size(file.source, file.size, layout)
@@ -128,9 +128,9 @@ def _producers(file: File) -> Iterator[Row]:
 
 
 class DumpKind(NamedTuple):
-    """The reader for a format: `rows` is the name of its rows in the document, `span` the fields with their offsets.
+    """The reader for a format; `rows` is the name of its rows in the document.
 
-    `read` yields the rows of entries; None for a log of batches.
+    `span` are the fields with their offsets. `read` yields the rows of entries; None for a log of batches.
     """
 
     format: Format

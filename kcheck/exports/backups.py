@@ -1,4 +1,4 @@
-"""The logs in a backup of `kcheck apply`: what it cut or moved away is there whole, as `N.before` of operation N."""
+"""The logs in a backup of `kcheck apply`. Truncated or moved files are complete there, as `N.before`."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

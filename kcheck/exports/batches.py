@@ -1,7 +1,7 @@
 """The intact batches of a log, and the corrupt bytes, missing segments and unreadable files between them.
 
-A broker's recovery truncates a log at its first corrupt batch. Here the batches after it count too, if their CRCs
-match.
+A broker's recovery truncates a log at its first corrupt batch. In an export the batches after it count too, if their
+CRCs match.
 """
 
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ class IntactBatch(NamedTuple):
 
     @property
     def start(self) -> Offset:
-        """Its first offset; below magic 2 that of the last message in a wrapper."""
+        """Its first offset; below magic 2 the offset of the last message in a wrapper."""
         return self.batch.base_offset
 
 
@@ -92,7 +92,7 @@ class UnreadSegment(NamedTuple):
 Part: TypeAlias = "IntactBatch | Break | Hole | UnreadSegment"
 """A part of a log, in the order of offsets."""
 IsWanted: TypeAlias = Callable[[Offset, Offset | None], bool]
-"""True if to read a segment, by its base offset and that of the next one."""
+"""True if a segment is to be read, by its base offset and the next one's."""
 
 
 def every(_: Offset, __: Offset | None) -> bool:
@@ -128,9 +128,9 @@ def _end_of(part: "IntactBatch | Break", end: Offset | None) -> Offset:
 
 
 def _in_order(parts: "Iterator[IntactBatch | Break]", last: int) -> "Iterator[IntactBatch | Break]":
-    """Yield the parts of a segment; a batch that jumps ahead of the next one has wrong offsets, which no CRC covers.
+    """Yield the parts of a segment; a batch that jumps ahead of the next one has wrong offsets.
 
-    `last` is the last offset before them.
+    No CRC covers the offsets. `last` is the last offset before the parts.
     """
     held: IntactBatch | None = None
     for part in parts:
@@ -167,7 +167,7 @@ class _SegmentParts:
         self._position = 0
 
     def all_parts(self) -> Iterator[IntactBatch | Break]:
-        """Yield the parts of the file; one that cannot be read to its end ends with a `Break`."""
+        """Yield the parts of the file; an unreadable one ends with a `Break`."""
         try:
             with self._segment.open() as source:
                 yield from self._parts(source)

@@ -24,7 +24,7 @@ class Omission(StrEnum):
     OUTSIDE = "outside-range"
     """It is outside of the range that was asked for."""
     REPEATED = "repeated"
-    """The log holds its offset, or a higher one, before it."""
+    """The log has its offset, or a higher one, before it."""
     MISSING = "missing"
     """No segment here holds its offset, and the log is not known to be compacted."""
     UNFINISHED = "unfinished"
@@ -98,7 +98,7 @@ class Omissions:
     def take(
         self, why: Omission, records: int | None, start: Offset | None, end: Offset | None, detail: str = ""
     ) -> None:
-        """Count records at the offsets `[start, end)`; `records` is None if nobody can count them."""
+        """Count records at the offsets `[start, end)`; `records` is None if they cannot be counted."""
         key = why, detail
         known = self._rows.get(key)
         if known is None:

@@ -1,10 +1,10 @@
-r"""Records as the lines that producers read: JSON for a client of one's own, kcat, Kafka's own console producer.
+r"""Records as lines for producers (JSON for your own client, kcat, Kafka's own console producer).
 
-A line gives back the very bytes of its record, or there is no line: `Unfit` says why. kcat 1.7.1 (`kcat.c`, `input.c`)
-splits its input at `-D`, then the key off at the first `-K`; with `-Z` an empty key or value is null. It sends no
-headers of single records. LineMessageReader 3.2 to 4.3.1 reads UTF-8 up to a line end (`\n`, `\r`), takes the headers
-up to `headers.delimiter` and the key up to `key.separator`; a part that equals `null.marker` is null. Both set no
-timestamps.
+A line gives back the exact bytes of its record. Otherwise there is no line, and `Unfit` has the reason. kcat 1.7.1
+(`kcat.c`, `input.c`) splits its input at `-D`, then the key off at the first `-K`. With `-Z` an empty key or value is
+null. It sends no headers of single records. LineMessageReader 3.2 to 4.3.1 reads UTF-8 up to a line end (`\n`, `\r`).
+It takes the headers up to `headers.delimiter` and the key up to `key.separator`. A part that equals `null.marker` is
+null. Both set no timestamps.
 """
 
 from base64 import b64encode
@@ -132,7 +132,7 @@ def produce_command(style: str, topic: str, partition: int, file: str, longest: 
 
 
 def reset_command(group: str, file: str) -> str:
-    """Return the command that sets the offsets of a group as a file says."""
+    """Return the command that sets the offsets of a group from a file."""
     return (
         f"kafka-consumer-groups.sh --bootstrap-server HOST:9092 --group {shell_word(group)} --reset-offsets"
         f" --from-file {shell_word(file)} --execute"

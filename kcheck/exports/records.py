@@ -21,11 +21,11 @@ class ExportChoice(NamedTuple):
     """The wanted records."""
 
     committed: bool = False
-    """Only those of committed transactions, and those of none."""
+    """True to export only records of committed transactions, and records without a transaction."""
     start: Offset | None = None
-    """The first offset; None: the log start offset."""
+    """The first offset; None for the log start offset."""
     end: Offset | None = None
-    """The offset after the last one; None: the end of the log."""
+    """The offset after the last one; None for the end of the log."""
 
 
 class ExportedRecord(NamedTuple):
@@ -103,7 +103,7 @@ class LogExport:
         return Omission.BELOW_START if is_below else Omission.OUTSIDE
 
     def _take_hole(self, hole: Hole) -> None:
-        """Count offsets that no segment holds; the cleaner may leave some without a record."""
+        """Count offsets that no segment has; the cleaner may leave some without a record."""
         if not self.log.compacted and self._overlaps(hole.start, hole.end):
             self.left_out.take(Omission.MISSING, None, hole.start, hole.end)
 
@@ -146,7 +146,7 @@ class LogExport:
                 )  # fmt: skip
 
     def _is_exported(self, offset: Offset) -> bool:
-        """Return whether a record is exported; one that is not is counted."""
+        """Return whether a record is exported; count it if not."""
         if offset > self._last and self._has(offset):
             return True
         why = self._why_outside(offset) if not self._has(offset) else Omission.REPEATED

@@ -48,7 +48,7 @@ class SegmentFile(NamedTuple):
     name: str
     """Its name."""
     base: Offset | None
-    """The offset in its name; None if there is none."""
+    """The offset in its name; None without one."""
     disk: Files
     """The directory that opens it."""
 
@@ -107,7 +107,7 @@ class Sources(NamedTuple):
 
 
 def sources(paths: list[str], wanted: PartitionFilter) -> Sources:
-    """Return the logs of the paths; UsageError if a path has none, or if two of them are of one partition."""
+    """Return the logs of the paths; UsageError if a path has none, or if two logs are of one partition."""
     backups, targets = _split(paths)
     log_dirs = LogDirs(release(NEWEST_TESTED))
     logs, skipped, findings = list[ExportLog](), list[Skipped](), list[Finding]()

@@ -1,8 +1,8 @@
 """Records of no committed transaction, by the markers in the log alone, without indexes and snapshots.
 
-ProducerStateManager and ProducerAppendInfo.appendEndTxnMarker 0.11 to 4.3.1: a marker ends the transaction of its
-producer id, and the next batch of that id begins another one. Where a part of the log is corrupt or missing, a marker
-may have been in it. The records before that part are then neither committed nor aborted.
+In ProducerStateManager and ProducerAppendInfo.appendEndTxnMarker (0.11 to 4.3.1) a marker ends the transaction of its
+producer id. The next batch of that id begins another one. If a part of the log is corrupt or missing, a marker may have
+been in it. The records before that part are then neither committed nor aborted.
 """
 
 from bisect import bisect_right
@@ -43,8 +43,7 @@ class Uncommitted:
 def uncommitted(parts: Iterable[Part], *, compacted: bool) -> Uncommitted:
     """Return the transactions that are not known to be committed; memory grows with their number alone.
 
-    In a compacted log a hole between segments hides no marker, because the cleaner keeps a marker as long as its
-    records.
+    In a compacted log a hole between segments hides no marker. The cleaner keeps a marker as long as its records.
     """
     replay = _MarkerReplay()
     for part in parts:

@@ -1,4 +1,4 @@
-"""Files that people and other programs get with an answer: guides, scripts, and input of Kafka's own tools.
+"""Files for people and other programs (guides, scripts, and input of Kafka's own tools).
 
 In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writes it.
 

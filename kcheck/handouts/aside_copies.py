@@ -7,7 +7,7 @@ from kcheck.words import NAMED_MAX, record_count
 
 
 class AsideCopy(NamedTuple):
-    """A directory that no broker serves, and that has what no replica here has, of those that load."""
+    """A directory that no broker serves, with records that no loading replica here has."""
 
     records: int | None
     """Number of records that only it has; None if that is not known."""
@@ -18,9 +18,9 @@ class AsideCopy(NamedTuple):
     dir: str
     """The directory, as a text shows it."""
     state: str
-    """What it is to the partition."""
+    """Its role for the partition."""
     unloaded: bool = False
-    """True if a replica here does not load: what that one has is not known to be elsewhere, nor to be lost."""
+    """True if a replica here does not load. Its records may or may not be in other replicas."""
 
 
 def aside_words(copies: Iterable[AsideCopy]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""The files of `elect --output-dir`: what Kafka's own tools read, and the plan for people and for scripts.
+"""The files of `elect --output-dir`, which are inputs of Kafka's own tools, and the plan for people and scripts.
 
-The formats are those of LeaderElectionCommand, ReassignPartitionsCommand and ConsumerGroupCommand, 0.11 to 4.3.1.
+The formats are for LeaderElectionCommand, ReassignPartitionsCommand and ConsumerGroupCommand, 0.11 to 4.3.1.
 """
 
 import json
@@ -29,7 +29,7 @@ class Assignment(NamedTuple):
 
 
 def files_of(recovery: Recovery) -> Mapping[str, str]:
-    """Return the texts by file name. A file that would hold nothing is left out: the tools refuse an empty list."""
+    """Return the texts by file name. Empty files are left out, as the tools refuse an empty list."""
     files = {}
     elections = {ELECTION: recovery.unclean}
     for number, rows in by_broker(recovery.displaced).items():
@@ -50,7 +50,7 @@ def files_of(recovery: Recovery) -> Mapping[str, str]:
 
 
 def _assignments(recovery: Recovery) -> dict[str, list[Assignment]]:
-    """Return what kafka-reassign-partitions.sh reads: before the elections, to undo that, and after them."""
+    """Return the inputs of kafka-reassign-partitions.sh before the elections, to undo them, and after them."""
     files: dict[str, list[Assignment]] = {REASSIGNMENT: [], ROLLBACK: [], RESTORE: []}
     for partition, replicas in recovery.reassigned:
         registration = partition.registration

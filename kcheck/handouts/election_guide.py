@@ -1,4 +1,4 @@
-"""plan.md: what to type after whole-cluster trouble, in order, with what each command prints in this release."""
+"""plan.md, the commands for an incident of a complete cluster, in order, with their output in this release."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -41,7 +41,7 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
 
 
 def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
-    """Return what the plan does not know: it comes first."""
+    """Return the facts that the plan lacks, which come first."""
     gaps = [*_missing(recovery)]
     if recovery.undecided:
         gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
@@ -259,7 +259,7 @@ def _elections(recovery: Recovery, files: Collection[str]) -> list[str]:
 
 
 def _by_configuration(recovery: Recovery) -> Iterator[str]:
-    """Yield how to elect where no tool can: the topic allows it for a while."""
+    """Yield how to elect if no tool can, by allowing it in the topic for a while."""
     yield "This release has no tool for that. Allow unclean elections of these topics for a short time:"
     yield fenced(tool_commands.allow_unclean(recovery, "add"))
     yield "For each topic it prints `Completed Updating config for entity: topic '...'.`"
@@ -309,7 +309,7 @@ def _restarts(recovery: Recovery) -> list[str]:
 
 
 def _stuck(recovery: Recovery) -> list[str]:
-    """Return what to do with replicas that cannot follow the recommended leaders."""
+    """Return the steps for replicas that cannot follow the recommended leaders."""
     rows = [*recovery.stuck]
     if not rows:
         return []
@@ -371,7 +371,7 @@ def _on_dead(partition: PartitionElection, recovery: Recovery) -> bool:
 
 
 def _reassigned(recovery: Recovery) -> str:
-    """Return what the tool prints for the partitions that both files name."""
+    """Return the output of the tool for the partitions in both files."""
     if recovery.release.reassigns_by_bootstrap_server:
         noun = agree(len(recovery.reassigned), "reassignment", "reassignments")
         return f"Successfully started partition {noun} for ..."

@@ -1,7 +1,7 @@
-"""The offsets of consumer groups that are beyond the new log ends, as kafka-consumer-groups.sh reads them.
+"""The offsets of consumer groups beyond the new log ends, in the form of kafka-consumer-groups.sh.
 
-Up to 2.2 a file holds the offsets of one group: topic, partition, offset. From 2.3 its first column can be the group.
-The tool splits the file at line feeds before it looks at quotes (ConsumerGroupCommand.parseResetPlan).
+In 2.2 and earlier a file has the topics, partitions and offsets of one group. In 2.3 and later its first column can be
+the group. The tool splits the file at line feeds before it looks at quotes (ConsumerGroupCommand.parseResetPlan).
 """
 
 from collections import defaultdict
@@ -20,11 +20,11 @@ class GroupReset(NamedTuple):
     file: str
     """The file that it reads."""
     text: str
-    """What the file holds."""
+    """The content of the file."""
 
 
 def resets_of(recovery: Recovery) -> tuple[GroupReset, ...]:
-    """Return the runs that put each group back to the log ends of the recommended leaders; none if none is beyond.
+    """Return the runs that reset each group to the log ends of the recommended leaders; empty if not needed.
 
     The file of the first run is reset-offsets.csv; others have a number.
     """
@@ -58,7 +58,7 @@ def _name(number: int) -> str:
 
 
 def _fits_column(group: str) -> bool:
-    """Return whether a name can be a field of the file: without a line feed, and in UTF-8."""
+    """Return whether a name can be a field of the file, in UTF-8, without a line feed."""
     return "\n" not in group and group.encode(errors="ignore").decode() == group
 
 

@@ -1,4 +1,4 @@
-"""Names from disk in the prose of Markdown files that say what to type."""
+"""Names from disk in the prose of Markdown files with commands."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ _OF_TOPICS = frozenset("._-")
 
 
 def markdown_text(text: str) -> str:
-    """Return a text as Markdown: nothing in it ends a line, begins a block, or moves a cursor.
+    """Return a text as Markdown that ends no line, begins no block, and moves no cursor.
 
     Words of characters that Kafka allows in names stay as they are.
     """

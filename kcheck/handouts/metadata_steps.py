@@ -1,4 +1,4 @@
-"""The steps with metadata made again, in words and commands: those of the screen, and of recovery.md."""
+"""The steps with rebuilt metadata, in words and commands, for the screen and recovery.md."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,7 +20,7 @@ _RETIRE = QuorumStep("Never start a former controller with its old disk", notes=
 
 
 class MetadataContext(NamedTuple):
-    """What the words of the steps need."""
+    """The inputs for the words of the steps."""
 
     disks: HeldDisks
     plan: Rebuild
@@ -35,11 +35,11 @@ class MetadataContext(NamedTuple):
     """The address of the controller; None if it is not known."""
     standalone: bool
     is_bootstrap: bool = False
-    """Whether the controller gets the metadata as its first records."""
+    """True if the controller gets the metadata as its first records."""
 
 
 def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
-    """Return what to do, in order."""
+    """Return the steps, in order."""
     return (
         _stop(context),
         _apply(context),

@@ -1,4 +1,4 @@
-"""The steps back to a quorum, in words and commands: those of the screen, and of recovery.md."""
+"""The steps back to a quorum, in words and commands, for the screen and recovery.md."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -21,11 +21,11 @@ class QuorumStep(NamedTuple):
     """One step."""
 
     title: str
-    """What to do, as a sentence without its period."""
+    """The step, as a sentence without its period."""
     commands: tuple[str, ...] = ()
-    """What to type, or the lines of a file."""
+    """The commands to type, or the lines of a file."""
     notes: tuple[str, ...] = ()
-    """What to know before and after it, as sentences."""
+    """Notes for before and after it, as sentences."""
     is_text: bool = False
     """True if the lines are of a file, not commands."""
     action: RescueAction = RescueAction.LATER
@@ -41,7 +41,7 @@ class NodeFile(NamedTuple):
 
 
 class QuorumContext(NamedTuple):
-    """What the words of the steps need."""
+    """The inputs for the words of the steps."""
 
     loss: QuorumLoss
     rescue: Rescue
@@ -52,11 +52,11 @@ class QuorumContext(NamedTuple):
     arguments: tuple[str, ...]
     """NODE=PATH of every node."""
     checks_voters: bool = False
-    """Whether a node ends if its quorum-state names other voters than its configuration."""
+    """True if a node ends if its quorum-state names other voters than its configuration."""
 
 
 def quorum_steps(context: QuorumContext) -> tuple[QuorumStep, ...]:
-    """Return what to do, in order."""
+    """Return the steps, in order."""
     rescue = context.rescue
     steps = [_stop(context), *_apply(context)]
     if rescue.way is Way.IDENTITY:

@@ -1,4 +1,4 @@
-"""The commands of the repairs that come before the start of any broker."""
+"""The commands of the repairs that come before any broker starts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,10 @@ from kcheck.words import agree, shell_line
 
 
 def commands(repair: FirstRepair) -> tuple[str, str]:
-    """Return what plans a repair, and what applies the plan: that of a bundle asks where the log dirs are."""
+    """Return the commands that plan a repair and apply the plan.
+
+    For a bundle the second command asks for the log dirs.
+    """
     name = f"broker-{repair.broker_id}"
     places = " --map NAME=PATH" if any(BUNDLE_SUFFIX in argument for argument in repair.arguments) else ""
     return (

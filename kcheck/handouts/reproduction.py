@@ -12,11 +12,11 @@ from kcheck.simulation.state import CONTROLLER, Acks, EpochsFile
 
 
 class _Typed(NamedTuple):
-    """What one event becomes."""
+    """The commands for one event."""
 
     commands: tuple[str, ...] = ()
     unforced: str | None = None
-    """Which timing no command can force."""
+    """A timing that no command can force."""
 
 
 def script(run: Replay) -> str:
@@ -98,12 +98,13 @@ def _tools(release: Release, *, kraft: bool) -> str:
         if kraft
         else 'echo "delete /controller" | "$KAFKA/bin/zookeeper-shell.sh" "$ZOOKEEPER"'
     )
-    dump = "kafka.tools.DumpLogSegments"
-    return f"""DUMP={dump}  # from 4.3 on org.apache.kafka.tools.DumpLogSegments
+    dump = f"{'org.apache.' * release.dumps_by_tools_class}kafka.tools.DumpLogSegments"
+    brokers = "--bootstrap-server" if release.produces_by_bootstrap_server else "--broker-list"
+    return f"""DUMP={dump}
 produce() {{  # broker, records, acks: one batch
-  seq "$2" | "$KAFKA/bin/kafka-console-producer.sh" --broker-list "$(address "$1")" --topic "$TOPIC" \\
+  seq "$2" | "$KAFKA/bin/kafka-console-producer.sh" {brokers} "$(address "$1")" --topic "$TOPIC" \\
     --producer-property acks="$3" --producer-property linger.ms=1000 --producer-property retries=0 || true
-}}  # from 4.0 on --bootstrap-server for --broker-list
+}}
 create() {{ "$KAFKA/bin/kafka-topics.sh" {topics} --create --topic "$TOPIC" --replica-assignment "$1"; sleep 3; }}
 reassign() {{
   echo '{{"version":1,"partitions":[{row},"replicas":['"$1"']}}]}}' > replicas.json
@@ -181,7 +182,7 @@ def _hold_back(numbers: Sequence[int], paused: set[int]) -> Iterator[str]:
 
 
 def _lines_of(event: Event, before: HistoryStep, paused: set[int]) -> _Typed:
-    """Return what to type for an event."""
+    """Return the commands for an event."""
     number = broker_id(event.broker)
     match event.kind:
         case EventKind.APPEND:
@@ -229,7 +230,7 @@ def _append(event: Event, before: HistoryStep) -> _Typed:
 
 
 def _steering(event: Event, before: HistoryStep, paused: set[int]) -> _Typed:
-    """Return what to type for an event of the controller, the network or a client."""
+    """Return the commands for an event of the controller, the network or a client."""
     number = broker_id(event.broker)
     replicas = before.state.controller.seats.replicas
     match event.kind:

@@ -1,4 +1,4 @@
-"""recovery.md, and the same steps for a screen: what to type, what must be true afterwards, and what then is final."""
+"""recovery.md, and the same steps for a screen, with commands, expected results, and final losses."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +14,11 @@ from kcheck.handouts.repair_steps import commands as repair_commands
 from kcheck.words import agree, bare_range, capital, counted, listed, partition_name, shell_line, shell_word, some_of
 
 _SHELL_WORDS = re.compile(r""""'"|\$'(?:[^'\\]|\\.)*'|'[^']*'|"\$(BOOTSTRAP|ZOOKEEPER)\"""")
-"""Words of a name in quotes, and the variables: a name may hold the text of a variable."""
+"""Quoted words of a name, and the variables, as a name may have the text of a variable."""
 
 
 class PlanContext(NamedTuple):
-    """What the words of the steps need: the recommendation, and where the user's own files are."""
+    """The inputs for the words of the steps (the recommendation, and the paths of the user's own files)."""
 
     recovery: Recovery
     resets: tuple[GroupReset, ...]
@@ -63,7 +63,7 @@ def _addressed(text: str, bootstrap: str) -> str:
 
 
 def runbook(recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], last: str) -> str:
-    """Return recovery.md: what it costs, the steps, and the command to type after each of them."""
+    """Return recovery.md, with the cost, the steps, and the command to type after each of them."""
     parts = [
         "# Recovery",
         *map(markdown_text, head),
@@ -89,7 +89,7 @@ def _seen_by(text: StepText) -> str:
 
 
 def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
-    """Return what goes with a step for good."""
+    """Return the final losses of a step."""
     if not step.cuts:
         return otherwise
     removed: dict[int, list[str]] = {}
@@ -203,12 +203,15 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 
 def _producers(recovery: Recovery) -> str:
-    """Return who has to stay away where brokers stop again: what a leader gets that runs alone, another one may cut."""
+    """Return the condition for producers if brokers stop again.
+
+    Another leader may truncate records that a leader received while it ran alone.
+    """
     return "; no producer writes before the last step" if any(phase.stops for phase in recovery.phases) else ""
 
 
 def _controllers(recovery: Recovery) -> str:
-    """Return what a broker needs before it starts: up to then the controllers think that it still runs."""
+    """Return the condition before a broker starts, as the controllers first treat it as running."""
     if recovery.together:
         return "no other node of the cluster runs"
     if recovery.fenced:

@@ -1,6 +1,7 @@
-"""election-plan.json and recovery.json, read again: anybody may have edited them, so every value is checked."""
+"""election-plan.json and recovery.json, read again. Every value is checked, as they may have been edited."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,7 +17,7 @@ from kcheck.model.names import TopicPartition, is_legal_topic
 from kcheck.model.plan import ELECTION_SCHEMA, RECOVERY_SCHEMA
 from kcheck.model.report import Row
 from kcheck.records.json_reader import read_json
-from kcheck.words import partition_name
+from kcheck.words import partition_name, shell_word
 
 _TYPES: dict[type[object], str] = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
 _SHOWN_MAX = 60
@@ -56,7 +57,7 @@ def _partition_row(partition: PlannedPartition) -> Row:
 
 
 def parse_plan(data: bytes, path: str) -> SavedPlan:
-    """Return the plan in the bytes of an election-plan.json; UsageError says what is wrong, and where."""
+    """Return the plan in the bytes of an election-plan.json; UsageError with the fault and its place."""
     document = document_of(data, path)
     schema = document.value("schema", str)
     if schema != ELECTION_SCHEMA:
@@ -84,15 +85,34 @@ def schema_of(data: bytes, path: str) -> str:
 
 
 def parse_steps(data: bytes, path: str) -> tuple[SavedStep, ...]:
-    """Return the steps in the bytes of a recovery.json; UsageError says what is wrong, and where."""
+    """Return the steps in the bytes of a recovery.json; UsageError with the fault and its place."""
     document = document_of(data, path)
     schema = document.value("schema", str)
     if schema != RECOVERY_SCHEMA:
         raise UsageError(f"{path}.schema: {schema[:_SHOWN_MAX]!r}; this kcheck reads {RECOVERY_SCHEMA}")
-    return tuple(map(_step, document.objects("steps")))
+    return tuple(_step(row, commands_here(document, path)) for row in document.objects("steps"))
 
 
-def _step(row: "JsonObject") -> SavedStep:
+def commands_here(document: "JsonObject", path: str) -> Callable[["JsonObject"], tuple[str, ...]]:
+    """Return a function for the commands of a step. Files of a plan that was moved since have their present paths.
+
+    `path` leads to the document, in the directory of the plan.
+    """
+    written = document.each("written", str) if document.has("written") else ()
+    former, folder = (name.rpartition("/")[0] for name in (*written[:1], path, path)[:2])
+    name = re.escape(former)
+    file = re.compile(rf"(?<!\S)(?:'{name}/([^'\s]+)'|{name}/(\S+))")
+
+    def moved(row: "JsonObject") -> tuple[str, ...]:
+        commands = row.each("commands", str)
+        if not former or former == folder:
+            return commands
+        return tuple(file.sub(lambda found: shell_word(f"{folder}/{found[1] or found[2]}"), line) for line in commands)
+
+    return moved
+
+
+def _step(row: "JsonObject", commands: Callable[["JsonObject"], tuple[str, ...]]) -> SavedStep:
     kind = row.value("action", str)
     if kind not in [*RecoveryAction]:
         raise UsageError(f"{row.place}.action: {kind[:_SHOWN_MAX]!r} is no step")
@@ -102,7 +122,7 @@ def _step(row: "JsonObject") -> SavedStep:
         partitions=tuple(map(_name, row.each("partition_names", str))),
         is_again=row.flag("again") is True,
         title=row.value("title", str),
-        commands=row.each("commands", str),
+        commands=commands(row),
         until=row.value("until", str),
         check=row.each("check", str),
         directories=row.each("directories", str) if row.has("directories") else (),
@@ -115,7 +135,7 @@ def _name(text: str) -> TopicPartition:
 
 
 def parse_assignments(data: bytes, path: str) -> dict[tuple[str, int], tuple[int, ...]]:
-    """Return the replicas of the partitions in a restore.json; UsageError says what is wrong, and where."""
+    """Return the replicas of the partitions in a restore.json; UsageError with the fault and its place."""
     rows = document_of(data, path).objects("partitions")
     return {(row.value("topic", str), row.number("partition", INT_MAX)): row.numbers("replicas") for row in rows}
 

@@ -1,12 +1,13 @@
 """recovery.json of `kcheck recover quorum`, `metadata` and `topic`, read again. Every value is checked."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from kcheck.core.rescue.progress import PlannedTopic, RescueAction, SavedRescue
 from kcheck.core.rescue.ways import Way
 from kcheck.errors import UsageError
 from kcheck.handouts.quorum_steps import QuorumStep
-from kcheck.handouts.saved_plan import JsonObject, document_of
+from kcheck.handouts.saved_plan import JsonObject, commands_here, document_of
 from kcheck.model.java import INT_MAX, LONG_MAX
 from kcheck.model.names import is_legal_topic
 
@@ -51,7 +52,7 @@ def parse_rescue(data: bytes, path: str) -> RescueFiles:
     verb = RESCUE_SCHEMAS.get(document.value("schema", str))
     if verb is None:
         raise UsageError(f"{path} has no plan of recover quorum, metadata or topic")
-    steps = tuple(map(_step, document.objects("steps")))
+    steps = tuple(_step(row, commands_here(document, path)) for row in document.objects("steps"))
     rows = document.objects("plans")
     if verb == "topic":
         plans = tuple(
@@ -66,12 +67,12 @@ def parse_rescue(data: bytes, path: str) -> RescueFiles:
     return {"quorum": _quorum, "metadata": _metadata, "topic": _topic}[verb](document, files)
 
 
-def _step(row: JsonObject) -> QuorumStep:
+def _step(row: JsonObject, commands: Callable[[JsonObject], tuple[str, ...]]) -> QuorumStep:
     action = row.value("action", str)
     if action not in {*RescueAction}:
         raise UsageError(f"{row.place}.action: {action[:60]!r} is no step")
     return QuorumStep(
-        row.value("title", str), row.each("commands", str), row.each("notes", str), row.flag("is_text") is True,
+        row.value("title", str), commands(row), row.each("notes", str), row.flag("is_text") is True,
         RescueAction(action),
     )  # fmt: skip
 

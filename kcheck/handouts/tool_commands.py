@@ -8,7 +8,7 @@ from kcheck.model.cluster import UNCLEAN
 from kcheck.words import shell_word
 
 BOOTSTRAP, ZOOKEEPER = '--bootstrap-server "$BOOTSTRAP"', '--zookeeper "$ZOOKEEPER"'
-"""The address of the cluster: variables of the shell that a plan sets."""
+"""The address of the cluster, as shell variables that a plan sets."""
 
 
 def address(recovery: Recovery, numbers: Iterable[int]) -> str:
@@ -37,7 +37,7 @@ def elect(recovery: Recovery, name: str) -> str:
 
 
 def allow_unclean(recovery: Recovery, verb: str) -> list[str]:
-    """Return the commands that allow unclean elections of the plan's topics, or forbid them again (before 2.4)."""
+    """Return the commands that allow unclean elections of the plan's topics, or forbid them again (2.3 and earlier)."""
     topics = " ".join(dict.fromkeys(shell_word(partition.topic) for partition in recovery.unclean))
     alter = f'bin/kafka-configs.sh {ZOOKEEPER} --alter --entity-type topics --entity-name "$topic"'
     return [f"for topic in {topics}; do", f"  {alter} --{verb}-config {UNCLEAN}{'=true' * (verb == 'add')}", "done"]

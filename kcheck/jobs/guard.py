@@ -13,7 +13,7 @@ BUG = "KC000"
 
 
 def guarded(run: Callable[[], T], where: Location) -> T | Finding:
-    """Return the result of `run`; an exception becomes finding KC000, but for that of a store which fails."""
+    """Return the result of `run`; an exception becomes finding KC000, except for a failing store."""
     try:
         return run()
     except StoreFailedError:

@@ -17,13 +17,13 @@ T = TypeVar("T")
 _TICK = 0.2
 """Seconds between progress updates while waiting for an answer."""
 _LAST = 1 << 62
-"""The order of the ticket that ends a thread: after all tasks."""
+"""The order of the ticket that ends a thread, after all tasks."""
 
 
 class Threads:
-    """Runs groups of tasks like `Workers`. A context; at its end it abandons tasks that still run.
+    """Runs groups of tasks like `Workers`. As a context it abandons running tasks at its end.
 
-    A task that takes longer than `seconds` becomes a finding, and a new thread replaces the one that it blocks.
+    A task that takes longer than `seconds` becomes a finding, and a new thread replaces the blocked one.
     """
 
     def __init__(self, count: int, *, tick: Callable[[], None], seconds: float) -> None:
@@ -40,7 +40,7 @@ class Threads:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let every thread end after its current task; drop waiting tasks."""
+        """Let every thread end after its current task; discard waiting tasks."""
         while not self._waiting.empty():
             self._waiting.get_nowait()
         for _number in range(self._started):
@@ -117,7 +117,7 @@ class Threads:
 
 
 class _Job:
-    """A task, its start time, and its answer once it is done."""
+    """A task, the time when it began, and its answer once it is done."""
 
     def __init__(self, task: Task[Any]) -> None:
         self.task = task

@@ -19,16 +19,16 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 AHEAD = 512
-"""Maximum number of tasks, and of groups, that wait while the first group runs: this bounds memory."""
+"""Maximum number of tasks, and of groups, that wait while the first group runs. It bounds memory."""
 _BUNDLE_SIZE = 8 << 20
 _BUNDLE_COUNT = 32
-"""Maximum size and number of tasks in one bundle: many small tasks, or one large one."""
+"""Maximum size and number of tasks in one bundle, with many small tasks, or one large one."""
 _TICK = 0.2
 """Seconds between progress updates while waiting for an answer."""
 _END_SECONDS = 10
 """Seconds to wait for a killed process."""
 _GARBAGE_COUNT = 100_000
-"""The garbage collector's threshold, as in the command's own process: kcheck makes no reference cycles."""
+"""The garbage collector's threshold, as in the command's own process, as kcheck makes no reference cycles."""
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -41,7 +41,7 @@ class Task(NamedTuple, Generic[T]):
 
 
 class Limits(NamedTuple):
-    """Limits of a task: `seconds` until its answer, and bytes of `memory` beyond those of kcheck itself."""
+    """Limits of a task, as `seconds` until its answer, and bytes of `memory` beyond kcheck's own."""
 
     seconds: float
     memory: int
@@ -90,8 +90,8 @@ class Workers:
     ) -> Iterator[tuple[K, Answers[T]]]:
         """Yield each group's key with the answers to its tasks, in the order of the groups.
 
-        `ahead` overrides AHEAD. Runs can be nested or read alternately: they share the processes. After an interrupt it
-        yields the started groups with the answers so far, then raises KeyboardInterrupt.
+        `ahead` overrides AHEAD. Runs can be nested or read alternately, as they share the processes. After an interrupt
+        it yields the started groups with the answers so far, then raises KeyboardInterrupt.
         """
         if self._count == 1 and self._limits is None:
             return self._in_turn(groups)
@@ -316,9 +316,9 @@ def _run_tasks(limits: Limits | None, connection: Any) -> None:
 
 
 class SharedWork:
-    """So many objects that `make` returns: one in this process if `count` is 1, else one in each of `count` others.
+    """`count` objects that `make` returns, one in each of `count` other processes.
 
-    A context; it ends all its processes.
+    If `count` is 1, the object is in this process. A context, which ends all its processes.
     """
 
     def __init__(self, count: int, make: Callable[[], Any]) -> None:

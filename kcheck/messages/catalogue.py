@@ -1,4 +1,4 @@
-"""The catalog of broker messages: rules, their wordings in each release, and an index of their first words."""
+"""The catalog of broker messages, with rules, their wordings in each release, and an index of first words."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,9 +28,9 @@ class LogRule(NamedTuple):
     id: str
     """L001; ids are never used again."""
     group: str
-    """The part of Kafka: start, checkpoint, identity, disk, ...; `unrelated` says nothing about files."""
+    """The part of Kafka, such as start, checkpoint, identity or disk; `unrelated` messages do not concern files."""
     severity: str
-    """How dangerous: info, warning, error or fatal."""
+    """Its severity (info, warning, error or fatal)."""
     causes: tuple[str, ...]
     """The kinds of later messages that it can cause."""
     follows: tuple[str, ...]
@@ -38,9 +38,9 @@ class LogRule(NamedTuple):
     findings: tuple[str, ...]
     """The rules of `kcheck check` that see the same on disk."""
     means: str
-    """What happened."""
+    """The event."""
     next: str
-    """What Kafka does next."""
+    """The next step of Kafka."""
     look: str
     """The kcheck command, with names of values in braces; a part in brackets needs its values. Empty if none helps."""
 
@@ -60,13 +60,13 @@ class Wording(NamedTuple):
     pattern: str
     """The message with a name in angle brackets for each value."""
     literals: tuple[str, ...]
-    """The texts around the values: one more than there are names."""
+    """The texts around the values, one more than names."""
     names: tuple[str, ...]
     """The names of the values."""
     is_open: bool
     """True if the message continues after the pattern."""
     is_short: bool
-    """True if other software may write the same: then the class in a line counts."""
+    """True if other software may write the same. Then the class in a line counts."""
 
     @property
     def is_thrown(self) -> bool:
@@ -80,9 +80,9 @@ class Wording(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def can_write(classes: tuple[str, ...], logger: str | None) -> bool:
-    """Return whether a logger can have written what these classes write: a short text needs a class that has it.
+    """Return whether a logger can have written a text of these classes; a short text needs one of them.
 
-    A class of Kafka that ends in the same word can be derived from one that has it. A logger without a class, such as
+    A class of Kafka can be derived from one of them if it ends in the same word. A logger without a class, such as
     `state.change.logger`, can have written anything.
     """
     names = _SIMPLE_NAMES.findall(logger.rpartition(".")[2]) if logger is not None else []
@@ -111,7 +111,7 @@ class Catalogue(NamedTuple):
     since: Mapping[str, str]
     """The first line of releases that has a wording of a rule, by its id."""
     first_words: frozenset[str]
-    """The first words of those that do not begin with a value."""
+    """First words of wordings that do not begin with a value."""
     calm_texts: tuple[str, ...]
     """Texts that a message of INFO has which has a wording in spite of its first words."""
     by_logger: Mapping[str, LogRule]
@@ -128,7 +128,7 @@ class Catalogue(NamedTuple):
         return any(text in line for text in self.calm_texts)
 
     def of_logger(self, logger: str | None) -> LogRule | None:
-        """Return the rule of a message without a wording, by who wrote it; None if its logger says nothing of it."""
+        """Return the rule of a message without a wording, by its logger; None if its logger shows none."""
         name = logger or ""
         while name and name not in self.by_logger:
             name = name.rpartition(".")[0]
@@ -136,7 +136,7 @@ class Catalogue(NamedTuple):
 
 
 def catalogue(rules: str, patterns: str, loggers: str) -> Catalogue:
-    """Return the catalog from the texts of its tables: tab-separated, with a header line."""
+    """Return the catalog from the texts of its tables, which are tab-separated, with a header line."""
     by_id = {rule.id: rule for rule in map(_rule, _rows(rules))}
     # The longest text is the most specific one.
     wordings = sorted((_wording(row, by_id) for row in _rows(patterns)), key=lambda one: -sum(map(len, one.literals)))
@@ -185,7 +185,7 @@ def _is_thrown(levels: Iterable[str]) -> bool:
 
 
 def _first_words(wording: Wording) -> str:
-    """Return the first words that no value can change: at most two."""
+    """Return the first words that no value can change, at most two."""
     first = wording.literals[0]
     words = first.split(" ")
     if len(wording.literals) == 1 and not wording.is_open:

@@ -1,4 +1,4 @@
-"""What a log says of the files of a broker, held against what is on disk now."""
+"""Compares the statements of a log about a broker's files with the files on disk now."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from kcheck.model.entries import EpochEntry
 
 _PARTITIONS_MAX = 100_000
 _KEPT = ("L003", "L008", "L012", "L013", "L034", "L047", "L064", "L088")
-"""Rules that say what a partition is after them."""
+"""Rules that give the state of a partition after them."""
 _DIRECTORIES = ("L045", "L047")
 """Rules that rename a directory."""
 
@@ -60,7 +60,7 @@ class Statements:
             events[rule.id] = event
 
     def compared(self, logs: Mapping[tuple[str, int], tuple[LogOnDisk, ...]]) -> Iterator[LogComparison]:
-        """Yield what the log says of each partition, and what the directories have now; in the order of partitions."""
+        """Yield the statements of the log about each partition, and its present directories; by partition."""
         for partition, events in sorted(self._last.items()):
             here = logs.get(partition)
             if here is None:

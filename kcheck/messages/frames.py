@@ -1,8 +1,8 @@
-"""The frame of a line of a broker's log: time, level and logger around the message, in any usual layout.
+"""The frame of a line of a broker's log (time, level and logger around the message), in usual layouts.
 
-Layouts: Kafka's own, Strimzi's, Confluent's, those of logback, java.util.logging and Spring, JSON and logfmt; in front
-of them what kubectl, a container runtime, journald, syslog, docker compose or grep writes. A head is read as a row of
-parts: a time, a level, a logger, threads in brackets and what stands between them.
+The layouts are from Kafka, Strimzi, Confluent, logback, java.util.logging and Spring, also JSON and logfmt. In front of
+them can be output of kubectl, a container runtime, journald, syslog, docker compose or grep. A head is read as a row of
+parts. These are a time, a level, a logger, threads in brackets, and the separators.
 """
 
 import re
@@ -18,7 +18,7 @@ _USUAL = re.compile(
     r"\[(\d\d\d\d-\d\d-\d\d \d\d:\d\d:\d\d,\d\d\d)\] (INFO|WARN|ERROR|FATAL|DEBUG|TRACE)\s+(.*)", re.DOTALL
 )
 _GAP = r"[ \t]*+(?:(?:-{1,3}|[|;:,])[ \t]*+)?"
-"""Blanks are never given back: a line of blanks takes time linear in its length."""
+"""A gap of blanks without backtracking, so that a line of blanks takes time linear in its length."""
 _BRACKETS = r"(?:\[(?!\d{4}-)[^\]]{0,200}\]|\([^)]{1,200}\))"
 _BETWEEN = (
     rf"{_GAP}(?:(?:{_BRACKETS}|[\w.$@/-]{{1,200}}(?=[ \t]*+(?:-{{1,3}}|[|;:])[ \t])|\d{{1,10}}(?= )){_GAP}){{0,3}}"
@@ -26,16 +26,16 @@ _BETWEEN = (
 _ANY = re.compile(rf"\[?({ANY_TIME})\]?{_BETWEEN}{_LEVEL}\s*(.*)", re.DOTALL)
 _LEVEL_FIRST = re.compile(rf"{_LEVEL}[ \t]+(?:{_BRACKETS} )?\[?({ANY_TIME}|{CLOCK})\]?{_GAP}(.*)", re.DOTALL)
 _TIME_OF_LINE = re.compile(rf"({CLOCK}|\d{{10}}(?:\.\d{{1,9}})?|\d{{13}}) {_BETWEEN}{_LEVEL}\s*(.*)", re.DOTALL)
-"""What log4j2 and logback write without a configuration, and times since 1970."""
+"""Lines of log4j2 and logback without a configuration, and times since 1970."""
 _NO_TIME = re.compile(rf"(?:\d{{1,9}} )?{_BETWEEN}{_LEVEL}[ \t]+(.*)", re.DOTALL)
 _GLOG = re.compile(
     r"([TDIWEF])\d{4,8} \d\d:\d\d:\d\d\.\d{6} +\d{1,10} ([\w$]{1,100})\.\w{1,10}:\d{1,6}\] (.*)", re.DOTALL
 )
 """glog's; it names no year."""
 _FIRST_OF_TWO = re.compile(rf"({ANY_TIME}) ([\w.$]{{1,200}}) [\w$<>]{{1,100}}")
-"""What java.util.logging writes in the line above a message."""
+"""The line of java.util.logging above a message."""
 _FRAME_SPAN = 400
-"""A frame begins within these characters: before it are the prefixes of what collects logs."""
+"""Maximum position of a frame. Prefixes of log collectors are before it."""
 _OUTER = re.compile(
     r"(?:\[pod/[^\]]{1,300}\] "
     r"|<\d{1,3}>(?:\d (\d{4}-\d\d-\d\dT[\w:.+-]{8,30}) [\w.-]{1,100} [\w./@-]{1,100} [\w-]{1,60} [\w-]{1,60}"
@@ -59,7 +59,7 @@ _HEAD_PART = re.compile(
     r"|[A-Za-z][\w.$-]{0,200}(?::\d{1,6})?(?=[ \t]*(?:-|\||;)[ \t]|\||;)"
     rf"|{_NO_ERROR}[A-Za-z][\w$-]{{0,100}}(?:\.[\w$-]{{1,100}}){{1,12}}(?=:? ?:[ \t]))[ \t]*"
 )
-"""A part of what is between the level and the message."""
+"""A part of the text between the level and the message."""
 _LOGGER_IN_BRACKETS = re.compile(rf"\[({_CLASS}|[a-z]\w+(?:\.\w+)+)\] *")
 _LOGGER_BEFORE = re.compile(rf"({_CLASS})")
 """A logger before the level."""
@@ -69,7 +69,7 @@ _BRACKET_MAX = 3
 _OLD_PREFIX = re.compile(r"(?:Partition \[[^\]]{1,300}\] on broker \d+|Cleaner \d+|Replica Manager on Broker \d+): ")
 """Up to 0.11 prefixes had no brackets."""
 _PLAIN = re.compile(r"[A-Za-z']+ [A-Za-z<\d]")
-"""Most messages begin with words: they have no head."""
+"""Messages that begin with words, as most do, and have no head."""
 _USUAL_PREFIX = re.compile(r"(\[[^\]\[]{0,1200}\][:,]? )[A-Za-z']+ [A-Za-z<\d]")
 """One prefix in brackets, and words."""
 _ENDS = (")", "]")
@@ -88,11 +88,11 @@ class LogFrame(NamedTuple):
     thrown: tuple[str, ...] = ()
     """The lines of an exception in a JSON layout."""
     outer: str = ""
-    """What a collector of logs wrote in front of it."""
+    """The prefixes of a log collector in front of it."""
 
 
 def frame(line: str) -> LogFrame | None:
-    """Return the frame of a line; None if it has none: it continues the message before it."""
+    """Return the frame of a line; None without one, as in a continued message."""
     usual = _USUAL.match(line)
     if usual is not None:
         time, level, message = usual.groups()
@@ -114,13 +114,13 @@ def frame(line: str) -> LogFrame | None:
 
 
 def of_two_lines(line: str, framed: LogFrame) -> LogFrame:
-    """Return the frame of a message with what the line above it says, as java.util.logging writes it."""
+    """Return the frame of a message, with the facts of the line above it, as java.util.logging writes it."""
     first = _FIRST_OF_TWO.fullmatch(line) if framed.time is None else None
     return framed if first is None else framed._replace(time=first[1], logger=framed.logger or first[2])
 
 
 def _without_time(line: str) -> LogFrame | None:
-    """Return the frame of a line that begins with its level, or of fields; its time may be that of a collector."""
+    """Return the frame of a line that begins with its level, or of fields, perhaps with a collector's time."""
     end, time = _outer_end(line, 0)
     inner = line[end:]
     first = _LEVEL_FIRST.match(inner)
@@ -155,14 +155,14 @@ def unwrapped(line: str) -> str:
 
 
 def without_outer(line: str, outer: str = "") -> str:
-    """Return a line without what a collector of logs wrote in front of it; `outer` is what it wrote before."""
+    """Return a line without the prefixes of a log collector; `outer` are the prefixes of the line before."""
     line = line.removeprefix(outer)
     end, _ = _outer_end(line, 0)
     return _ANSI.sub("", line[end:])
 
 
 def _outer_end(line: str, at: int) -> tuple[int, str | None]:
-    """Return where the prefixes of collectors end, and the last time with a date in them."""
+    """Return the end of the collectors' prefixes, and the last time with a date in them."""
     time = None
     while (prefix := _OUTER.match(line, at)) is not None:
         at, time = prefix.end(), prefix[1] or prefix[2] or time
@@ -181,7 +181,7 @@ def with_logger(framed: LogFrame) -> LogFrame:
 
 
 def logger_of(message: str) -> str | None:
-    """Return the logger that is in a message, after it or in front of it; None if there is none."""
+    """Return the logger that is in a message, after it or in front of it; None without one."""
     message, last = _last_logger(message)
     return last or _head_logger(message)[0]
 
@@ -229,7 +229,7 @@ def _head(message: str) -> list[re.Match[str]]:
 
 
 def bodies(message: str) -> tuple[tuple[str, str], ...]:
-    """Return the message without what may be its head, and parts of it less, each with what it leaves out."""
+    """Return the message without its possible head, and then with parts of it, each with the left out text."""
     old = _OLD_PREFIX.match(message) if message[:1] in _OLD_INITIALS else None
     if old is not None:
         return (old[0], message[old.end() :]), ("", message)

@@ -1,4 +1,4 @@
-"""What a line of a broker's log says: its rule, the values in it, and the place that it belongs to."""
+"""The meaning of a line of a broker's log (its rule, the values in it, and its place)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,9 +30,9 @@ _THROWN = re.compile(
     re.DOTALL,
 )
 _SAYS_WHY_BELOW = frozenset(("L143", "L152", "L242", "L243"))
-"""Rules of messages that only the exception below them explains: it is shown even if no wording has it."""
+"""Rules of messages that only the exception below them explains. It is shown even without a wording."""
 _OF_REMOTE_STORAGE = ("RemoteStorageException", "RemoteResourceNotFoundException")
-"""Exceptions whose own causes are not those of the disk."""
+"""Exceptions with causes outside of the disk."""
 _EXCEPTION_ENDS = ("Exception: ", "Error: ")
 _BROKER_CONFIG = re.compile(r"\s*(?:broker|node)\.id = (\d{1,10})\s*")
 _CALM_HEAD = re.compile(
@@ -43,13 +43,13 @@ _CALM_HEAD = re.compile(
 _CALM_FRAME = LogFrame("", "INFO")
 _MARKUP_BEFORE = re.compile(r"\ufeff?(?:(?:[`>|]|\{(?:code|noformat|quote|panel)[^}]{0,200}\}|<(?:pre|code|p)>) *+)++")
 _MARKUP_AFTER = re.compile(r"(?: *(?:[`|]|\{(?:code|noformat|quote|panel)\}|</(?:pre|code|p)>|<br ?/?>))++ *+$")
-"""What tickets and pages put around a line."""
+"""Markup of tickets and pages around a line."""
 _MARKUP_SIZE_MAX = 100
 """Characters at the end of a line in which markup is looked for."""
 _TRIED_MAX = 100
 """Lines of a text without frames in which a known message is looked for."""
 _BREAKS_MAX = 8
-"""Lines that a message was broken into."""
+"""Maximum number of lines into which a message was split."""
 _FramedLine = tuple[int, str, LogFrame | None]
 """A line with its number, and its frame if it begins a message."""
 
@@ -70,20 +70,20 @@ class LogEvent(NamedTuple):
     values: Mapping[str, Value]
     place: LogPlace
     candidates: tuple[Wording, ...] = ()
-    """Of a cut message without a rule: what it can be, a wording of each rule that begins so."""
+    """Possible wordings of an incomplete message without a rule, one of each rule that begins like it."""
 
 
 def events(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[LogEvent]:
-    """Yield the messages of a log that the catalog has, and those of WARN, ERROR and FATAL that it has not.
+    """Yield the messages of a log that the catalog has, and further messages of WARN, ERROR and FATAL.
 
-    A stack trace belongs to the message before it. If its exceptions are in the catalog and the message is not, they
-    explain it; else they are messages of their own. So are known exceptions before the first message.
+    A stack trace belongs to the message before it. If only its exceptions are in the catalog, they explain the message.
+    Otherwise they are messages of their own. So are known exceptions before the first message.
     """
     return _events(catalogue, _framed(catalogue, numbered))
 
 
 def _framed(catalogue: Catalogue, numbered: Iterable[tuple[int, str]]) -> Iterator[_FramedLine]:
-    """Yield each line with its frame; `_CALM_FRAME` for one of INFO that no wording has: most lines of a log."""
+    """Yield each line with its frame; `_CALM_FRAME` for a line of INFO without a wording, as most lines are."""
     for number, line in numbered:
         head = _CALM_HEAD.match(line)
         if head is not None and not catalogue.may_have(head[1], head[2], line):
@@ -133,7 +133,7 @@ def _is_known(catalogue: Catalogue, line: str) -> bool:
 
 
 def _rejoined(catalogue: Catalogue, framed_lines: list[_FramedLine]) -> list[_FramedLine]:
-    """Return lines with each message together that a page or a terminal has broken, if that says more of it."""
+    """Return lines with split messages joined again, if that adds meaning."""
     whole: list[_FramedLine] = []
     below = 0
     for at, (number, line, framed) in enumerate(framed_lines):
@@ -158,7 +158,7 @@ def _rejoined(catalogue: Catalogue, framed_lines: list[_FramedLine]) -> list[_Fr
 
 
 def _said(catalogue: Catalogue, framed: LogFrame) -> int:
-    """Return how much a message says: its rule, values, place and logger; 0 if it has no wording."""
+    """Return the amount of a message's known facts (rule, values, place and logger); 0 without a wording."""
     event = _event(catalogue, 0, framed)
     if event is None or event.wording is None:
         return 0
@@ -211,7 +211,7 @@ def _unknown_thrown(number: int, line: str, framed: LogFrame, above: LogEvent) -
 
 
 def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> tuple[tuple[LogEvent, ...], LogEvent | None]:
-    """Return the exceptions in the text and layout of a message with what it says; the last one of them apart."""
+    """Return the exceptions in the text and layout of a message, and its event; the last exception apart."""
     event = _event(catalogue, number, framed)
     # The exception in a message is the cause of what it says.
     inner = None if event is None else _inside(catalogue, event, framed)
@@ -233,7 +233,10 @@ def _of_frame(catalogue: Catalogue, number: int, framed: LogFrame) -> tuple[tupl
 
 
 def _is_remote(above: LogEvent | None, thrown: LogEvent) -> bool:
-    """Whether an exception of the file system belongs to remote storage, by the message above it: no disk fails."""
+    """Return whether an exception of the file system belongs to remote storage, by the message above it.
+
+    Then no disk fails.
+    """
     groups = (None if event is None or event.rule is None else event.rule.group for event in (above, thrown))
     return [*groups] == ["tiered", "disk"]
 
@@ -268,9 +271,9 @@ def _of_match(catalogue: Catalogue, number: int, framed: LogFrame, matched: Matc
 def _continued(
     catalogue: Catalogue, number: int, line: str, framed: LogFrame | None, *, is_explained: bool = False
 ) -> LogEvent | None:
-    """Return what a line says that belongs to the message before it: an exception, or the id of the broker.
+    """Return the facts of a line that belongs to the message before it (an exception, or the broker's id).
 
-    An exception of which only the name is known says something where nothing else explains the message.
+    An exception with only a known name counts if nothing else explains the message.
     """
     framed = framed or LogFrame(line)
     if line.startswith("\tat ") or (len(line) > 1 and line[0] == "\t" and line[1] not in "CSbn"):
@@ -306,7 +309,7 @@ def _thrown(catalogue: Catalogue, line: str, *, by_name: bool) -> Match | None:
 
 
 def _inside(catalogue: Catalogue, event: LogEvent, framed: LogFrame) -> LogEvent | None:
-    """Return what the exception says whose text is in a message."""
+    """Return the event of an exception whose text is in a message."""
     if not any(name in framed.message for name in _EXCEPTION_ENDS):
         return None  # Most messages have none.
     text = with_logger(framed).message

@@ -1,7 +1,7 @@
-"""Which wording of the catalog a message has, and the values in it.
+"""Finds the wording of a message in the catalog, and the values in it.
 
-Matching takes time linear in the length of a message: the first words choose the candidates, and the texts between the
-values are searched one after the other.
+Matching takes time linear in the length of a message. The first words choose the candidates. The texts between the
+values are then searched one after the other.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ CALM = ("TRACE", "DEBUG", "INFO")
 _TAIL_MIN = 4
 """A message may go on after its last text, if that is at least this long."""
 _CUT = ("...", "…")
-"""They end a text that was cut: its last value is not complete."""
+"""Endings of an incomplete text. Its last value is not complete."""
 _CUT_MIN = 10
 """Characters of the last text that must be there if the end of a message is missing."""
 _REQUIRED = "requirement failed: "
@@ -27,7 +27,7 @@ _WHOLE_MIN = 20
 
 
 _Begun = tuple[Wording, tuple[str, ...]]
-"""A wording that a cut message begins like, with the values that are complete."""
+"""A wording that an incomplete message begins like, with the complete values."""
 
 
 class Match(NamedTuple):
@@ -36,15 +36,15 @@ class Match(NamedTuple):
     wording: Wording
     values: tuple[str, ...]
     prefix: str
-    """What stands before the message, in brackets."""
+    """The text before the message, in brackets."""
 
 
 def match(
     catalogue: Catalogue, message: str, *, level: str | None = None, logger: str | None = None, is_thrown: bool = False
 ) -> Match | None:
-    """Return the wording that a message, or the text of an exception, has without prefixes and logger; None if none.
+    """Return the wording of a message, or of an exception's text, without prefixes and logger; None without one.
 
-    `level`, `logger`: those of the message, if they are known; the logger may be in the message too.
+    `level` and `logger` belong to the message, if they are known; the logger may be in the message too.
     """
     message = message[:MESSAGE_SIZE_MAX]
     if is_thrown:
@@ -57,9 +57,9 @@ def match(
 def match_or_candidates(
     catalogue: Catalogue, message: str, *, level: str | None = None, logger: str | None = None
 ) -> Match | tuple[Wording, ...]:
-    """Return the wording that a message has; else those of several rules that it begins like, one of each, by its id.
+    """Return the wording of a message, or several wordings that it begins like, one of each rule, by its id.
 
-    What tells these apart was cut. An empty tuple for a message of no wording.
+    Several are possible only for an incomplete message. The tuple is empty for a message without a wording.
     """
     by_value = catalogue.calm_by_value if level in CALM else catalogue.by_value
     return _match(catalogue, message[:MESSAGE_SIZE_MAX], logger, by_value)
@@ -101,7 +101,7 @@ def _wordings(begun: Iterable[_Begun]) -> tuple[Wording, ...]:
 
 
 def _candidates(catalogue: Catalogue, body: str, by_value: tuple[tuple[str, Wording], ...]) -> Sequence[Wording]:
-    """Return the wordings with the first words of a message: most messages have none."""
+    """Return the wordings with the first words of a message. Most messages have none."""
     first = body.find(" ")
     second = body.find(" ", first + 1) if first >= 0 else -1
     by_words = catalogue.by_words
@@ -115,10 +115,10 @@ def _candidates(catalogue: Catalogue, body: str, by_value: tuple[tuple[str, Word
 
 
 def _values(wording: Wording, text: str, *, is_exact: bool, may_be_cut: bool) -> tuple[str, ...] | None:
-    """Return the values of a wording in a text, the first ones if it was cut; None if it has another one.
+    """Return the values of a wording in a text, the first ones if it is incomplete; None for another wording.
 
-    An exact match ends where the wording does; else a longer text may follow, as that of an exception. A message before
-    a logger was not cut.
+    An exact match ends where the wording does. Otherwise a longer text may follow, as in an exception. A message before
+    a logger is complete.
     """
     literals = wording.literals
     if not text.startswith(literals[0]):
@@ -159,9 +159,9 @@ def _values(wording: Wording, text: str, *, is_exact: bool, may_be_cut: bool) ->
 
 
 def _begun_best(some: Sequence[Wording], text: str) -> tuple[_Begun, ...]:
-    """Return the wording of which most is in a text that was cut, the shortest one of equals, and its values.
+    """Return the wording with the largest part in an incomplete text, the shortest of equals, and its values.
 
-    Of each rule that equals have: with several, what tells them apart was cut.
+    With equals of several rules, return one of each.
     """
     fits = [(wording, *begun) for wording in some if (begun := _begun(wording, text)) is not None]
     most = max((size for _, size, _ in fits), default=0)
@@ -171,9 +171,9 @@ def _begun_best(some: Sequence[Wording], text: str) -> tuple[_Begun, ...]:
 
 
 def _begun(wording: Wording, text: str) -> tuple[int, tuple[str, ...]] | None:
-    """Return how many characters of a wording are in a text that was cut, and the values before its end.
+    """Return how many characters of a wording are in an incomplete text, and the values before its end.
 
-    None if it has another wording, or too little to tell.
+    None if it has another wording, or too few characters to tell.
     """
     literals, values = wording.literals, []
     if not text.startswith(literals[0]):
@@ -201,7 +201,7 @@ def _is_empty(text: str, at: int, literal: str) -> bool:
 
 
 def _cut_end(text: str, at: int, last: str) -> int:
-    """Return where a value ends before a text within which the message was cut; -1 if it was not."""
+    """Return the end of a value before a text within which the message ends; -1 if it does not."""
     text = text.rstrip(">.… ")
     begin = text.find(last[:_CUT_MIN], max(at, len(text) - len(last))) if len(last) > _CUT_MIN else -1
     while begin >= 0 and not last.startswith(text[begin:]):

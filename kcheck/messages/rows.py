@@ -1,4 +1,4 @@
-"""Lines of JSON and logfmt: the message with its level, time and logger, or the line that a collector wrapped."""
+"""Lines of JSON and logfmt, with the message, its level, time and logger, or a wrapped line."""
 
 import json
 import re
@@ -32,7 +32,7 @@ FieldsOfLine = Mapping[str, object]
 
 
 class LogRow(NamedTuple):
-    """What a line of fields has."""
+    """The contents of a line of fields."""
 
     message: str
     level: str | None
@@ -41,11 +41,11 @@ class LogRow(NamedTuple):
     thrown: tuple[str, ...]
     """The lines of its exception."""
     is_wrapped: bool
-    """True if the message is a line as a broker wrote it: it can have a level and time of its own."""
+    """True if the message is a line as a broker wrote it, perhaps with its own level and time."""
 
 
 def row_of_json(text: str) -> LogRow | None:
-    """Return what an object of JSON has; None if it is none, or has no message."""
+    """Return the contents of an object of JSON; None if it is not one, or has no message."""
     try:
         fields: object = json.loads(text)
     except (ValueError, RecursionError):
@@ -54,7 +54,7 @@ def row_of_json(text: str) -> LogRow | None:
 
 
 def row_of_pairs(text: str) -> LogRow | None:
-    """Return what a line of logfmt has: `level=warn msg="..."`; None if it is none."""
+    """Return the contents of a line of logfmt, such as `level=warn msg="..."`; None if it is not one."""
     fields: dict[str, object] = {}
     at = 0
     while len(fields) < _PAIRS_MAX and (pair := _PAIR.match(text, at)) is not None:
@@ -70,7 +70,7 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 
 def wrapped_line(text: str) -> str | None:
-    """Return the line that a collector of logs wrapped in JSON; None if there is none."""
+    """Return the line that a collector of logs wrapped in JSON; None without one."""
     row = row_of_json(text)
     if row is None or not row.is_wrapped or None not in (row.level, row.logger):
         return None
@@ -93,7 +93,7 @@ def _row(fields: FieldsOfLine, depth: int) -> LogRow | None:
 
 
 def _line(fields: FieldsOfLine) -> str | None:
-    """Return the line in a row of a collector; journald writes one with unprintable characters as its bytes."""
+    """Return the line in a row of a collector; journald writes a line with unprintable characters as bytes."""
     for name in _WRAPPED:
         value = fields.get(name)
         if isinstance(value, str):
@@ -112,7 +112,7 @@ def _level(fields: FieldsOfLine) -> str | None:
 
 
 def _first(fields: FieldsOfLine, names: tuple[str, ...]) -> str | None:
-    """Return the first of these fields that is a text or number; a dot in a name leads into an object."""
+    """Return the first of these fields that is a text or number; a dot means a nested field."""
     return next(_texts(fields, names), None)
 
 

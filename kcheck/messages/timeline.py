@@ -1,6 +1,6 @@
-"""A log in brief: what happened to each partition and log dir, and which message began what followed.
+"""A log in brief, with the events of each partition and log dir, and the messages that caused others.
 
-Memory does not grow with the log: messages of one meaning at one place are one step, and places are limited.
+Memory does not grow with the log. Messages of one meaning at one place are one step, and places are limited.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,14 @@ _PLACES_MAX = 2_000
 _CAUSES_MAX = 1_000
 _DIRECTORIES_MAX = 20_000
 _RESTART = ("L001", "L140")
-"""Rules of a start: what was wrong before it causes nothing after it."""
+"""Rules of a restart. Earlier problems cause nothing after it."""
 _OF_PROCESS = frozenset(("exit",))
-"""Kinds of causes that end a process: nothing follows from them in another log."""
+"""Kinds of causes that end a process. Nothing follows from them in another log."""
 _OF_BROKER = frozenset(("abort", "exit"))
 """Kinds of causes that end a broker, wherever they are."""
 _RANKS = {"info": 0, "warning": 1, "error": 2, "fatal": 3}
 UNKNOWN_SEVERITY = {"WARN": "warning", "ERROR": "error", "FATAL": "fatal"}
-"""How dangerous a message is that no rule explains: as its level says."""
+"""The severity of a message without a rule, by its level."""
 
 PlaceKey = tuple[str | None, int | None, str | None]
 """The topic and partition, or the log dir; three times None for the broker."""
@@ -55,12 +55,12 @@ class Step:
 
     @property
     def severity(self) -> str:
-        """How dangerous it is."""
+        """Its severity."""
         return severity_of(self.first)
 
 
 class PlaceTimeline:
-    """What happened at one place, in the order of the log."""
+    """The events at one place, in the order of the log."""
 
     __slots__ = ("key", "steps")
 
@@ -108,7 +108,7 @@ class Timeline:
         self._step(event, file, cause, severity)
 
     def _cause(self, rule: LogRule | None, event: LogEvent, file: int) -> Cause | None:
-        """Return what the message follows from; open a new cause if it is one."""
+        """Return the cause of the message; open a new cause if it is one."""
         if rule is None:
             return None
         for cause in self._open:
@@ -160,12 +160,12 @@ class Timeline:
         return True
 
     def causes(self) -> tuple[Cause, ...]:
-        """Return the causes of anything, the one with the worst and most consequences first."""
+        """Return the causes with followers, first the worst one with the most followers."""
         some = [cause for cause in self._causes if cause.followers]
         return tuple(sorted(some, key=lambda cause: (-_RANKS[severity_of(cause.event)], -cause.followers)))
 
     def places(self) -> tuple[PlaceTimeline, ...]:
-        """Return what happened at each place, the worst one first, then the earliest."""
+        """Return the events at each place, the worst place first, then the earliest."""
         some = [PlaceTimeline(key, tuple(steps.values())) for key, steps in self._places.items()]
         return tuple(
             sorted(some, key=lambda place: (-_RANKS[place.severity], place.steps[0].file, place.steps[0].first.line))

@@ -1,4 +1,4 @@
-"""The times in logs: in the forms of log4j, logback, java.util.logging, syslog and collectors, as ms since 1970."""
+"""The times in logs, in the forms of log4j, logback, java.util.logging, syslog and collectors, as ms since 1970."""
 
 import re
 from datetime import datetime, timedelta
@@ -49,7 +49,7 @@ _FORMS = (
     ),
 )
 _SINCE_1970 = re.compile(r"([0-9]{1,19})(?:\.([0-9]{1,9}))?")
-"""In s, ms, us or ns: by the number of its digits."""
+"""A time in s, ms, us or ns, by its number of digits."""
 _MS_DIGITS_MIN = 12
 _USUAL = re.compile(r"(?:[.,](\d{1,9}))?(?: ?(?:Z|UTC|GMT))?")
 _SHIFT = re.compile(r"([+-])(\d\d)(?::?(\d\d))?")
@@ -59,9 +59,9 @@ _NOON = 12
 
 
 def milliseconds(time: str) -> int | None:
-    """Return a time as ms since 1970, UTC unless it names a zone; None if it is not one, or several can be meant.
+    """Return a time as ms since 1970, UTC unless it names a zone; None if it is invalid or ambiguous.
 
-    Several: `03/04/2026`, and zones such as CST.
+    Ambiguous times are `03/04/2026`, and times with zones such as CST.
     """
     second = _second(time[:19]) if time[4:5] == "-" else None
     if second is not None and (rest := _USUAL.fullmatch(time, 19)) is not None:
@@ -105,7 +105,7 @@ def _thousandths(digits: str | None) -> int:
 
 
 def _month_and_day(parts: dict[str, str]) -> tuple[int, int]:
-    """Return the month and day; zeros where either order can be meant: with dots and dashes the day comes first."""
+    """Return the month and day; zeros for an ambiguous order. With dots and dashes the day comes first."""
     if "first" not in parts:
         name = parts["m"]
         return _MONTHS[name] if name in _MONTHS else int(name), int(parts["d"])

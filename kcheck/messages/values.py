@@ -1,4 +1,4 @@
-"""The values in a broker's message: numbers, lists of ids, partitions and paths, in the forms of Scala and Java."""
+"""The values in a broker's message (numbers, lists of ids, partitions and paths), as Scala and Java write them."""
 
 import re
 from collections.abc import Mapping
@@ -54,14 +54,14 @@ _PAIR_NAMES = {
     "partitionEpoch": "partition_epoch",
 }
 _ENDS = {"file": " -> ", "partition": " with topic ID "}
-"""What can follow a value: the new name of a file, the id of a topic."""
+"""Texts that can follow a value, before the new name of a file, or the id of a topic."""
 _OLD_PARTITION = re.compile(r"\[([\w.-]{1,255}),(\d{1,10})\]")
 _TOPIC_ID = re.compile(r"[\w-]{22}:")
 _WORDS = re.compile(r"[Tt]opic(?:=|: )([\w.-]{1,255})[,;] ?[Pp]artition(?:=|: )(\d{1,10})")
 _PATHS = frozenset(("dir", "directory", "log", "file"))
 _OPTION = re.compile(r"(?:Some\((.*)\)|Optional\[(.*)\])")
 _NOTHING = frozenset(("None", "null", "Optional.empty"))
-"""What Scala and Java write for a path that is not there."""
+"""Texts that Scala and Java write for a missing path."""
 _DIRECTORY = re.compile(r"\((?:dir=)?([^,)]{1,1000})")
 _PREFIX = re.compile(
     r"\[(?:\w+ )?partition=(?P<named>[^ ,\]]{1,300})(?:, (?:dir|nodeId)=(?P<dir>[^\]]{1,1000}))?\]"
@@ -73,7 +73,7 @@ _LEADER = re.compile(r"\bleaderId=(\d{1,10})\b")
 
 
 class LogPlace(NamedTuple):
-    """Where a message belongs; None is not known."""
+    """The place of a message; None for an unknown part."""
 
     topic: str | None = None
     partition: int | None = None
@@ -84,9 +84,9 @@ class LogPlace(NamedTuple):
 
 
 def typed(names: tuple[str, ...], texts: tuple[str, ...]) -> dict[str, Value]:
-    """Return the values of a message by name: numbers as numbers, ids as a tuple; and those within longer texts.
+    """Return the values of a message by name (numbers, tuples of ids), and values within longer texts.
 
-    There are fewer texts than names if the message was cut.
+    An incomplete message has fewer texts than names.
     """
     values: dict[str, Value] = {}
     names = names[: len(texts)]
@@ -132,7 +132,7 @@ def partition_of(text: str) -> tuple[str, int] | None:
 
 
 def path_place(path: str, *, is_file: bool) -> LogPlace:
-    """Return the partition and log dir of the path of a partition directory, or of a file in one or in a log dir."""
+    """Return the partition and log dir of the path of a partition directory, or of a file."""
     path = path.strip("'`\"").rstrip("/\\")
     separator = "\\" if "\\" in path and "/" not in path else "/"
     parts = path.split(separator)
@@ -150,7 +150,7 @@ _OF_LOG_DIR = ("-checkpoint", "meta.properties", ".lock", ".kafka_cleanshutdown"
 
 
 def place(values: Mapping[str, Value], prefix: str) -> LogPlace:
-    """Return where a message belongs, by its prefix and its values."""
+    """Return the place of a message, by its prefix and its values."""
     at = _of_prefix(prefix) if prefix else LogPlace()
     for name in ("log", "file", "segment", "partition", "state"):
         text = values.get(name)
@@ -164,7 +164,7 @@ def place(values: Mapping[str, Value], prefix: str) -> LogPlace:
 
 @lru_cache(maxsize=1024)
 def _of_prefix(prefix: str) -> LogPlace:
-    """Return what a prefix in brackets says: most lines have one of a few."""
+    """Return the place in a prefix in brackets; most lines have one of a few."""
     node = _NODE.search(prefix) if "d=" in prefix or "r=" in prefix or "roker" in prefix else None
     leader = _LEADER.search(prefix) if "leaderId=" in prefix else None
     head = _PREFIX.search(prefix)
@@ -191,7 +191,7 @@ def _named(name: str, text: str) -> LogPlace:
 
 
 def _filled(at: LogPlace, other: LogPlace) -> LogPlace:
-    """Return a place with what is not known of it from another one."""
+    """Return a place with its unknown parts taken from another one."""
     topic, partition = (at if at.topic is not None else other)[:2]
     log_dir = other.log_dir if at.log_dir is None else at.log_dir
     return LogPlace(topic, partition, log_dir, at.broker, at.leader)

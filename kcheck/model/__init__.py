@@ -1,4 +1,4 @@
-"""The values that every other package shares: immutable, and built from the standard library only.
+"""The values that every other package shares. They are immutable, and use the standard library only.
 
 Nothing here reads a file. Parsers and scans make these values from bytes, `core` and the rules decide by them, and
 renderers turn them into rows. A value that kcheck has not seen is None.
@@ -18,16 +18,16 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 - `cluster`: Which topics, partitions, brokers and controllers does a cluster have?
 - `coordinators`: Which offsets and transactions do coordinators know, and of which logs?
 - `znodes`: Which znodes and transactions are in a ZooKeeper data directory?
-- `zookeeper_metadata`: What does ZooKeeper keep of a cluster that KRaft does not?
-- `loss`: Which records does a start or a repair take from the files?
-- `evidence`: What do the files prove about the release that wrote them?
+- `zookeeper_metadata`: Which facts of a cluster does ZooKeeper keep, but KRaft not?
+- `loss`: Which records does a broker or a repair take from the files?
+- `evidence`: Which release wrote the files, by their evidence?
 - `release`: What does a release of Kafka do?
 - `behaviour`: In which releases does a behavior hold? No other module compares versions.
 - `behaviours`: Which behaviors change with the release?
 - `directory_behaviours`, `replication_behaviours`, `setting_behaviours`, `tool_behaviours`: Which of them are about
   partition directories, running brokers, refused settings, and Kafka's command line tools?
 - `lost`: What should a run of a fleet have, and lacks?
-- `premises`: What does an answer about a start rest on, and what became of it?
+- `premises`: Which assumptions does an answer about a next start have, and do they hold?
 - `rights`: Whose is a file, what does its mode allow, and what does its file system still take?
 - `plan`: What does a repair change, one operation for each path?
 - `plan_json`: What does a plan file contain?

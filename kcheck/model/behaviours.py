@@ -1,7 +1,7 @@
 """The one table of behaviors that change with the release. Each row is also an attribute of each `Release`.
 
-docs/releases.md is made of the same rows. Two things are no rows. These are the behavior of a line of releases (`TABLE`
-of `kcheck.core.releases.releases`), and behavior that depends on more than the release.
+docs/releases.md is made of the same rows. Two kinds of facts are not rows. One is the behavior of a line of releases
+(`TABLE` of `kcheck.core.releases.releases`). The other is behavior that depends on more than the release.
 """
 
 from kcheck.model.behaviour import Behaviour

@@ -1,6 +1,6 @@
 """The metadata of a cluster at one moment (topics, partitions, brokers, controllers), from KRaft or ZooKeeper.
 
-The names are those of Kafka's images: PartitionRegistration, BrokerRegistration, ControllerRegistration 4.3.1.
+The names come from Kafka's images PartitionRegistration, BrokerRegistration and ControllerRegistration 4.3.1.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,8 +21,13 @@ PROVIDER = "${"
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept, because they can be passwords."""
 RETENTION_MS, RETENTION_BYTES = "retention.ms", "retention.bytes"
-RETENTION_CONFIGS = frozenset({RETENTION_MS, RETENTION_BYTES})
-"""The retention of a topic by time and size, kept too, but in no answer."""
+BROKER_RETENTION = {
+    RETENTION_MS: {"log.retention.ms": 1, "log.retention.minutes": 60_000, "log.retention.hours": 3_600_000},
+    RETENTION_BYTES: {"log.retention.bytes": 1},
+}
+"""The settings of a broker for topics without their own retention, the decisive one first, with their units."""
+RETENTION_CONFIGS = frozenset(BROKER_RETENTION).union(*BROKER_RETENTION.values())
+"""The retention of topics and of brokers by time and size, kept too, but in no answer."""
 LIMITED_CONFIGS = frozenset({"flush.messages", "segment.bytes", "segment.index.bytes"})
 """The numbers of a topic that some releases refuse, kept too, but in no answer."""
 
@@ -31,7 +36,7 @@ class ElectionKind(StrEnum):
     """The ways in which the controller can elect a leader. The value is the name in an answer."""
 
     CLEAN = "clean"
-    """It is in sync, or the ISR is empty and it is in the ELR: the controller elects it as soon as it is there."""
+    """It is in the ISR, or with an empty ISR in the ELR. The controller elects it as soon as it registers."""
     UNCLEAN = "unclean"
     """It is neither: acknowledged records may be lost, and the controller elects it only if it is allowed to."""
 
@@ -42,9 +47,9 @@ class Seat(StrEnum):
     ISR = "isr"
     """It is in sync."""
     ELR = "elr"
-    """There is no ISR, and it is in the ELR after every broker has registered."""
+    """The ISR is empty, and it is in the ELR after every broker has registered."""
     LAST_KNOWN = "last-known-leader"
-    """There is neither ISR nor ELR, and it led last (4.0 and later)."""
+    """ISR and ELR are empty, and it led last (4.0 and later)."""
     NONE = "unclean"
     """It is the first replica that is there, and unclean elections are on."""
 
@@ -94,9 +99,9 @@ class PartitionRegistration(NamedTuple):
         return frozenset((*self.isr, *self.elr, *self.last_known_elr))
 
     def led_alone(self, broker_id: int) -> int | None:
-        """Return the epoch in which the broker of the only replica led last; None of any other, or if it is not known.
+        """Return the epoch in which the broker of the only replica led last; None for others, or if not known.
 
-        With more replicas the epoch also rises as they leave the ISR, of which a leader that stops learns nothing.
+        With more replicas the epoch also rises as they leave the ISR. A stopping leader does not notice that.
         """
         if self.replicas != (broker_id,):
             return None
@@ -116,7 +121,7 @@ class TopicImage(NamedTuple):
     name: str
     """Its name."""
     topic_id: str | None
-    """Its id; None before 2.8."""
+    """Its id; None in 2.7 and earlier."""
     partitions: Mapping[int, PartitionRegistration]
     """Its partitions by number."""
     deleting: bool = False
@@ -282,15 +287,15 @@ class ReplicaInCluster(NamedTuple):
     source: str
     """The copy of the metadata."""
     topic_id: str | None
-    """The id of the topic with this name; None if there is none."""
+    """The id of the topic with this name; None without one."""
     registration: PartitionRegistration | None
-    """The partition by the topic id on disk, by the name where there is no id; None if there is no such partition."""
+    """The partition by the topic id on disk, or without an id by the name; None without a partition."""
     end: int | None = None
     """The offset where the copy ends; None in ZooKeeper."""
     stray: Stray | None = None
     """The reason why the cluster has no such replica on this broker; None if it has."""
     is_certain: bool = False
-    """True if the metadata is at least as new as that of the broker when it wrote the replica."""
+    """True if the metadata is at least as new as the broker's metadata when it wrote the replica."""
     directory_id: str | None = None
     """The id of the log dir that the replica belongs to; None if it is not known."""
     own_directory_id: str | None = None
@@ -354,7 +359,7 @@ class MetadataTail(NamedTuple):
 
 
 STATIC = ("static", "")
-"""The key of the settings from the server.properties of controllers; of several files the one that elects uncleanly."""
+"""The key of the settings from controllers' server.properties. Settings with unclean elections go first."""
 
 
 class ClusterImage(NamedTuple):
@@ -377,8 +382,10 @@ class ClusterImage(NamedTuple):
     deleted: Mapping[str, int] = {}
     """The offset of the last record that removed a topic of this name; it may have been created again."""
     unclean: Mapping[tuple[str, int], UncleanElection] = {}
-    """The last unclean election of a partition, by topic id, or name without one, and number; as far as records, or
-    the transactions of ZooKeeper after its newest snapshot, are left."""
+    """The last unclean election of a partition, by topic id (or name without one) and number.
+
+    It covers the remaining records, or ZooKeeper's transactions after its newest snapshot.
+    """
     next_producer_id: int | None = None
     """The first producer id that no broker has; None if none was given yet."""
     scram_users: tuple[str, ...] = ()
@@ -388,7 +395,7 @@ class ClusterImage(NamedTuple):
     migration: str | None = None
     """The progress of a migration from ZooKeeper; None if none is known."""
     controller: int | None = None
-    """The active controller, or the last one that was; None if that is not known."""
+    """The active controller, or the last active one; None if not known."""
     settings: tuple[str, ...] = ()
     """The server.properties of controllers that STATIC is from; empty if none was seen."""
 

@@ -60,12 +60,12 @@ class Coordinated(NamedTuple):
     """The partitions of one cluster, and what the coordinators say of them."""
 
     logs: Mapping[tuple[str, int], tuple[CoordinatedLog, ...]]
-    """The replicas at hand, by topic and partition."""
+    """The given replicas, by topic and partition."""
     brokers: frozenset[int]
-    """The brokers at hand."""
+    """The given brokers."""
     commits: Mapping[tuple[str, int], tuple[tuple[str, Offset], ...]]
     """Group and committed offset, by topic and partition."""
     transactions: Mapping[int, TransactionState]
-    """The transactions at hand, by producer id."""
+    """The given transactions, by producer id."""
     knows_all: bool
     """True if these are all transactions of the cluster, so that no coordinator has another one."""

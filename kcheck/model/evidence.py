@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 AUTO = "auto"
-"""The value of `--kafka` that means the release that the files prove."""
+"""The value of `--kafka` that means the release by the evidence in the files."""
 
 
 def rules_of(kafka: str) -> str:
@@ -43,7 +43,7 @@ class OtherEnd(NamedTuple):
 
 
 class ReleaseEvidence(NamedTuple):
-    """The lines of releases that the files fit, and the one that an answer holds for."""
+    """The lines of releases that the files fit, and the release of the answer."""
 
     lowest: str | None
     """The first line that they fit, None if nothing is known."""
@@ -60,11 +60,11 @@ class ReleaseEvidence(NamedTuple):
     contradicted: bool = False
     """True if the user named a release outside the range."""
     other: OtherEnd | None = None
-    """The other end of the range; None if there is none, or the command does not compare it."""
+    """The other end of the range; None without one, or if the command does not compare it."""
     refused: tuple[tuple[str, str], ...] = ()
     """The paths that were refused when evidence was looked for, each with the reason."""
     given_by: str | None = None
-    """The variable or file that names the release; None if it was named with the command, or by nobody."""
+    """The variable or file that names the release; None if the command line does, or without a name."""
 
     def row(self) -> dict[str, object]:
         """Return it as JSON shows it."""

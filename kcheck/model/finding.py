@@ -30,7 +30,7 @@ Chosen = Callable[[str, Severity], bool]
 
 
 class Location(NamedTuple):
-    """The place of a fact, which is a log dir, a directory in it, a file, or a place in a file. Paths are as typed.
+    """The place of a fact, which is a log dir, a directory in it, a file, or a position. Paths are as typed.
 
     A named tuple, because every partition has several.
     """
@@ -129,9 +129,11 @@ class Finding(NamedTuple):
     data: Mapping[str, object] = {}
     """The facts of the message for scripts, JSON types only."""
     repair: Mapping[str, object] | None = None
-    """The repairs that can plan something about it; None if there are none."""
+    """The repairs that can plan something about it; None without any."""
     claims: tuple[Claim, ...] = ()
     """The claims of the effect about the next start; `core.start.claims` compares them with the prediction."""
+    kafka_differs: str | None = None
+    """In a scan, the end of a range of releases without this finding, or with a milder one."""
 
     def sort_key(self) -> tuple[object, ...]:
         """Return the key that orders findings for output by location, then by rule."""

@@ -12,7 +12,7 @@ INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
 
 _SHORT = 20
-"""No number in a file name or in a file of a broker has more digits; longer ones take a slower path."""
+"""Digits of the longest number in names or files of brokers. Longer ones take a slower path."""
 _LINE = re.compile(r"([^\r\n]*+)(?:\r\n|\n|\r|\Z)")
 _WHITE_SPACE = re.compile(r"[ \t\n\x0b\f\r]+")
 _FILL_SIZE = 8192
@@ -62,10 +62,10 @@ def java_lines(text: str) -> Iterator[str]:
 
 
 def java_fields(line: str, most: int = 0) -> list[str]:
-    r"""Return the fields of split("\\s+"): a leading empty field counts, trailing ones do not; an empty line has one.
+    r"""Return the fields of split("\\s+").
 
-    A line with more than `most` fields gives `most` + 1, the last with the rest of the line, because a corrupt line can
-    be long.
+    A leading empty field counts, trailing ones do not; an empty line has one. A line with more than `most` fields gives
+    `most` + 1. The last has the rest of the line, because a corrupt line can be long.
     """
     fields = _WHITE_SPACE.split(line, maxsplit=most)
     while len(fields) > 1 and not fields[-1]:
@@ -83,10 +83,10 @@ class Utf8Lines(NamedTuple):
 
 
 def utf8_lines(data: bytes) -> Utf8Lines:
-    """Return the lines of a file read by Files.newBufferedReader, whose decoder reports invalid UTF-8.
+    """Return the lines of a file that Files.newBufferedReader reads; its decoder reports invalid UTF-8.
 
-    The error hides every line that ends in the same fill of the reader's buffer. The decoder reports a sequence that
-    the end of the file cuts short only at that end, after all lines.
+    The error hides every line that ends in the same fill of the reader's buffer. An incomplete sequence at the end of
+    the file is reported only there, after all lines.
     """
     try:
         return Utf8Lines(java_lines(data.decode("utf-8")))
@@ -97,7 +97,7 @@ def utf8_lines(data: bytes) -> Utf8Lines:
 
 
 def utf8_lines_replaced(data: bytes) -> Iterator[str]:
-    """Yield the lines of a file read by an InputStreamReader, whose decoder replaces invalid UTF-8 by U+FFFD."""
+    """Yield the lines of a file that an InputStreamReader reads; its decoder replaces invalid UTF-8 by U+FFFD."""
     return java_lines(java_text(data))
 
 

@@ -25,7 +25,7 @@ class Lost(NamedTuple):
     log_dir: str | None = None
     directory_id: str | None = None
     source: str | None = None
-    """The copy of the metadata, or the name of the earlier run, that has it; None for an empty log dir."""
+    """The copy of the metadata, or the earlier run, that has it; None for an empty log dir."""
     counted: int = 0
     """Replicas of a broker; partition directories otherwise."""
     names: tuple[str, ...] = ()

@@ -114,8 +114,8 @@ def parse_directory(name: str) -> PartitionDirectory | None:
 def broker_accepts(name: str, release: Release) -> TopicPartition | None:
     """Return the partition that a broker of this release loads from a directory of this name.
 
-    None if the broker does not start with it (LocalLog.parseTopicPartitionName; Log up to 2.8). A release does not know
-    newer suffixes.
+    None if the broker does not start with it (LocalLog.parseTopicPartitionName; 2.8 and earlier: Log). A release does
+    not know newer suffixes.
     """
     if release.cuts_deleted_names_at_dot and name.endswith("-delete"):
         return _parse(name.partition(".")[0], ()) if "." in name else None  # It cuts a topic name at its first dot.
@@ -180,12 +180,12 @@ class KafkaFile(NamedTuple):
     kind: FileKind
     """The kind of the file."""
     offset: Offset | None
-    """The offset in the name; None if the name has none, or one that Long.parseLong refuses.
+    """The offset in the name; None without one, or if Long.parseLong refuses it.
 
-    A broker's start fails on the latter with NumberFormatException.
+    A broker that meets a refused number does not start (NumberFormatException).
     """
     suffix: str
-    """The suffix after the kind's own extension, for example `.swap`; empty if there is none."""
+    """The suffix after the kind's own extension, for example `.swap`; empty without one."""
     canonical: bool = True
     """False if no broker writes the name, because an offset has 20 digits."""
 
@@ -267,8 +267,8 @@ _STORED_EPOCHS = "leader_epoch_checkpoint"
 def local_name(name: str) -> str:
     """Return the name that an object of a remote store has in a partition directory; any other name unchanged.
 
-    LocalTieredStorage and the Aiven plugin put the id of the segment after the offset. A producer snapshot is that of
-    the end of its segment, which its name does not have.
+    LocalTieredStorage and the Aiven plugin put the id of the segment after the offset. A producer snapshot belongs to
+    the end of its segment, and its name does not have that offset.
     """
     match = _STORED.fullmatch(name)
     if match is None:
@@ -292,7 +292,7 @@ def is_stranger(name: str) -> bool:
 
 
 def is_stranger_in_log_dir(name: str) -> bool:
-    """Return whether no broker treats a file of this name in a log dir as its own, or as a partition directory."""
+    """Return whether a file name in a log dir is neither a broker's own nor a partition directory's."""
     return is_stranger(name) and parse_directory(name) is None
 
 
@@ -326,7 +326,7 @@ def _has_suffix(kind: FileKind, suffix: str) -> bool:
 
 @lru_cache(256)  # Every step of a start names the files of the segment again.
 def segment_prefix(base_offset: int) -> str:
-    """Return the 20 digits at the start of a segment's file names (LogFileUtils.filenamePrefixFromOffset)."""
+    """Return the first 20 digits of a segment's file names (LogFileUtils.filenamePrefixFromOffset)."""
     return str(base_offset).zfill(20) if base_offset >= 0 else f"-{-base_offset:020d}"
 
 

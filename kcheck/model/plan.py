@@ -30,10 +30,10 @@ DEPTH_MAX = 2
 
 
 class Digest(NamedTuple):
-    """The content of a file or a directory; `listed` makes that of a directory."""
+    """The content of a file or a directory; `listed` makes a directory's."""
 
     sha256: str | None
-    """The SHA-256 of its bytes in hexadecimal; None after a cut or patch that was planned from a bundle."""
+    """The SHA-256 of its bytes in hexadecimal; None after a truncation or patch planned from a bundle."""
     size: int
     """Its size in bytes."""
 
@@ -48,7 +48,7 @@ class Why(NamedTuple):
     evidence: Row | None = None
     """The place of the proof, as a JSON object (file, position); None if there is nothing to show."""
     loses: Row | None = None
-    """The discarded records, as a JSON object (topic, partition, from, to, records, bytes); None if there are none."""
+    """The discarded records, as a JSON object (topic, partition, from, to, records, bytes); None without any."""
     broker_now: str | None = None
     """The behavior of the broker without the operation; None if not known."""
     broker_after: str | None = None
@@ -117,7 +117,7 @@ class Rename(NamedTuple):
     before: Digest
     """Its content now."""
     after: Digest
-    """Its content after the operation: the same."""
+    """Its content after the operation, which is the same."""
     why: Why
     """The reason why the operation is in the plan."""
     to: str
@@ -134,7 +134,7 @@ class SetAside(NamedTuple):
     before: Digest
     """Its content now."""
     after: None
-    """None: it is gone after the operation."""
+    """None, as it no longer exists after the operation."""
     why: Why
     """The reason why the operation is in the plan."""
     directory: bool
@@ -187,10 +187,11 @@ def digest(data: bytes) -> Digest:
 
 
 def listed(entries: Iterable[tuple[str, int | None]]) -> Digest:
-    """Return the digest of a directory from its names and their sizes; the size of anything but a file is None.
+    """Return the digest of a directory from its names and their sizes.
 
-    The SHA-256 is of one line `SIZE NAME` for each name, with `-` for None, sorted as bytes. The size is the sum. File
-    contents do not count, because an operation moves a directory at once, whatever its size.
+    The size of other entries than files is None. The SHA-256 covers one line `SIZE NAME` for each name, with `-` for
+    None, sorted as bytes. The size is the sum. File contents do not count, because an operation moves a directory at
+    once, whatever its size.
     """
     sizes = tuple(entries)
     lines = sorted(
@@ -210,7 +211,7 @@ def name_of(operation: FileOp) -> str:
 
 
 def place_of(path: str, log_dirs: Iterable[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Return the log dir of a path, and the one or two names below it; None if it is in no log dir."""
+    """Return the log dir of a path, and the one or two names below it; None outside of every log dir."""
     for log_dir in log_dirs:
         names = tuple(path.removeprefix(f"{log_dir}/").split("/"))
         if path.startswith(f"{log_dir}/") and len(names) <= DEPTH_MAX and all(map(is_name, names)):

@@ -36,9 +36,9 @@ class JudgedPremise(NamedTuple):
     broker_id: int | None
     """The broker; None if its id is not known."""
     log_dir: str | None = None
-    """The log dir; None for the whole broker."""
+    """The log dir; None for the complete broker."""
     partition: str | None = None
-    """The partition, such as orders-0; None for the whole log dir or broker."""
+    """The partition, such as orders-0; None for the complete log dir or broker."""
     evidence: tuple[PremiseEvidence, ...] = ()
     """The files that show it."""
     provide: str | None = None

@@ -12,13 +12,13 @@ class SequenceFault(StrEnum):
     """The problems of a batch's sequence numbers, compared with its producer's previous batch."""
 
     REPEATED = "repeated"
-    """They are not above those of the previous batch."""
+    """They are not above the numbers of the previous batch."""
     GAP = "gap"
     """Some are missing, although no offset is."""
 
 
 class FaultySequence(NamedTuple):
-    """A batch whose sequence numbers do not continue those of its producer's previous batch in the same epoch."""
+    """A batch whose sequence numbers do not continue its producer's previous batch in the same epoch."""
 
     fault: SequenceFault
     """The problem."""
@@ -39,8 +39,9 @@ class FaultySequence(NamedTuple):
 class Seen(NamedTuple):
     """One producer in a range of batches; -1 means none.
 
-    The log cleaner can remove the record of a control batch. A broker that reads the log again learns nothing from such
-    a batch, although it did when it wrote the batch (ProducerAppendInfo.append). `epoch` and `ended_offset` ignore it.
+    The log cleaner can remove the record of a control batch. A broker that reads the log again learns nothing from this
+    batch. When it wrote the batch, it learned from it (ProducerAppendInfo.append). `epoch` and `ended_offset` ignore
+    it.
     """
 
     epoch: int

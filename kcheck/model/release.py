@@ -30,7 +30,10 @@ class EpochLoad(StrEnum):
     E0 = "E0"
     """Up to 0.10.2: there is no such file."""
     E1 = "E1"
-    """0.11 to 2.6: lines as they are; cut at the log end; raised to max(log-start checkpoint, first segment)."""
+    """0.11 to 2.6 keeps lines unchanged, ends them at the log end, and raises them to the log start.
+
+    The log start is the larger of the log-start checkpoint and the first segment.
+    """
     E2 = "E2"
     """2.7 and 2.8: lines replayed through `assign`; otherwise as E1."""
     E3 = "E3"
@@ -73,7 +76,7 @@ class Follower(StrEnum):
 
 
 class Profile(StrEnum):
-    """A named combination of lookup, follower and election behaviour."""
+    """A named combination of lookup, follower and election behavior."""
 
     P0 = "P0"
     P1A = "P1a"
@@ -111,7 +114,7 @@ class ProfileRules(NamedTuple):
     assigns_epoch_at_election: bool = False
     """True if a new leader adds its epoch at once, not with its first batch (KAFKA-7415)."""
     noop_truncation_cleans_cache: bool = False
-    """True if a truncation that cuts no record still drops epochs at the log end (KAFKA-10706)."""
+    """True if a truncation without removed records still removes epochs at the log end (KAFKA-10706)."""
     checks_log_start_before_divergence: bool = True
     """True if a fetch below the leader's log start is out of range even where the epochs diverge (KAFKA-12996)."""
 
@@ -120,7 +123,7 @@ class _Fields(NamedTuple):
     name: str
     """The version as it was asked for."""
     version: tuple[int, ...]
-    """The exact release, or the newest of its line if only a line was named. Only `behaviour` compares it."""
+    """The exact release, or the newest of its line if only a line was named. Only module `behaviour` compares it."""
     profile: Profile
     """The behavior of a follower and its leader until their logs agree."""
     rules: ProfileRules
@@ -142,7 +145,7 @@ class _Fields(NamedTuple):
 
 
 class Release(_Fields, Behaviours):
-    """One release of Kafka, as `--kafka`, `--ibp` and `--message-format` select it: a value with every behaviour."""
+    """One release of Kafka, as `--kafka`, `--ibp` and `--message-format` select it, with every behavior."""
 
     def __repr__(self) -> str:
         """Return its name: the behaviors would fill a screen."""

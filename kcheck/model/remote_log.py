@@ -101,6 +101,33 @@ class MetadataConflict(NamedTuple):
     """The first such offset."""
 
 
+class Retention(NamedTuple):
+    """The retention of a topic, negative for none, None if unknown."""
+
+    ms: int | None = None
+    """The time for which brokers keep records, in ms."""
+    bytes: int | None = None
+    """The size up to which brokers keep the log, in bytes."""
+
+    @property
+    def is_known(self) -> bool:
+        """True if both are known."""
+        return self.ms is not None and self.bytes is not None
+
+
+class MetadataTopic(NamedTuple):
+    """The configuration of `__remote_log_metadata`."""
+
+    retention: Retention = Retention()
+    """Its retention."""
+    is_compacted: bool = False
+    """True if the cleaner compacts the topic."""
+    replicas: int | None = None
+    """Number of replicas of the metadata partition; None if not known."""
+    min_isr: int | None = None
+    """Its min.insync.replicas; None if not known."""
+
+
 class RemoteLog(NamedTuple):
     """The remote part of one partition."""
 
@@ -113,18 +140,20 @@ class RemoteLog(NamedTuple):
     leader: int | None = None
     """The leader of that partition in the metadata of the cluster, -1 without one; None if that is not known."""
     last_ms: int = -1
-    """The time of the last record of the metadata partition, in ms since 1970; -1 if there is none."""
+    """The time of the last record of the metadata partition, in ms since 1970; -1 without one."""
 
     runs: tuple[SegmentRun, ...] = ()
     """The segments that brokers can read."""
     copied: Spans = ()
     """The offsets of all segments that were copied completely at some time."""
     unfinished: tuple[RemoteSegment, ...] = ()
-    """The other segments, but for those that were copied and then deleted."""
+    """The other segments, except segments that were copied and then deleted."""
     conflict: MetadataConflict | None = None
     """The contradiction between copies of the metadata partition; None without one."""
-    retention_bytes: int | None = None
-    """The size limit of the log in bytes by its topic's settings, negative for none; None if not known."""
+    retention: Retention = Retention()
+    """The retention of the log."""
+    metadata_topic: MetadataTopic = MetadataTopic()
+    """The configuration of the topic with its metadata."""
 
     @property
     def metadata_name(self) -> str:
@@ -142,6 +171,11 @@ class RemoteLog(NamedTuple):
         """True if no broker has the metadata of all segments."""
         return self.state in {MetadataState.MISSING, MetadataState.SHORT}
 
+    @property
+    def is_hidden(self) -> bool:
+        """True if brokers may have metadata that kcheck does not see."""
+        return not (self.is_known or self.is_lost)
+
 
 class StoreObject(NamedTuple):
     """An object in a remote store."""
@@ -158,7 +192,7 @@ class SegmentObjects(NamedTuple):
     """The objects of one remote segment."""
 
     start_offset: Offset
-    """The first offset, by their names."""
+    """The first offset, by their names; 0 if these do not tell."""
     sizes: dict[str, int]
     """Their sizes in bytes, by suffix."""
     modified_ms: int | None = None
@@ -193,6 +227,8 @@ class StoredLog(NamedTuple):
     """The suffixes that a segment needs; None if the objects of a segment show it."""
     wrong_sizes: Mapping[str, int] = {}
     """The sizes of `.log` objects by their manifests where the store has others, by segment id."""
+    in_tables: bool = False
+    """True if the store has segments in Iceberg tables alone."""
 
 
 class Store(NamedTuple):
@@ -202,8 +238,8 @@ class Store(NamedTuple):
     """The folder, URL or listing."""
     objects: Mapping[str, SegmentObjects]
     """The objects, by segment id."""
-    named: frozenset[str]
-    """The ids of all segments in `__remote_log_metadata`."""
+    named: Mapping[str, int]
+    """The segments in `__remote_log_metadata`, by id, each with its place among all."""
     is_complete: bool
     """True if every partition of `__remote_log_metadata` was read, or is lost."""
     topic_ids: frozenset[str]
@@ -214,5 +250,7 @@ class Store(NamedTuple):
     """Number of partitions of `__remote_log_metadata`; None if not known."""
     metadata_topic_id: str | None = None
     """The id of that topic; None if it is not known."""
+    has_tables: bool = False
+    """True if segments are in Iceberg tables."""
     lost_metadata: Mapping[int, Offset] = {}
     """Those of its partitions without a record, each with its highest high watermark in a checkpoint."""

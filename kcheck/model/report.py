@@ -22,7 +22,7 @@ Row = Mapping[str, object]
 
 
 class Block(NamedTuple):
-    """Rows that have the same fields, as columns with the values of all rows. There is at least one row."""
+    """Rows that have the same fields, as columns with the values of all rows. It has at least one row."""
 
     columns: Mapping[str, Sequence[object]]
 
@@ -98,18 +98,17 @@ class CommandLine(NamedTuple):
 class Report(NamedTuple):
     """The answer of one verb, read once.
 
-    `body` holds the fields of the JSON document beside schema, kcheck and kafka, in their order. A field, or a field of
-    one of its rows, may be an iterator of rows: it is read once, in order, so that a large answer is never whole in
-    memory; `Rows` and `RowSlice` are such iterators of many rows. Such lists and tuples are `kind`-tagged lines in
-    ndjson, tagged by `kinds` where a row names no kind itself.
-    `table` names the field that csv shows (`files.batches`: one of each of the `files`), or FINDINGS; None where the
-    answer is not one table. `columns` are those of its rows.
+    `body` holds the fields of the JSON document in their order, without schema, kcheck and kafka. A field, or a field
+    of one of its rows, may be an iterator of rows. It is read once, in order, so that a large answer is never
+    completely in memory. `Rows` and `RowSlice` are iterators of many rows. Iterators, lists and tuples of rows are
+    `kind`-tagged lines in ndjson. `kinds` tags them if a row names no kind itself. `table` names the field that csv
+    shows (`files.batches` means one of each of the `files`), or FINDINGS. It is None if the answer is not one table.
+    `columns` are the columns of its rows.
 
-    `collected` grows while the body is read; `findings()` is complete after that. `elsewhere` are findings that are
-    written somewhere else, being too many: how many of each severity. `checked` are the paths looked at. `evidence` is
-    what they say about the release, None for a verb that asks none.
-    `answer` is the typed answer that the rows are made of, for layouts that need no rows.
-    `typed` is the command line; None for an answer of the Python API.
+    `collected` grows while the body is read; `findings()` is complete after that. `elsewhere` is the number by severity
+    of findings written in another place, because there are many. `checked` are the paths looked at. `evidence` is their
+    evidence about the release, None for a verb without a release. `answer` is the typed answer of the rows, for layouts
+    that need no rows. `typed` is the command line; None for an answer of the Python API.
     """
 
     verb: str

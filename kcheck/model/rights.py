@@ -1,4 +1,4 @@
-"""Whose a file or directory is and what its mode allows, and what the file system below a log dir has to give."""
+"""The owner and the mode of a file or directory, and the space of a log dir's file system."""
 
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ class LogDirRights(NamedTuple):
     owner: int
     """The user that the log dir belongs to."""
     refused: tuple[Rights, ...] = ()
-    """The first paths that it may not use, those of a directory that is wholly foreign left out."""
+    """The first paths that it may not use, without the contents of a completely foreign directory."""
     refused_count: int = 0
     """Number of paths that it may not use."""
     item_count: int = 0
@@ -47,7 +47,7 @@ class LogDirRights(NamedTuple):
     is_foreign: bool = False
     """True if nothing in the log dir belongs to the user."""
     doubtful: Rights | None = None
-    """The first path that only members of its group may use; None if there is none."""
+    """The first path that only members of its group may use; None without one."""
     segment_count: int = 0
     """Number of segments."""
 
@@ -60,7 +60,7 @@ class Volume(NamedTuple):
     is_read_only: bool
     """True if it is mounted read-only here."""
     is_seen_in_container: bool
-    """True if kcheck runs in a container, whose mounts can differ from the mounts of the broker."""
+    """True if kcheck runs in a container. Its mounts can differ from the broker's."""
     free: int
     """Number of bytes that a user other than root can still write."""
     free_for_root: int

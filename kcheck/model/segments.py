@@ -44,7 +44,7 @@ class BatchFault(StrEnum):
     COUNT = "count"
     """Its record count is negative, or larger than its number of offsets."""
     EPOCH = "epoch"
-    """Its leader epoch is below that of an earlier batch."""
+    """Its leader epoch is below an earlier batch's."""
 
 
 class FaultyBatch(NamedTuple):
@@ -293,7 +293,7 @@ class SegmentView(NamedTuple):
     counts: Mapping[BatchFault, int]
     """Number of batches that have each fault."""
     beyond: Beyond | None
-    """Intact batches after the end of valid data; None if there are none."""
+    """Intact batches after the end of valid data; None without any."""
     offset_index: IndexView | None
     """Its offset index; None if the file is missing or unreadable."""
     time_index: IndexView | None
@@ -307,13 +307,13 @@ class SegmentView(NamedTuple):
     stated: tuple[AbortedEntry, ...] = ()
     """The entries in its `.txnindex` for its aborted transactions."""
     files: frozenset[str] = frozenset()
-    """Its `.log` and those of its indexes that exist; empty for a `.log` that the user named alone."""
+    """Its existing `.log` and indexes; empty for a `.log` that the user named alone."""
     active: bool = True
     """True if it is the last segment of the partition."""
     scanned: bool | None = None
-    """True if the next start recovers it: after an unclean shutdown, unless it is below the recovery point.
+    """True if the next start recovers it, after an unclean shutdown, unless it is below the recovery point.
 
-    None if that is not known.
+    None if not known.
     """
     records: RecordsView | None = None
     """Its records; None if kcheck did not decode them."""
@@ -324,4 +324,4 @@ class SegmentView(NamedTuple):
     lacks_epochs: bool = False
     """True if some batch has no leader epoch; `epochs` are then incomplete."""
     epochless: Epochless | None = None
-    """The batches of magic 2 that lack a leader epoch; None if there are none."""
+    """The batches of magic 2 that lack a leader epoch; None without any."""

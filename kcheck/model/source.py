@@ -13,7 +13,7 @@ from kcheck.model.segments import RecordsView
 SMALL_FILE_SIZE_MAX = 256 << 20
 """kcheck does not read a larger index or other small file, because no broker writes one."""
 SHORT_SIZE_MAX = 4096
-"""Up to this size a file costs less to read whole than to look for a part of it."""
+"""Size up to which reading a complete file costs less than searching for a part of it."""
 _CHECKPOINT_SIZE_MAX = 64 << 20
 """kcheck reads no larger text checkpoint (about a million lines), because the entries need many times its size."""
 
@@ -62,7 +62,7 @@ class JudgedSource(Protocol):
     """An open `.log` whose records were judged before, because a bundle does not contain them."""
 
     def records(self, *, reads_zstd: bool) -> RecordsView | None:
-        """Return the verdict on its records for a release that can read zstd or not; None if there is none."""
+        """Return the verdict on its records for a release that can read zstd or not; None without one."""
 
 
 class Filled(NamedTuple):
@@ -75,7 +75,7 @@ class Filled(NamedTuple):
 
 
 class DirectoryEntries(NamedTuple):
-    """What has a name in a directory. Links are followed, as by Java's File.isFile and File.length."""
+    """The entries of a directory. Links are followed, as in Java's File.isFile and File.length."""
 
     sizes: Mapping[str, int]
     """The sizes in bytes of its regular files."""
@@ -84,7 +84,7 @@ class DirectoryEntries(NamedTuple):
     others: tuple[str, ...] = ()
     """Everything else, sorted: devices, sockets and pipes."""
     loops: tuple[str, ...] = ()
-    """Links that lead to themselves, sorted: Java's File.exists is false, and to open or create such a file fails."""
+    """Links that lead to themselves, sorted. Java's File.exists is false for them, and they cannot be opened."""
 
 
 class Files(Protocol):
@@ -97,10 +97,10 @@ class Files(Protocol):
         """Open a file; a disk that fails inside the block raises UnreadableError too."""
 
     def read_short(self, name: str) -> bytes | None:
-        """Return a whole file of at most SHORT_SIZE_MAX bytes; None for a larger one."""
+        """Return a complete file of at most SHORT_SIZE_MAX bytes; None for a larger one."""
 
     def read_filled(self, name: str) -> Filled:
-        """Return a whole file without the zeros that were only reserved at its end."""
+        """Return a complete file without the zeros that were only reserved at its end."""
 
     def read_whole(self, name: str) -> bytes:
         """Return the bytes of a small file; UnreadableError if it is larger than `small_size_max`."""

@@ -29,6 +29,15 @@ class ToolBehaviours:
         since="2.2",
         reference="KIP-377",
     )
+    produces_by_bootstrap_server: Behaviour = Behaviour(
+        "The tool kafka-console-producer takes --bootstrap-server, before --broker-list.",
+        since="2.5",
+        reference="KIP-499",
+    )
+    dumps_by_tools_class: Behaviour = Behaviour(
+        "The tool kafka-dump-log is org.apache.kafka.tools.DumpLogSegments, before kafka.tools.DumpLogSegments.",
+        since="4.3",
+    )
     resets_offsets: Behaviour = Behaviour(
         "The tool kafka-consumer-groups resets offsets.", since="0.11.0", reference="KIP-122"
     )

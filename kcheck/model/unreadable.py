@@ -12,7 +12,7 @@ class UnreadableCause(StrEnum):
     REFUSED = "refused"
     """The operating system or the store refused it, or it is not a regular file."""
     MISSING = "missing"
-    """There is no such file or directory."""
+    """The file or directory does not exist."""
     LINK = "link"
     """It is a symbolic link, which kcheck does not follow."""
     NOWHERE = "nowhere"
@@ -31,7 +31,7 @@ class Unreadable(NamedTuple):
 
 
 class UnreadableError(KcheckError):
-    """kcheck cannot read a file or directory; the message is that of the operating system if it has one."""
+    """kcheck cannot read a file or directory; the message comes from the operating system if it has one."""
 
     def __init__(self, words: str, cause: UnreadableCause = UnreadableCause.REFUSED) -> None:
         """Take the message, and the cause for code that decides by it."""

@@ -1,4 +1,4 @@
-"""The facts about a file, a partition directory, a log dir or a partition, as rules check them and JSON shows them.
+"""The facts about a file, a partition directory, a log dir or a partition, for rules and JSON.
 
 A value that kcheck has not seen is None. Offsets are record offsets, sizes and positions are bytes.
 """
@@ -76,7 +76,7 @@ class PartitionView(NamedTuple):
     state: DirectoryState
     """The state by the suffix of its name."""
     topic_id: str | None = None
-    """The topic id in partition.metadata; None if there is none."""
+    """The topic id in partition.metadata; None without one."""
     log_start_checkpoint: Offset | None = None
     """Its entry in log-start-offset-checkpoint; None without an entry or a log dir."""
     log_start_offset: Offset | None = None
@@ -93,18 +93,18 @@ class PartitionView(NamedTuple):
     size: int = 0
     """The size of its `.log` files in bytes."""
     epochs: FileView | None = None
-    """Its leader-epoch-checkpoint; None if there is none, or it could not be read."""
+    """Its leader-epoch-checkpoint; None without one, or if it could not be read."""
     metadata: FileView | None = None
-    """Its partition.metadata; None if there is none, or it could not be read."""
+    """Its partition.metadata; None without one, or if it could not be read."""
     segments: tuple[SegmentSummary, ...] = ()
     """Its segments, by base offset."""
     last_batch: Batch | None = None
     """The last valid batch before the log end offset; None if kcheck saw none."""
     index_size: int | None = None
-    """The size of the last segment's offset index in bytes, if a broker can rely on it after a clean shutdown.
+    """The size of the last segment's offset index in bytes; None if a broker cannot rely on it.
 
-    That is, its last entry leads to batches whose offsets rise to the end of the file, and no file is a link. Otherwise
-    None.
+    A broker can rely on it after a clean shutdown, if no file is a link. The last entry must lead to batches with
+    rising offsets up to the end of the file.
     """
     gaps: tuple[tuple[Offset, Offset], ...] | None = None
     """The offsets `[start, end)` between two segments that neither holds; None if kcheck did not look for them."""
@@ -127,7 +127,7 @@ class PartitionView(NamedTuple):
     swaps: tuple[SegmentView, ...] = ()
     """The `.log.swap` files that kcheck read from their start."""
     in_cluster: ReplicaInCluster | None = None
-    """Its facts in the metadata of its cluster; None if there is none, or if it is no replica."""
+    """Its facts in the metadata of its cluster; None without any, or if it is not a replica."""
     disk: Files | None = None
     """The opener of its files; None if nothing was read."""
     remote: RemoteLog | None = None
@@ -170,9 +170,9 @@ class LogDirView(NamedTuple):
     where: Location
     """The log dir."""
     cluster_id: str | None = None
-    """The cluster id in meta.properties; None if there is none."""
+    """The cluster id in meta.properties; None without one."""
     directory_id: str | None = None
-    """The directory id in meta.properties; None if there is none."""
+    """The directory id in meta.properties; None without one."""
     clean_shutdown: bool = False
     """True if .kafka_cleanshutdown exists: the last shutdown was clean."""
     files: Mapping[str, FileView] = {}
@@ -188,11 +188,11 @@ class LogDirView(NamedTuple):
     locked_by: int | None = None
     """The process that holds `.lock`; None if no process does."""
     remote_index_cache: RemoteIndexCache | None = None
-    """Its remote-log-index-cache; None if there is none, or it could not be read."""
+    """Its remote-log-index-cache; None without one, or if it could not be read."""
     is_with_all: bool = False
     """True if every log dir of the broker is given, by its settings or in the broker's folder."""
     of_kraft: bool = False
-    """True if the cluster's metadata says that the broker runs with KRaft, whatever meta.properties says."""
+    """True if the broker runs with KRaft by the cluster's metadata, whatever meta.properties contains."""
 
     @property
     def shutdown_epoch(self) -> int | None:

@@ -1,4 +1,4 @@
-"""The metadata of a cluster that ZooKeeper keeps, with what the controllers of KRaft do not know."""
+"""The metadata of a cluster in ZooKeeper, with facts that KRaft controllers do not have."""
 
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ class ZookeeperMetadata(NamedTuple):
     isr_changes: tuple[PartitionName, ...] = ()
     """Partitions whose ISR changed, of which the controller has not been notified yet."""
     reassigning: tuple[PartitionName, ...] = ()
-    """Partitions of a reassignment that is pending (up to 2.3, or by the tool of an old release)."""
+    """Partitions of a pending reassignment (2.3 and earlier, or by the tool of an old release)."""
     electing: tuple[PartitionName, ...] = ()
     """Partitions whose preferred leader is to be elected."""
     log_dir_changes: tuple[int, ...] = ()
@@ -50,7 +50,7 @@ class ZookeeperMetadata(NamedTuple):
     zxid: int | None = None
     """The last transaction that counts; None for an export."""
     timestamp: int | None = None
-    """When that was, in ms since 1970; None if no log holds it."""
+    """Its time, in ms since 1970; None if no log has it."""
     problems: tuple[MetadataProblem, ...] = ()
     """The files and znodes that are unreadable."""
 

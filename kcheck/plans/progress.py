@@ -22,7 +22,7 @@ from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
-from kcheck.documents.recovery_next import progress_body
+from kcheck.documents.recovery_next import go_on_words, progress_body, wait_words
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
@@ -86,15 +86,15 @@ class RecoveryProgress(Answer):
         if self.at is None:
             if self.left:
                 rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left]
-                return (f"Wait: every step is done, but {some_of(rows)}.",)
+                return (f"Wait. Every step is done, but {some_of(rows)}.",)
             done = f"Done: all {counted(len(self.steps), 'step')}, and every partition is as planned."
             if not self.strays:
                 return (done,)
             return done, f"No broker serves {some_of([*self.strays])}: remove what nobody needs."
-        step, number = self.steps[self.at], f"{self.at + 1} of {len(self.steps)}"
+        step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
-            return (f"Wait: step {number} is not settled: {step.title}. It is once {step.until}.",)
-        return (f"Go on: step {number}. {step.title}.",)
+            return (f"{wait_words(self.at, count, step.title)} It is once {step.until}.",)
+        return (go_on_words(self.at, count, step.title),)
 
     @property
     def next_command(self) -> str | None:
@@ -204,8 +204,15 @@ def next_step(
     }
     differs = tuple(differences(plan, seen, awaited))
     progress = RecoveryProgress(folder=folder, steps=steps, states=far, now=now, differs=differs)
-    waits = tuple(unled(steps, plan, seen)) if now.election.kraft else ()
-    progress = replace(progress, fails=(*_fails(progress, seen), *_fenced_otherwise(progress, seen), *map(_led, waits)))
+    waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
+    fails = (
+        *_fails(progress, seen),
+        *_new_needs(progress, seen),
+        *_other_logs(plan, progress, seen),
+        *_fenced_otherwise(progress, seen),
+        *map(_led, waits),
+    )
+    progress = replace(progress, fails=fails)
     if progress.state is not PlanState.DONE:
         return progress
     verification = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
@@ -255,9 +262,8 @@ def _fenced_otherwise(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator
 
 
 def _led(row: PlannedPartition) -> str:
-    """Return that the ISR of a partition is not the assumed one."""
-    name = partition_name(row.topic, row.partition)
-    return f"{name} has no leader although broker {row.leader} runs (another ISR than assumed)"
+    """Return that a partition keeps having no leader."""
+    return f"{partition_name(row.topic, row.partition)} has no leader, and no later step of the plan elects one"
 
 
 def _course(steps: Iterable[SavedStep | RecoveryStep]) -> list[tuple[object, ...]]:
@@ -269,15 +275,49 @@ def _course(steps: Iterable[SavedStep | RecoveryStep]) -> list[tuple[object, ...
     ]
 
 
-def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> tuple[str, ...]:
-    """Return why a broker that the next step starts does not start."""
-    step = None if progress.at is None else progress.steps[progress.at]
-    if step is None or step.kind is not RecoveryAction.START:
-        return ()
+def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield why a broker that a step is still to start does not start."""
+    waiting = _waiting(progress) - seen.running
     election = progress.now.election
-    waiting = [number for number in step.brokers if number not in seen.running]
-    return tuple(
-        f"broker {gap.broker_id} does not start: {gap.why}"
-        for gap in election.gaps
-        if gap.broker_id in waiting and gap.broker_id in election.brokers
-    )
+    for gap in election.gaps:
+        if gap.broker_id in waiting and gap.broker_id in election.brokers:
+            yield f"broker {gap.broker_id} does not start: {gap.why}"
+
+
+def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield needs of brokers that the plan does not have, because something changed before any broker started."""
+    has = {(step.kind, number) for step in progress.steps for number in step.brokers}
+    needs = {
+        RecoveryAction.REPAIR: ("a repair", seen.unrepaired),
+        RecoveryAction.LOG_DIRS: ("another log.dirs", seen.short),
+    }
+    for kind, (what, brokers) in needs.items():
+        for number in sorted(brokers) if not seen.registered else ():
+            if (kind, number) not in has:
+                yield f"broker {number} needs {what} first, and the plan has no such step"
+
+
+def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield the planned leaders whose logs have another end now, although their brokers have not started since.
+
+    Such a disk is another one, or was changed.
+    """
+    waiting = _waiting(progress) - seen.registered
+    now = {(part.topic, part.partition): part for part in progress.now.election.partitions}
+    for row in plan.partitions:
+        part, name = now.get((row.topic, row.partition)), partition_name(row.topic, row.partition)
+        if row.leader not in waiting or part is None:
+            continue
+        copy = part.leaders.get(row.leader)
+        end = None if copy is None else copy.log_end_offset
+        if copy is None:
+            yield f"broker {row.leader} has no log of {name} any more that can lead"
+        elif end != row.log_end_offset and None not in (end, row.log_end_offset):
+            yield f"{name} of broker {row.leader} ends at offset {end} (at {row.log_end_offset} in the plan)"
+
+
+def _waiting(progress: RecoveryProgress) -> set[int]:
+    """Return the brokers that steps are still to start."""
+    pairs = zip(progress.steps, progress.states, strict=True)
+    starts = [step for step, state in pairs if step.kind is RecoveryAction.START and state is not StepState.DONE]
+    return {number for step in starts for number in step.brokers}

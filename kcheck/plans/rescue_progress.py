@@ -20,7 +20,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join, split
 from kcheck.disk.places import digest_of_directory, digest_of_file
 from kcheck.documents.answer import Answer
-from kcheck.documents.recovery_next import progress_body
+from kcheck.documents.recovery_next import go_on_words, progress_body, wait_words
 from kcheck.errors import UsageError
 from kcheck.handouts.quorum_steps import QuorumStep, rescue_command
 from kcheck.handouts.saved_rescue import AdoptedDirectory, RescueFiles, parse_rescue
@@ -120,11 +120,10 @@ class RescueProgress(Answer):
             following = self.seen.following
             which = f", with {agree(len(following), 'broker', 'brokers')} {listed(following)}" if following else ""
             return (f"Done. The cluster is as planned{which}.",)
-        number = f"{self.at + 1} of {len(self.steps)}"
-        step = self.steps[self.at]
+        step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
-            return (f"Wait. Step {number} is not settled ({step.title}). {_awaited(step, self.seen)}",)
-        return (f"Go on with step {number}. {step.title}.",)
+            return (f"{wait_words(self.at, count, step.title)} {_awaited(step, self.seen)}",)
+        return (go_on_words(self.at, count, step.title),)
 
     @property
     def until(self) -> str | None:

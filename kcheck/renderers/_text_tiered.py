@@ -29,19 +29,23 @@ def tiered(report: Report, page: Page) -> None:
             )
     elif not answer.unknown:
         page.line("no partition in remote storage")
-    if answer.unknown:
-        replicas = counted(answer.unknown, "replica")
-        page.wrapped(
-            f"not known for {replicas}: no metadata of the cluster, or no log, can be read. Name a controller's log dir"
-            " by --metadata",
-            style="bold red",
-        )
+    for count, why in (
+        (
+            answer.unknown,
+            "no metadata of their topics, or no log, can be read. Name a controller's log dir by --metadata",
+        ),
+        (answer.hidden, "name the log dirs of all brokers with __remote_log_metadata"),
+    ):
+        if count:
+            page.wrapped(f"not known for {counted(count, 'replica')}: {why}", style="bold red")
     if answer.store is None:
         page.line("The store was not looked at: --store PLACE compares its objects.")
         return
     segments = counted(len(answer.store.objects), "remote segment")
     cost = "" if answer.cost is None else f", {answer.cost:.2f} USD a month"
     page.wrapped(f"store {answer.store.place}: {segments}, {size(answer.stored or 0)}{cost}")
+    if answer.store.has_tables:
+        page.wrapped("Segments are in Iceberg tables. kcheck compares their manifests, and no data file.", style="bold")
 
 
 def _without_leader(answer: Tiered, page: Page) -> None:

@@ -1,8 +1,8 @@
-"""What can be done about a finding: one module for each repair, named `<verb>_<noun>`.
+"""The repairs of findings, with one module for each repair, named `<verb>_<noun>`.
 
 In: a site (a partition directory or a log dir as edited so far) and its findings. Out: steps, refusals with a reason,
-or findings that other steps settled. A module sets `REPAIR`, and `registry.discover` finds it: no list is extended.
-How to add one: docs/contributing.md.
+or findings that other steps settled. A module sets `REPAIR`, and `registry.discover` finds it without a list.
+docs/contributing.md says how to add one.
 
 Modules that repairs share:
 

@@ -1,4 +1,4 @@
-"""What a repair module provides, and the sites that it plans on."""
+"""The parts of a repair module, and the sites for its plans."""
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -38,7 +38,7 @@ class PatchEdit(NamedTuple):
 
 
 class AsideEdit(NamedTuple):
-    """A file or a directory moves out of the log dir."""
+    """A file or a directory moves aside."""
 
     path: str
 
@@ -63,9 +63,9 @@ Edit = WriteEdit | CutEdit | PatchEdit | AsideEdit | RenameEdit | EntryEdit
 
 
 class Evidence(NamedTuple):
-    """What proves an edit: a file, a position in it, and the fact itself.
+    """The proof of an edit (a file, a position in it, and the fact itself).
 
-    `crc_verified`: whether the CRC of every batch up to the position matches; None where that does not apply.
+    `crc_verified` is true if the CRC of every batch up to the position matches; None if that does not apply.
     """
 
     file: str
@@ -75,10 +75,10 @@ class Evidence(NamedTuple):
 
 
 class RepairStep(NamedTuple):
-    """Edits that belong together: all of them or none. `reason` is what becomes true.
+    """Edits that belong together, all or none; `reason` is their result.
 
-    `holder` says who has the removed records; None if no holder is known. `log_dir` is the one whose paths the edits
-    have, if that is not the one that was shown. `settles` are other findings that the edits put right.
+    `holder` is the owner of the removed records; None if not known. `log_dir` has the paths of the edits, if it is
+    another one than the shown log dir. `settles` are other findings that the edits settle.
     """
 
     finding: Finding
@@ -91,7 +91,7 @@ class RepairStep(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Why a repair plans nothing for a finding."""
+    """The reason why a repair plans nothing for a finding."""
 
     finding: Finding
     why: str
@@ -107,7 +107,7 @@ RepairOutcome = RepairStep | Refused | Settled
 
 
 class RecoveryCut(NamedTuple):
-    """Where a recovery cuts a segment, and why; `size` is that of its `.log`."""
+    """The place where a recovery truncates a segment, and the reason; `size` is its `.log`'s."""
 
     base_offset: Offset
     position: int
@@ -116,10 +116,10 @@ class RecoveryCut(NamedTuple):
 
 
 class Image(NamedTuple):
-    """What a broker's recovery of every segment makes of a partition: only the `.log` files count.
+    """A partition after a broker's recovery of every segment, which uses only the `.log` files.
 
-    `files` are the bytes of the indexes, `leader_epochs` those of the batches; `error` says why such a recovery ends
-    before it is done.
+    `files` are the bytes of the indexes, `leader_epochs` come from the batches. `error` is the reason why this recovery
+    fails.
     """
 
     error: str | None = None
@@ -130,7 +130,7 @@ class Image(NamedTuple):
 
     @property
     def fault(self) -> str | None:
-        """The reason why the log is not valid to its end; None if such a recovery is done and cuts nothing."""
+        """The reason why the log is not valid to its end; None if the recovery succeeds and truncates nothing."""
         return self.cuts[0].why if self.error is None and self.cuts else self.error
 
 
@@ -172,13 +172,13 @@ class PartitionSite(Protocol):
         """Return whether a planned edit patches the file."""
 
     def image(self, passed: AbstractSet[tuple[int, int]] = frozenset()) -> Image:
-        """Return what a recovery of every segment makes of it.
+        """Return the partition after a recovery of every segment.
 
-        It continues after the cuts `passed` (base offset, position), as if each had been made before.
+        It continues after the truncations `passed` (base offset, position), as if they had been made before.
         """
 
     def image_of_cut(self, base: Offset, position: int) -> Image:
-        """Return what such a recovery makes of it if the log is cut at a position of a segment."""
+        """Return the partition after this recovery if the log is truncated at a position of a segment."""
 
     def epoch_runs(self) -> tuple[EpochRun, ...]:
         """Return the epochs of its batches, in log order."""
@@ -215,11 +215,10 @@ class Owner(NamedTuple):
 class LogDirSite(Protocol):
     """One log dir, with the edits planned so far; `siblings` are the other log dirs of the same broker.
 
-    `topic_ids` has by topic which ids partition.metadata names anywhere, each with the path of a file that does;
-    the cluster metadata count as well. `is_with_all_siblings`: the broker has no other log dir.
-    `owner` is the broker that ZooKeeper assigns exactly the replicas in the log dir and its siblings.
-    `adopts`: the user wants directories of a topic's former id back. `topic_id_histories` has what ZooKeeper's files
-    show of topics that have another id on disk.
+    `topic_ids` has, by topic, the ids in any partition.metadata, each with the path of a file, and the ids in cluster
+    metadata. `is_with_all_siblings` is true if the broker has no other log dir. `owner` is the broker that ZooKeeper
+    assigns exactly the replicas in the log dir and its siblings. With `adopts` the user wants directories of a topic's
+    former id back. `topic_id_histories` has the facts in ZooKeeper's files about topics with another id on disk.
     """
 
     @property
@@ -259,19 +258,19 @@ class LogDirSite(Protocol):
         """Return a small file of the log dir itself; None if it is missing or unreadable."""
 
     def entry(self, name: str, topic: str, partition: int) -> Offset | None:
-        """Return what the broker reads of a partition in an offset checkpoint; None without a line, or if corrupt."""
+        """Return the offset that the broker reads in an offset checkpoint; None without a line, or if it is corrupt."""
 
     def end_of(self, topic: str, partition: int) -> tuple[Offset | None, "PartitionSite | None"]:
-        """Return the log end of a partition of this log dir, and the partition; None: not known, not looked at."""
+        """Return the log end of a partition of this log dir, and the partition; None if unknown or unseen."""
 
     def holds(self, topic: str, partition: int) -> bool:
         """Return whether the log dir has a directory of this partition, read or not."""
 
 
 class Impact(IntEnum):
-    """How much a repair changes; a plan takes the least that makes the next start clean.
+    """The size of a repair's change. A plan takes the least that makes the next start clean.
 
-    Below all of them is no repair: the broker heals the log itself.
+    Without any repair the broker heals the log itself.
     """
 
     CHECKPOINT = 1
@@ -283,11 +282,11 @@ class Impact(IntEnum):
     ASIDE = 4
     """It moves a copy aside while a better one exists."""
     CUT = 5
-    """It cuts the log."""
+    """It truncates the log."""
 
 
 class RepairScope(StrEnum):
-    """What a repair plans on: one partition, or one log dir."""
+    """The site of a repair, which is one partition, or one log dir."""
 
     PARTITION = "partition"
     LOG_DIR = "log dir"
@@ -297,10 +296,10 @@ PlanFunction = Callable[[Any, tuple[Finding, ...]], Iterator[RepairOutcome]]
 
 
 class Repair(NamedTuple):
-    """What can be done about the findings of some `rules`; those with a smaller `rank` are asked first.
+    """The repair for findings of some `rules`; repairs with a smaller `rank` are asked first.
 
-    `plan` is shown a site and its findings of these rules. It is asked on while its edits are made, so that it sees
-    what they lead to.
+    `plan` gets a site and its findings of these rules. Its edits are made while it continues, so that it sees their
+    effects.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What repairs share about the lines of a partition in the offset checkpoints of its log dir."""
+"""Shared parts of repairs for the lines of a partition in the offset checkpoints of its log dir."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,7 +9,7 @@ from kcheck.model.names import LIVE, OFFSET_CHECKPOINTS
 from kcheck.repairs._contract import EntryEdit, PartitionSite
 
 EntryChange = Callable[[str, OffsetEntry], OffsetEntry | None]
-"""Returns the new entry of a file, None to drop it."""
+"""Returns the new entry of a file, None to remove it."""
 
 
 def serialized(entries: list[OffsetEntry]) -> bytes:

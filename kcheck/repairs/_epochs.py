@@ -1,4 +1,4 @@
-"""What repairs share about leader-epoch-checkpoint."""
+"""Shared parts of repairs for leader-epoch-checkpoint."""
 
 from kcheck.formats import leader_epoch_checkpoint
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint

@@ -1,4 +1,4 @@
-"""What repairs share about names and places of files."""
+"""Shared parts of repairs for names and places of files."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ DAMAGE = ("KC141", "KC142", "KC143", "KC144", "KC145", "KC146", "KC147", "KC148"
 """The rules about batches that changed after they were written."""
 
 RECORDS = ("KC163", "KC164", "KC165", "KC166", "KC168", "KC169", "KC183")
-"""The rules about batches that were written wrong: their CRCs match."""
+"""The rules about batches with wrong contents but matching CRCs."""
 
 
 def path_of(partition: PartitionSite, name: str) -> str:

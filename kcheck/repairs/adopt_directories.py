@@ -64,7 +64,7 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
 
 
 def _deletion(replica: ReplicaInCluster) -> str | None:
-    """Return where the metadata log deletes the topic; None if that is not known."""
+    """Return the place where the metadata log deletes the topic; None if not known."""
     since = None if replica.stray is None else replica.stray.since
     known = since is not None and since != FROM_SNAPSHOT
     return f"the topic was deleted at offset {since} of {replica.source}" if known else None
@@ -77,7 +77,7 @@ def _is_replica(partition: PartitionSite) -> bool:
 
 
 def _has_later_epochs(partition: PartitionSite) -> bool:
-    """Whether a leader would empty its epoch cache at its first batch (LeaderEpochFileCache 2.8 to 4.3.1)."""
+    """Return whether a leader would empty its epoch cache at its first batch (LeaderEpochFileCache 2.8 to 4.3.1)."""
     view = partition.view
     known = partition.log_dir.registration(view.topic, view.partition)
     last = max((epoch for epoch, _ in view.leader_epochs), default=-1)
@@ -97,9 +97,9 @@ def _adopted(partition: PartitionSite, finding: Finding, replica: ReplicaInClust
 
 
 def why_another_topic(history: TopicIdHistory | None, topic_id: str) -> str | None:
-    """Return why the topic with a new id may be another one than that of `topic_id`; None if it is the same.
+    """Return why the topic may be another one than the topic with the old id; None if not.
 
-    It is if nobody deleted it: ZooKeeper was lost and the topic created again, or somebody edited its znode.
+    It is the same if it was not deleted. Then ZooKeeper was lost and the topic created again, or its znode was edited.
     """
     if history is None:
         return "the given metadata does not show whether the topic was deleted"

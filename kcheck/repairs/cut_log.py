@@ -53,9 +53,9 @@ _OVERLAP = "KC170"
 
 
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
-    """Yield the cuts in log order; after a cut that removes the rest of the log, nothing remains to be checked.
+    """Yield the truncations in log order. One that removes the rest of the log is the last.
 
-    A full disk leaves many incomplete tails: one recovery finds all of them, as long as each of them is cut.
+    A full disk leaves many incomplete tails. One recovery finds all of them, if each of them is truncated.
     """
     known = bases(partition)
     places = [(place, damaged) for damaged in findings if (place := _place(partition, damaged)) is not None]
@@ -150,7 +150,7 @@ def _gap(finding: Finding, next_base: Offset) -> str:
 
 
 def _segment(partition: PartitionSite, image: Image, cut: RecoveryCut) -> Iterator[Edit]:
-    """Yield the cut, and the indexes of the rest of the segment."""
+    """Yield the truncation, and the indexes of the rest of the segment."""
     prefix = segment_prefix(cut.base_offset)
     yield CutEdit(path_of(partition, f"{prefix}.log"), cut.position)
     for ending in INDEX_ENDINGS:
@@ -160,7 +160,7 @@ def _segment(partition: PartitionSite, image: Image, cut: RecoveryCut) -> Iterat
 
 
 def _edits(partition: PartitionSite, image: Image, cut: RecoveryCut, later: list[Offset]) -> Iterator[Edit]:
-    """Yield the cut, and what follows from the new log end."""
+    """Yield the truncation, and the edits for the new log end."""
     end = image.log_end_offset
     yield from _segment(partition, image, cut)
     gone = {segment_prefix(base) + ending for base in later for ending in SEGMENT_ENDINGS} & partition.names
@@ -186,10 +186,10 @@ def _edits(partition: PartitionSite, image: Image, cut: RecoveryCut, later: list
 
 
 def _left(image: Image, stated: EpochEntries) -> EpochEntries:
-    """Return the epochs of a log that was cut: those of its batches, and what the file says next to them.
+    """Return the epochs of a truncated log, from its batches, and further ones from the file.
 
-    An epoch that starts at the log end comes from an election without records. A log start above the new end had
-    raised the first.
+    An epoch that starts at the log end comes from an election without records. A log start above the new end had raised
+    the first.
     """
     ends = [*(entry.start_offset for entry in image.leader_epochs[1:]), image.log_end_offset]
     runs = (EpochRun(*entry, Offset(end - 1)) for entry, end in zip(image.leader_epochs, ends, strict=False))
@@ -199,7 +199,7 @@ def _left(image: Image, stated: EpochEntries) -> EpochEntries:
 
 
 def _checkpoints(partition: PartitionSite, end: Offset) -> Iterator[Edit]:
-    """Yield the checkpoints that say more of the partition than its log end: lowered, or without it."""
+    """Yield the checkpoints with an entry above the log end, lowered, or without it."""
 
     def lowered(name: str, entry: OffsetEntry) -> OffsetEntry | None:
         if entry.offset <= end:

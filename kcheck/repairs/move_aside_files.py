@@ -25,7 +25,7 @@ from kcheck.repairs._files import path_of, whole_log
 
 
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
-    """Yield what becomes of each file, or of those of one kind."""
+    """Yield the outcome of each file, or of all files of one kind."""
     for finding in findings:
         if finding.id == "KC225":
             yield _stray(partition, finding)

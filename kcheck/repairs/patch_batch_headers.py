@@ -86,7 +86,7 @@ class _Log:
         return header if len(data) == header.size and crc32c(data[_CRC_FROM:]) == header.crc else None
 
     def before(self, header: _HeaderAt) -> _HeaderAt | None:
-        """Return the batch before another one, also that of the segment before; None if it is incomplete."""
+        """Return the batch before another one, also in the segment before; None if it is incomplete."""
         name, end = header.name, header.position
         at = self.names.index(name)
         if not end and at:
@@ -101,7 +101,7 @@ class _Log:
         return self.whole(last) if position == end else None
 
     def behind(self, header: _HeaderAt) -> _HeaderAt | None:
-        """Return the batch after another one, also that of the next segment; None if it is incomplete."""
+        """Return the batch after another one, also in the next segment; None if it is incomplete."""
         name, position = header.name, header.position + header.size
         at = self.names.index(name)
         if position == self.partition.size(name) and at + 1 < len(self.names):
@@ -160,7 +160,7 @@ def _epoch_is_wrong(log: _Log, header: _HeaderAt) -> bool:
 
 
 def _epoch(log: _Log, header: _HeaderAt) -> int | None:
-    """Return the only epoch that fits: that of both neighbours, or that of the file between theirs."""
+    """Return the only epoch that fits, from both neighbors, or from the file if it is between theirs."""
     before, behind = log.before(header), log.behind(header)
     if before is not None and behind is not None and before.epoch == behind.epoch != header.epoch:
         return before.epoch
@@ -197,9 +197,9 @@ def _offset(log: _Log, header: _HeaderAt) -> int | None:
 
 
 class _UncheckedField(NamedTuple):
-    """A field that no CRC covers: its position, when it is wrong, and the only value that fits.
+    """A field that no CRC covers, with its position, a test for wrong values, and the only value that fits.
 
-    `may_be_before`: the batch that a rule names can be right, and the one before it wrong.
+    `may_be_before` is true if the batch that a rule names can be right, and the one before it wrong.
     """
 
     name: str

@@ -60,7 +60,7 @@ def _renamed(partition: PartitionSite, finding: Finding) -> RepairOutcome:
 
 
 def _is_twin(partition: PartitionSite, other: PartitionSite) -> bool:
-    """Return whether the broker loads another directory of the partition, or another one was set aside."""
+    """Return whether the broker loads another directory of the partition, or another one was moved aside."""
     one, two = partition.view, other.view
     is_same = other is not partition and (one.topic, one.partition) == (two.topic, two.partition)
     return is_same and (two.state in LIVE or two.state is one.state)

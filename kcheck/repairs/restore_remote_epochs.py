@@ -3,7 +3,8 @@
 The proof is another replica with older epochs (`--against`), or the epoch index of the last remote segment (`--store`).
 Both must agree with the file and the batches here. An index counts if the local log begins in its last epoch, or
 without any other index. The repair writes the epochs, and the entry in log-start-offset-checkpoint. From a store, the
-log start only falls. An encrypted index gives nothing back.
+log start only falls. An encrypted index gives nothing back. kcheck refuses a log that starts within an epoch:
+DeleteRecords or retention raised this offset. Where an epoch begins, the plan states that as a condition.
 
 Brokers find remote segments by these epochs. With them the replica serves the remote segments again, and deletes
 nothing when it leads. Another replica must have the complete history, so check that one first.
@@ -46,6 +47,7 @@ class _Restored(NamedTuple):
     start: Offset
     path: str
     source: str
+    condition: str = ""
 
 
 def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
@@ -55,10 +57,10 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
         if isinstance(history, str):
             reasons.append(history)
             continue
-        epochs, start, path, source = history
+        epochs, start, path, source, condition = history
         proof = Evidence(path, None, None, f"{epoch_words(epochs)}; the log starts at {start}")
         edits: tuple[Edit, ...] = (write_epochs(partition, epochs), *_log_start(partition, start))
-        reason = f"epochs and log start of {source} ({epoch_words(epochs)}), the log starts at {start}"
+        reason = f"epochs and log start of {source} ({epoch_words(epochs)}), the log starts at {start}{condition}"
         yield RepairStep(findings[0], edits, reason, (proof,), settles=findings[1:])
         return
     for reason in reasons:
@@ -77,7 +79,10 @@ def _of_replica(partition: PartitionSite, other: PartitionSite) -> _Restored | s
         return f"{where} lacks the epochs too"
     if not _agree(partition, own, theirs):
         return f"{where} has other epochs than the batches here"
-    return _Restored(theirs, start, f"{other.view.where.log_dir}/{other.dir}/{LEADER_EPOCHS}", where)
+    if raised := _raised(partition, own, theirs):
+        return raised
+    path = f"{other.view.where.log_dir}/{other.dir}/{LEADER_EPOCHS}"
+    return _Restored(theirs, start, path, where, _condition(partition, own))
 
 
 def _of_store(partition: PartitionSite) -> Iterator[_Restored | str]:
@@ -100,9 +105,36 @@ def _of_store(partition: PartitionSite) -> Iterator[_Restored | str]:
         yield "the epoch indexes in the store and the batches here have no single history"
     elif own and epochs[0] >= own[0]:
         yield "the store lacks the epochs too"
+    elif raised := _raised(partition, own, epochs):
+        yield raised
     else:
         key = next(row.key for row in stored if row.data is not None)
-        yield _Restored(epochs, _start_in_store(partition, remote, epochs), key, key)
+        start = _start_in_store(partition, remote, epochs)
+        yield _Restored(epochs, start, key, key, _condition(partition, own))
+
+
+def _starts_at(partition: PartitionSite, own: EpochEntries) -> Offset | None:
+    """Return the log start if the epochs begin there, as an old leader and DeleteRecords leave them; else None."""
+    start = partition.view.log_start_offset
+    return start if own and start is not None and own[0].start_offset == start > 0 else None
+
+
+def _raised(partition: PartitionSite, own: EpochEntries, history: EpochEntries) -> str | None:
+    """Return why the log start was raised on purpose; None if that is not certain.
+
+    A follower truncates to the end of an epoch of its leader (LeaderEndPoint.fetchEpochEndOffsets 3.6 to 4.3.1).
+    DeleteRecords and retention raise a log start within an epoch too.
+    """
+    start = _starts_at(partition, own)
+    if start is None or start in {entry.start_offset for entry in history}:
+        return None
+    return f"the log starts at {start} within an epoch: DeleteRecords or retention raised this offset"
+
+
+def _condition(partition: PartitionSite, own: EpochEntries) -> str:
+    """Return the condition of a plan that lowers the log start; empty if the plan does not."""
+    start = _starts_at(partition, own)
+    return "" if start is None else f". Only if neither DeleteRecords nor retention raised the log start to {start}"
 
 
 def _start_in_store(partition: PartitionSite, remote: RemoteLog, epochs: EpochEntries) -> Offset:
@@ -113,7 +145,7 @@ def _start_in_store(partition: PartitionSite, remote: RemoteLog, epochs: EpochEn
 
 
 def _agree(partition: PartitionSite, own: EpochEntries, theirs: EpochEntries) -> bool:
-    """Return True if the local batches, and the file as far as it goes, have the epochs of the other replica."""
+    """Return True if the local batches, and the lines of the file, have the epochs of the other replica."""
     starts = ((run.epoch, run.first_offset) for run in partition.epoch_runs())
     return all(epoch_for_offset(theirs, start) == epoch for epoch, start in (*own, *starts))
 

@@ -78,7 +78,7 @@ def _above(partition: PartitionSite, end: object) -> list[str]:
 
 
 def _is_sound(partition: PartitionSite, name: str) -> bool:
-    """Return whether the broker takes a snapshot: it can be read, and is in the log."""
+    """Return whether the broker accepts a snapshot, which is readable and in the log."""
     offset, start, end = parse_file(name).offset, partition.view.log_start_offset, partition.image().log_end_offset
     data = partition.read(name)
     inside = offset is not None and start is not None and start < offset <= end

@@ -30,7 +30,7 @@ from kcheck.repairs._contract import (
 from kcheck.words import partition_name
 
 _OWN = ("version", "node.id", "broker.id", "cluster.id")
-"""What all log dirs of a broker have in common."""
+"""The properties that all log dirs of a broker share."""
 
 _DIRECTORY_ID = "directory.id"
 

@@ -42,7 +42,7 @@ from kcheck.repairs._files import DAMAGE, unsettled
 from kcheck.words import partition_name
 
 _NOT_HERE = ("KC302", "KC307")
-"""Rules about lines of partitions that this log dir does not hold: only the cleaner's file is changed for them."""
+"""Rules about lines of partitions that this log dir does not hold. They change only the cleaner's file."""
 
 
 class _Kept(NamedTuple):
@@ -144,7 +144,7 @@ def _kept(log_dir: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rule
 def _without_mark(
     log_dir: LogDirSite, stated: OffsetCheckpoint, kept: tuple[OffsetEntry, ...], *, refused: bool
 ) -> str | None:
-    """Return why a high watermark must not be left out: the partition has no leader epochs."""
+    """Return why a high watermark must not be left out, as the partition has no leader epochs."""
     left = {(entry.topic, entry.partition) for entry in kept}
     gone = {(entry.topic, entry.partition) for entry in stated} - left
     for partition in log_dir.partitions:

@@ -152,7 +152,9 @@ def _start_of(view: PartitionView, release: Release, name: str | None = None) ->
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
     checkpoints = CheckpointOffsets(view.recovery_point, view.log_start_checkpoint, view.high_watermark)
     inputs = load_inputs(checkpoints, release, clean=view.clean_shutdown is not False)
-    context = Context(Settings(), _MODE, release)
+    is_tiered = view.remote is not None
+    settings = Settings(remote_storage=True, of_topic=True) if is_tiered else Settings()
+    context = Context(settings, _MODE, release)
     return start_partition(view.disk, name or split(folder_of(view.where))[1], directory, inputs, context)
 
 

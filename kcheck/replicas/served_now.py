@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedPartition
-from kcheck.core.start.topic_settings import stated_limit
+from kcheck.core.start.topic_settings import stated_retention
 from kcheck.core.tiered.reading import remote_log
-from kcheck.core.tiered.retention import Retention, deleted_by_retention
+from kcheck.core.tiered.retention import deleted_by_retention
 from kcheck.core.tiered.spans import merged, within, without
 from kcheck.documents.verification import PlanStep, StepKind
-from kcheck.model.cluster import RETENTION_BYTES, RETENTION_MS, ClusterImage
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Epoch, Offset
-from kcheck.model.remote_log import MetadataState, RemoteLog, Spans
+from kcheck.model.remote_log import MetadataState, RemoteLog, Retention, Spans
 from kcheck.replicas.remote_losses import served_by
 from kcheck.replicas.replica import ReplicaState
 from kcheck.words import bare_range, some_of
@@ -45,8 +45,9 @@ def served_now(planned: PlannedPartition, leading: ReplicaState | None, image: C
     gone = merged(
         span for epoch, start, end in planned.served for span in without(((start, end),), kept.get(epoch, ()))
     )
-    ms, size = (stated_limit(image, planned.topic, name) for name in (RETENTION_MS, RETENTION_BYTES))
-    retention = Retention(ms, size)
+    retention = remote.retention
+    if leading.remote is None:
+        retention = stated_retention(image, planned.topic, leading.broker_id, None)
     left = sum(run.size for run in remote.runs) + sum(log.size for log in leading.logs)
     below = within(deleted_by_retention(remote, retention, left), Offset(0), leading.log_start_offset)
     deleted = without(gone, without(gone, below))

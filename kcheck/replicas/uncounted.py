@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from kcheck.core.election.plans import CopyState, PartitionElection
-from kcheck.core.premises.age import DISK_NOT_OLDER
+from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
+from kcheck.core.premises.batches import SNAPSHOT_THERE
 from kcheck.core.premises.presence import ENDS_THERE
 from kcheck.core.premises.table import HOLES, UNCOUNTED, WRONG_METADATA
 from kcheck.documents.premises import loses, may_lack
@@ -18,13 +19,17 @@ def uncounted_premises(
     """Return the premises whose failure costs a broker records that no election counts.
 
     A disk that is older than the cluster lacks the later records, unless another replica here has them. The same goes
-    for a log without its end, unless another replica's log is longer. A preferred replica that lacks segments costs
-    them once it is elected. The controller does not do this by itself.
+    for a log without its end, unless another replica's log is longer. One as long with its producer snapshot counts
+    too. A preferred replica that lacks segments costs them once it is elected. The controller does not do this by
+    itself.
     """
-    premises, elections = tuple(row for row in premises if loses(row) or may_lack(row)), tuple(elections)
-    old = {row.broker_id for row in premises if row.id == DISK_NOT_OLDER}
+    premises, elections = tuple(premises), tuple(elections)
+    bare = {(row.partition, row.broker_id) for row in premises if row.id == SNAPSHOT_THERE}
+    premises = tuple(row for row in premises if loses(row) or may_lack(row))
+    ages = {DISK_NOT_OLDER, STOPPED_TOGETHER}
+    old = {row.broker_id for row in premises if row.id in ages}
     logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
-    ids = WRONG_METADATA | UNCOUNTED | ({DISK_NOT_OLDER} if any(own and own <= old for own in logs) else frozenset())
+    ids = WRONG_METADATA | UNCOUNTED | (ages if any(own and own <= old for own in logs) else set())
     preferred = {
         (partition_name(part.topic, part.partition), next(iter(replicas_of(part)), None))
         for part in elections
@@ -37,10 +42,12 @@ def uncounted_premises(
         for candidate in part.candidates
         if candidate.log_end_offset == max(other.log_end_offset or 0 for other in part.candidates)
     }
+    sealed = {partition for partition, _ in longest - bare}
     return tuple(
         row
         for row in premises
         if row.id in ids
         or (row.id == ENDS_THERE and (not loses(row) or (row.partition, row.broker_id) in longest))
+        or (row.id == SNAPSHOT_THERE and (row.partition, row.broker_id) in longest and row.partition not in sealed)
         or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
     )

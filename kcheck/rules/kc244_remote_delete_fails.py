@@ -7,7 +7,8 @@ What the broker does (3.6 and later): It tries again at each run of its task. Wi
 the segment again, names one segment more, and moves the log start by it. Records that retention should keep are then
 below the log start, and stay there.
 
-This is an error if the cluster's metadata has retention.bytes of the topic, else a warning.
+This is an error if retention.bytes of the topic or log.retention.bytes of the broker limits the log, else a warning.
+kcheck reads both in the metadata of the cluster, and in the server.properties next to the log dirs.
 
 What to do: Repair the access to the store now. Until then set retention.bytes=-1 and retention.ms=-1 for the topic.
 """
@@ -29,7 +30,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     failing = () if view.remote is None else failing_deletions(view.remote)
     if view.remote is not None and failing:
         tries = max(segment.deletions for segment in failing)
-        count, size = len(failing), view.remote.retention_bytes
+        count, size = len(failing), view.remote.retention.bytes
         is_limited = size is not None and size >= 0
         moves = f"With retention.bytes={size} each try" if is_limited else "With retention.bytes each try"
         yield RULE.finding(

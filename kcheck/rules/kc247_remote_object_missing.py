@@ -6,6 +6,7 @@ operator, removed it. Only `kcheck tiered --store` looks.
 
 The `.log` of LocalTieredStorage has the size of the segment. The Aiven plugin may compress and encrypt. So kcheck
 compares all objects with REMOTE_SIZE in the custom metadata. With `--manifests` the chunk index gives the `.log` size.
+In the Iceberg mode of the plugin kcheck looks for the manifest of a segment alone (`metadata/ID.puffin`).
 
 What the broker does (3.6 and later): A consumer that reaches the segment gets UNKNOWN_SERVER_ERROR, again and again. In
 3.9 a consumer with read_committed can fail in older segments already. The broker looks for aborted transactions in

@@ -1,7 +1,8 @@
 """The store has objects of a remote segment whose copy never finished, or that is deleted.
 
 What is wrong: A broker was killed between an upload and its record. Or a deletion did not reach every object. Objects
-younger than an hour do not count, because a copy may run. Only `kcheck tiered --store` looks.
+younger than an hour do not count, because a copy may run. Only `kcheck tiered --store` looks. Iceberg tables of the
+Aiven plugin keep deleted segments.
 
 What the broker does (3.6 and later): Nothing. It copied the segment again under another id, and never reads or deletes
 these objects.
@@ -22,16 +23,15 @@ from kcheck.words import counted, partition_name
 
 def check(view: StoredLog, release: Release) -> Iterable[Finding]:
     """Look for objects of segments that nothing reads."""
-    dangling = dangling_objects(view)
-    if dangling:
-        size = stored_bytes(dangling)
+    sizes = [stored_bytes((row,)) for row in dangling_objects(view)]
+    if sizes:
         yield RULE.finding(
             Location(topic=view.topic, partition=view.partition),
-            f"{partition_name(view.topic, view.partition)}: {counted(size, 'byte')} of "
-            f"{counted(len(dangling), 'remote segment')} without a finished copy are in the store",
+            f"{partition_name(view.topic, view.partition)}: {counted(sum(sizes), 'byte')} of "
+            f"{counted(len(sizes), 'remote segment')} without a finished copy are in the store",
             effect=f"{kafka(release)} neither reads nor deletes them.",
             advice="Nothing for the log. Delete the objects in the store if they cost too much.",
-            data={"segments": len(dangling), "bytes": size},
+            data={"segments": len(sizes), "bytes": sum(sizes)},
         )
 
 

@@ -13,7 +13,7 @@ store. `kcheck tiered --store PLACE --orphans FILE` writes their keys for the st
 
 from collections.abc import Iterable
 
-from kcheck.core.tiered.store import of_no_topic, orphaned_objects, stored_bytes
+from kcheck.core.tiered.store import is_of_no_topic, orphaned_objects, stored_bytes
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Store
@@ -27,17 +27,17 @@ _DELETE = "Delete them if no other cluster uses this store (kcheck tiered --orph
 
 def check(view: Store, release: Release) -> Iterable[Finding]:
     """Look for objects of segments without metadata."""
-    orphans, gone = orphaned_objects(view), of_no_topic(view)
-    if orphans:
-        size = stored_bytes(orphans.values())
-        deleted = f"; {len(gone)} of them of topics that the cluster does not have" if gone else ""
+    count = size = gone = 0
+    for _, row in orphaned_objects(view):
+        count, size, gone = count + 1, size + stored_bytes((row,)), gone + is_of_no_topic(view, row)
+    if count:
+        deleted = f"; {gone} of them of topics that the cluster does not have" if gone else ""
         yield RULE.finding(
             Location(),
-            f"{view.place}: no metadata names {counted(len(orphans), 'remote segment')}, "
-            f"{counted(size, 'byte')}{deleted}",
+            f"{view.place}: no metadata names {counted(count, 'remote segment')}, {counted(size, 'byte')}{deleted}",
             effect=f"{kafka(release)} neither reads nor deletes them.",
-            advice=_KEEP if len(gone) < len(orphans) else _DELETE,
-            data={"segments": len(orphans), "bytes": size, "of_no_topic": len(gone)},
+            advice=_KEEP if gone < count else _DELETE,
+            data={"segments": count, "bytes": size, "of_no_topic": gone},
         )
 
 

@@ -1,4 +1,4 @@
-"""The records of Kafka's internal topics: offsets, groups, transactions, cluster metadata, share groups.
+"""The records of Kafka's internal topics (offsets, groups, transactions, cluster metadata, share groups).
 
 In: the key and value of a record, as bytes. Out: their fields. Kafka defines these messages as versioned schemas
 (KIP-482).

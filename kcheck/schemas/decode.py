@@ -1,7 +1,7 @@
-"""Reads one message by its schema, as the `read` method of Kafka's generated classes does (MessageDataGenerator 4.3.1).
+"""Reads one message by its schema, as the `read` method of Kafka's generated classes (MessageDataGenerator 4.3.1).
 
-Values are those of Kafka's JSON converters: field names, base64 for bytes, and a tagged field only if it differs from
-its default. Like Kafka's reader, this one ignores the stated size of a known tagged field.
+Values have the form of Kafka's JSON converters, with field names, and base64 for bytes. A tagged field is present only
+if it differs from its default. Like Kafka's reader, this one ignores the stated size of a known tagged field.
 """
 
 import struct
@@ -22,14 +22,14 @@ Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | 
 
 
 class Problem(NamedTuple):
-    """Why a message is unreadable."""
+    """The reason why a message is unreadable."""
 
     position: int
     """The byte at which reading stopped."""
     field: str
     """The field that was being read, such as `members[2].clientId`; empty if none was."""
     why: str
-    """What is wrong, in words."""
+    """The fault, in words."""
 
     def __str__(self) -> str:
         """Return `byte 17, members[2].clientId: ...`."""
@@ -182,7 +182,7 @@ _EMPTY: Mapping[str, Value] = {"bool": False, "float64": 0.0, "uuid": uuid_text(
 
 
 def _sized(kind: str, *, nullable: bool, flexible: bool, item: _Read | None) -> _Read:
-    """Return a reader of a string, of bytes, or of an array of `item`: a size or count, then the contents."""
+    """Return a reader of a string, of bytes, or of an array of `item`, with a size or count, then the contents."""
     size_of = _compact_size if flexible else _INT16 if kind == "string" and item is None else _INT32
 
     def read(cursor: _Cursor) -> Value:

@@ -48,7 +48,7 @@ def encode(schema: Schema, data: Mapping[str, Any], version: int) -> bytes:
 
 
 def _structure(fields: tuple[SchemaField, ...], data: Mapping[str, Any], version: int) -> bytes:
-    """Return the plain fields in their order, then the tagged ones that are given."""
+    """Return the plain fields in their order, then the given tagged ones."""
     present = [field for field in fields if version in field.versions]
     plain = [_value(field, data[field.name], version) for field in present if version not in field.tagged]
     tagged = {

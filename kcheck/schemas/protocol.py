@@ -1,4 +1,4 @@
-"""The schemas of what members of a classic group say, Kafka 4.3.1: written by `python -m tests.oracle.messages`."""
+"""The schemas of messages from members of a classic group, Kafka 4.3.1, by `python -m tests.oracle.messages`."""
 
 TABLE = """
 ConsumerProtocolAssignment - 0-3 none

@@ -22,7 +22,7 @@ MESSAGE_SIZE_MAX = 2 << 20
 """Larger messages are not decoded, because decoded structures can take 100 times their size in memory."""
 
 _KEPT_COUNT, _KEPT_SIZE_MAX = 4096, 256
-"""Number of decoded keys that are kept, and the size of the largest: a group commits for the same partitions again."""
+"""Number of cached decoded keys, and maximum size, as a group commits for the same partitions again."""
 
 _MEMBER_FIELDS = {"subscription": "ConsumerProtocolSubscription", "assignment": "ConsumerProtocolAssignment"}
 

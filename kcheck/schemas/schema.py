@@ -1,4 +1,4 @@
-"""Parses the tables of message schemas in the modules beside this one.
+"""Parses the tables of message schemas in the other modules of this package.
 
 A message is a line `NAME ID VERSIONS FLEXIBLE`, followed by a line `NAME TYPE VERSIONS` per field, indented by one
 space. The fields of a structure follow it, indented by one more space. A field line may end in `null=`, `tag=`,
@@ -92,7 +92,7 @@ def parse_table(table: str) -> Mapping[str, Schema]:
 
 
 def _fields(lines: list[str], depth: int) -> tuple[SchemaField, ...]:
-    """Return the fields of one structure, given its lines and those of its nested structures."""
+    """Return the fields of one structure, given its lines and the lines of its nested structures."""
     starts = [number for number, line in enumerate(lines) if line[depth] != " "]
     return tuple(
         _field(lines[start].split(), _fields(lines[start + 1 : end], depth + 1))

@@ -46,7 +46,10 @@ def number(column: Integers) -> Characters:
 
 @cache
 def _digits(*, is_last: bool) -> npt.NDArray[np.uint32]:
-    """Return the characters of 0 to 9999, first with leading zeros, then without; 0 is shown in the last group only."""
+    """Return the characters of 0 to 9999, first with leading zeros, then without.
+
+    0 is shown in the last group only.
+    """
     numbers = range(_GROUP)
     digits = [*(b"%04d" % one for one in numbers), *(b"%d" % one if one or is_last else b"" for one in numbers)]
     return np.frombuffer(b"".join(one.rjust(4, b"\0") for one in digits), np.uint32)
@@ -80,7 +83,7 @@ def joined(parts: list[Characters], count: int) -> bytes:
 
 
 def wrapped(lines: bytes, width: int, indent: str, hanging: str) -> list[str]:
-    """Return each line, broken as `wrap` does it; none begins or ends with a space."""
+    """Return each line, split as `wrap` does it; no line begins or ends with a space."""
     octets = np.frombuffer(lines, np.uint8).copy()
     begin, end = _runs_of_spaces(octets)
     ends = np.flatnonzero(octets == ord("\n"))
@@ -100,7 +103,7 @@ def wrapped(lines: bytes, width: int, indent: str, hanging: str) -> list[str]:
 
 
 def _runs_of_spaces(octets: Characters) -> tuple[Integers, Integers]:
-    """Return where runs of spaces begin and end; the last is empty, after all characters."""
+    """Return the first and last positions of runs of spaces; the last run is empty, after all characters."""
     is_space = np.concatenate(([False], octets == ord(" "), [False]))
     edges = np.flatnonzero(is_space[1:] != is_space[:-1])
     return np.append(edges[::2], octets.size), np.append(edges[1::2], octets.size)

@@ -1,4 +1,4 @@
-"""How wide a screen is, and whether it has colors."""
+"""The width of a screen, and whether it has colors."""
 
 from typing import NamedTuple
 

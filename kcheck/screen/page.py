@@ -1,4 +1,4 @@
-"""The building blocks of the text layouts: lines, columns and findings, on a terminal or a pipe."""
+"""The building blocks of the text layouts (lines, columns and findings), on a terminal or a pipe."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -40,7 +40,7 @@ def bound_cell(count: int | None, at_most: int | None) -> str:
 
 
 def known(value: object) -> object:
-    """Return a value, or `-` if there is none."""
+    """Return a value, or `-` for None."""
     return "-" if value is None else value
 
 
@@ -75,7 +75,7 @@ def _places(findings: Iterable[Finding]) -> str:
 
 
 class _Text(NamedTuple):
-    """What a finding says, wherever it is."""
+    """The content of a finding, wherever it is."""
 
     severity: Severity
     message: str
@@ -98,7 +98,7 @@ def _styled(text: str, style: str) -> str:
 
 
 def wrap(text: str, width: int, indent: str, hanging: str) -> Iterator[str]:
-    """Yield the lines of printable text, broken at spaces only; a word longer than a line is not broken."""
+    """Yield the lines of printable text, split at spaces only; a word longer than a line stays in one piece."""
     begin, text, at = indent, text.rstrip(" "), 0
     while at < len(text):
         room = width - len(begin)
@@ -126,7 +126,7 @@ def _some(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
 
 
 class TableLayout(NamedTuple):
-    """How rows are laid out as tables."""
+    """The layout of rows as tables."""
 
     titles: tuple[str, ...]
     indent: str
@@ -173,7 +173,7 @@ class Page:
         self._stream.write((_styled(shown, style) if style and self._color else shown) + "\n")
 
     def next_commands(self, commands: Sequence[str]) -> None:
-        """Write the commands to type next, each alone on its line: no width breaks them."""
+        """Write the commands to type next, each alone on its line, whatever the width."""
         if not commands:
             return
         self.line()
@@ -192,7 +192,7 @@ class Page:
         return max(self.width, 40)
 
     def wrapped(self, text: str, *, indent: str = "", hanging: str | None = None, style: str | None = None) -> None:
-        """Write text wrapped to the width; words longer than a line are not broken."""
+        """Write text wrapped to the width; words longer than a line stay in one piece."""
         for line in wrap(printable(text), self.room, indent, indent if hanging is None else hanging):
             self._write(line, style)
 
@@ -266,7 +266,10 @@ class Page:
                 self._alike(alike, above, indent="" if log_dir is None else "  ")
 
     def _alike(self, alike: list[Finding], above: "dict[_Text, str]", indent: str) -> None:
-        """Write the findings of one rule in one log dir; `above` are the texts of log dirs before, with the first."""
+        """Write the findings of one rule in one log dir.
+
+        `above` are the texts of earlier log dirs, each with its first log dir.
+        """
         if self.every:
             for finding in alike:
                 self.finding(finding, indent=indent)

@@ -4,7 +4,7 @@ _KEPT_MAX = 1 << 12
 
 
 class _Shown(dict[int, str]):
-    """How a character is shown, by its number: a record may hold millions, and a call for each takes a minute."""
+    """The shown form of a character, by its number. A record may have millions, so a dict saves calls."""
 
     def __missing__(self, number: int) -> str:
         c = chr(number)

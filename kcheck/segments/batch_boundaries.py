@@ -1,8 +1,8 @@
 """Finds the batches in a window of a `.log`, and the end of its valid data.
 
 The class is FileLogInputStream (0.11 to 4.3.1). A batch states its own size, so one leads to the next. To follow sizes
-one by one is slow in Python. If some positions of batches are known or can be guessed, kcheck follows the paths between
-them in parallel, one numpy step for all.
+one by one is slow in Python. Often some positions of batches are known or can be guessed. Then kcheck follows the paths
+between them in parallel, one numpy step for all.
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""The batch headers of a `.log` one by one, and the position from which to find the end of a log."""
+"""The batch headers of a `.log` one by one, and the position from which a log's end is found."""
 
 from collections import deque
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ _NEWEST_MAGIC = 2
 
 
 def record_values(source: Source, size: int | None = None) -> Iterator[bytes | None]:
-    """Yield the value of each record in order; None for null, or for an unreadable batch or rest of the file."""
+    """Yield the value of each record in order; None for null, and for anything unreadable."""
     reader = HeaderReader(source, size, verify=True)
     for columns in reader:
         assert columns.valid is not None

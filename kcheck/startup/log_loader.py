@@ -106,7 +106,7 @@ class LogLoader:
         release = self.context.release
         tiered = not self.deleted and is_tiered(  # A deleted topic has no settings.
             self._log_start_checkpoint, Offset(first), self.epochs.entries, self.folder.files, release,
-            remote_storage=self.context.settings.remote_storage,
+            remote_storage=self.context.settings.remote_storage, of_topic=self.context.settings.of_topic,
         )  # fmt: skip
         start = log_start_offset(self._log_start_checkpoint, Offset(first), tiered=tiered)
         epochs_from = self._log_start if release.cuts_epochs_at_log_start_checkpoint else start

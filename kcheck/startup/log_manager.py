@@ -166,15 +166,17 @@ def with_topic_settings(context: Context, topic: str) -> Context:
     if detector is None or not detector.sees_copy or said is False:
         return context
     remote = has_remote_storage(detector.copy.image, topic)
-    return context if remote is None else context._replace(settings=context.settings._replace(remote_storage=remote))
+    if remote is None:
+        return context
+    return context._replace(settings=context.settings._replace(remote_storage=remote, of_topic=remote))
 
 
 def placed(view: PartitionView, log_dir: LogDirView, context: Context) -> PartitionView:
     """Return a partition with its metadata in the context, if there is any."""
     if context.stray_detector is None:
         return view
-    remote_storage = with_topic_settings(context, view.topic).settings.remote_storage
-    view = with_log_start(view, context.release, remote_storage=remote_storage)
+    settings = with_topic_settings(context, view.topic).settings
+    view = with_log_start(view, context.release, remote_storage=settings.remote_storage, of_topic=settings.of_topic)
     return view._replace(in_cluster=replica_in_cluster(context.stray_detector, view, log_dir))
 
 

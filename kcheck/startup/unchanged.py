@@ -53,7 +53,7 @@ def unchanged_prediction(
     release, settings = context.release, context.settings
     # Earlier releases cut the epochs at the first segment too, which is not done here.
     plain = inputs.clean and release.cuts_epochs_at_log_start_checkpoint and release.epoch_cache
-    plain = plain and (inputs.log_start is None or not settings.remote_storage)
+    plain = plain and not settings.of_topic and (inputs.log_start is None or not settings.remote_storage)
     if not plain or directory.state is not DirectoryState.CURRENT or _may_move(directory, view, context):
         return None
     if view.index_size is None or view.log_end_offset is None:

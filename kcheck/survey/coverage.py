@@ -1,4 +1,4 @@
-"""The progress of a check: for the progress line, and for the report after an interrupt."""
+"""The progress of a check, for the progress line, and for the report after an interrupt."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from kcheck.views.targets import Target, TargetKind
 
 
 class CheckedCounts(NamedTuple):
-    """How much a check has read."""
+    """The amounts that a check has read."""
 
     log_dirs: int
     """Log dirs that were opened."""
@@ -42,7 +42,7 @@ class Progress(NamedTuple):
 class Coverage:
     """The log dirs, partitions and segment bytes done so far; `at` is the current directory.
 
-    `planned` is the total at the start, from directory listings only. `segments` are counted only there.
+    `planned` is the first total, from directory listings only. `segments` are counted only there.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The records without key in logs that the cleaner has never cleaned: it deletes them at its first run."""
+"""Finds records without key in logs that the cleaner has never cleaned, as its first run deletes them."""
 
 from collections.abc import Iterable, Iterator
 
@@ -27,7 +27,7 @@ class KeylessRecords:
         self._left = READ_SIZE_MAX
 
     def logs(self, tree: Tree, path: str, log_dir: LogDir, image: ClusterImage) -> Iterator[KeylessLog]:
-        """Yield the logs of a log dir with such records."""
+        """Yield the logs of a log dir with records without key."""
         for name, directory in self._never_cleaned(log_dir, image):
             total, removed = 0, 0
             try:
@@ -40,7 +40,7 @@ class KeylessRecords:
                 yield KeylessLog(TopicPartition(directory.topic, directory.partition), path, total, removed)
 
     def _never_cleaned(self, log_dir: LogDir, image: ClusterImage) -> Iterable[tuple[str, PartitionDirectory]]:
-        """Yield the compacted logs without an entry in cleaner-offset-checkpoint: a cleaned log has only keys."""
+        """Yield the compacted logs without an entry in cleaner-offset-checkpoint. A cleaned log has only keys."""
         for name, directory in log_dir.directories:
             topic, number = directory.topic, directory.partition
             if directory.state is DirectoryState.CURRENT and topic not in COMPACTED and topic in image.topics:

@@ -1,7 +1,7 @@
-"""Confirms findings in a log dir that a broker is using: kcheck reads these partitions again.
+"""Confirms findings in a log dir that a broker is using, by reading these partitions again.
 
-kcheck reads files one after another while the broker writes. So an index may be older than its segment, a file may
-appear a moment later, and a partition that moves may be in two log dirs. Real damage is still there on the second read.
+kcheck reads files one after another while the broker writes. So an index may be older than its segment, or a file may
+appear a moment later. A partition that moves may be in two log dirs. Real corruption is still there on the second read.
 """
 
 from collections.abc import Collection, Iterable
@@ -39,7 +39,7 @@ def remaining(view: LogDirView) -> LogDirView:
 
 
 def has_left(view: LogDirView | None, name: str) -> bool:
-    """Return whether a directory no longer exists: a broker moves partitions between its log dirs."""
+    """Return whether a directory no longer exists, as a broker moves partitions between its log dirs."""
     if view is None or view.locked_by is None:
         return False
     return not LOCAL.is_directory(join(view.where.log_dir or "", name))

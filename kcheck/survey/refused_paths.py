@@ -1,4 +1,4 @@
-"""Names what the file system refused, where no finding names it: an answer that misses a file says so."""
+"""Adds findings for paths that the file system refused, so that an answer without a file says so."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
@@ -13,7 +13,7 @@ from kcheck.rules import kc001_unreadable
 
 
 class HasFindings(Protocol):
-    """An answer, whose findings can be added to."""
+    """An answer that takes more findings."""
 
     @property
     def collected(self) -> list[Finding]:
@@ -42,7 +42,7 @@ def complete(answer_of: Callable[[], WithFindings]) -> WithFindings:
 
 
 def refused_findings(refused: Mapping[str, str], known: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield a finding for each path that none of the known ones names, itself or by its directory."""
+    """Yield a finding for each path that no known finding names, itself or by its directory."""
     if not refused:
         return
     findings = tuple(known)
@@ -65,7 +65,7 @@ def _is_refusal(finding: Finding) -> bool:
 
 
 def _location(path: str) -> Location:
-    """Return where a path is: a partition directory, a file in one, or something in a log dir."""
+    """Return the place of a path (a partition directory, a file in one, or another entry of a log dir)."""
     folder, name = split(path)
     directory = parse_directory(name)
     if directory is not None:

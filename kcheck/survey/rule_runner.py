@@ -44,7 +44,7 @@ def rule_named(name: str) -> Rule:
 
 
 Checks = tuple[tuple[Precondition | None, tuple[Check, ...]], ...]
-"""What runs over a view: the checks of neighbouring rules with the same precondition, after it."""
+"""The checks for a view, grouped by the same precondition of neighboring rules."""
 
 
 @cache
@@ -85,12 +85,12 @@ def check_file(view: FileView, release: Release) -> Iterator[Finding]:
 
 
 def check_segment(view: SegmentView, release: Release) -> Iterator[Finding]:
-    """Run the rules of a segment that was read from its start."""
+    """Run the rules of a segment that was read completely."""
     return _run(_checks(Scope.FAULTY_SEGMENT, Scope.SEGMENT), view, release)
 
 
 def check_partition(view: PartitionView, release: Release) -> Iterator[Finding]:
-    """Run the rules of a partition directory, its small files, and those of its segments that were read."""
+    """Run the rules of a partition directory, of its small files, and of its read segments."""
     for file in (view.epochs, view.metadata):
         if file is not None:
             yield from check_file(file, release)

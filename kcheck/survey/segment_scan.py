@@ -75,7 +75,7 @@ class SegmentScan:
     def partitions(
         self, views: Iterable[PartitionView], is_whole: Callable[[PartitionView], bool], collected: list[Finding]
     ) -> Iterator[PartitionView]:
-        """Yield the partitions; read the segments of those that a broker loads and that pass `is_whole`."""
+        """Yield the partitions; read the segments of loaded ones that pass `is_whole`."""
         for (view, tasks), answers in self._workers.run(self._groups(views, is_whole)):
             self._partitions += 1
             self._segments += len(view.segments)
@@ -242,7 +242,7 @@ def _unread(view: SegmentView, directories: frozenset[str]) -> Iterator[Finding]
 
 
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:
-    """Return whether log recovery reads a segment: after an unclean shutdown, from the recovery point's segment on.
+    """Return whether log recovery reads a segment, after an unclean shutdown, from the recovery point's segment.
 
     See LogLoader.recoverLog. Without a recovery point it reads from the log start. It always reads a metadata log.
     """

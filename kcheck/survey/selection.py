@@ -37,7 +37,7 @@ def require_match(targets: Iterable[Target], wanted: PartitionFilter) -> None:
 
 
 def _partitions_of(target: Target) -> Iterator[tuple[str, int]]:
-    """Yield the partitions with a directory, then those of the checkpoints alone."""
+    """Yield the partitions with a directory, then the partitions of the checkpoints alone."""
     if target.kind is TargetKind.PARTITION:
         names: Iterable[str] = (split(target.path)[1],)
     else:
@@ -53,7 +53,7 @@ def _partitions_of(target: Target) -> Iterator[tuple[str, int]]:
 
 
 def _no_match(wanted: PartitionFilter, known: Iterable[tuple[str, int]]) -> str:
-    """Return the message for a filter that matches none of the known partitions, with the nearest names."""
+    """Return the message for a filter that matches no known partition, with the nearest names."""
     from difflib import get_close_matches  # only for the message
 
     given = [f"--topic {topic}" for topic in wanted.topics] + [f"--partition {part}" for part in wanted.partitions]

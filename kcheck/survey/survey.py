@@ -62,10 +62,10 @@ class Survey:
         settle: Settle = _unsettled,
         place: Place = _unplaced,
     ) -> None:
-        """Take the options; `walk_all` reads every segment from its start.
+        """Take the options; `walk_all` reads every segment completely.
 
-        `log_dirs` are shared with other parts of the command; `settle` asks the prediction of the next start, `place`
-        the metadata of the cluster.
+        `log_dirs` are shared with other parts of the command. `settle` asks the prediction of the next start. `place`
+        asks the metadata of the cluster.
         """
         self.collected: list[Finding] = []
         self._wanted = wanted
@@ -142,7 +142,7 @@ class Survey:
             self.collected[before:] = self._confirmed(target, self.collected[before:])
 
     def _confirmed(self, target: Target, findings: list[Finding]) -> list[Finding]:
-        """Return the findings of a log dir; if it is in use, only those that a second read confirms."""
+        """Return the findings of a log dir; if it is in use, only findings that a second read confirms."""
         suspect = suspects(target.path, findings)
         if not suspect:
             return findings
@@ -201,7 +201,7 @@ def checked_log_dir(
 
 
 def _unseen(log_dir: LogDir, seen: list[PartitionView]) -> Iterator[PartitionView]:
-    """Yield the partitions of a log dir that were not selected or could not be read: they exist all the same."""
+    """Yield the partitions of a log dir that were not selected or could not be read, but that exist."""
     names = {name for name, _ in log_dir.directories} | {finding.where.dir or "" for finding in log_dir.findings}
     for name in sorted(names - {view.where.dir for view in seen}):
         directory = parse_directory(name)

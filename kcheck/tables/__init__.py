@@ -1,9 +1,9 @@
-"""The tables that kcheck publishes: their columns, types and meanings.
+"""The tables that kcheck publishes, with their columns, types and meanings.
 
-Each public module sets `TABLE`: the name of a table, the meaning of a row, and the columns. CSV and Parquet output
+Each public module sets `TABLE`, with the name of a table, the meaning of a row, and the columns. CSV and Parquet output
 have exactly these columns, and docs/tables.md is generated from them. A few modules also have `row` or `rows`, which
-make the rows of a `kcheck fleet scan` run. They take the values of a log dir or a partition and yield plain tuples;
-nothing in this package reads a file or depends on Arrow.
+make the rows of a `kcheck fleet scan` run. They take the values of a log dir or a partition and yield plain tuples.
+Nothing in this package reads a file or depends on Arrow.
 
 To publish another table, add a module that sets `TABLE`; `registry.discover` finds it.
 

@@ -1,4 +1,4 @@
-"""What every public module of this package provides: a `TABLE`."""
+"""The part that every public module of this package provides, a `TABLE`."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from kcheck.model.report import Column
 
 
 class ScanStep(StrEnum):
-    """What a step of `fleet scan` looks at."""
+    """The subject of a step of `fleet scan`."""
 
     DIRECTORY = "directory"
     """One partition directory."""
@@ -25,7 +25,7 @@ class Table(NamedTuple):
     name: str
     """The name of the table."""
     title: str
-    """What a row means, in a sentence."""
+    """The meaning of a row, in a sentence."""
     columns: tuple[Column, ...]
     """The columns."""
     in_run: tuple[Column, ...] | None = None

@@ -1,4 +1,4 @@
-"""What changed between two runs of `kcheck fleet scan`."""
+"""The changes between two runs of `kcheck fleet scan`."""
 
 from kcheck.model.report import Column
 from kcheck.tables import findings

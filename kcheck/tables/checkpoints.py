@@ -23,7 +23,7 @@ TABLE = Table(
 
 
 def rows(view: LogDirView) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of a log dir: the entries of its checkpoints."""
+    """Yield the rows of a log dir, which are the entries of its checkpoints."""
     where = view.where
     for name in sorted(set(OFFSET_CHECKPOINTS) & set(view.files)):
         for entry in view.files[name].parsed.value.entries:

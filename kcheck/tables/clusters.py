@@ -39,7 +39,7 @@ DECISION = (
         "is for the end at which more is lost. Null if both ends have the same decision.",
     ),
 )
-"""The columns of what `kcheck recover --from` says, once all tables are there."""
+"""The columns of the decision of `kcheck recover --from`, once all tables are there."""
 TABLE = Table(
     "clusters",
     "A cluster whose metadata the scan has read. The broker is the one that holds the newest copy.",

@@ -1,4 +1,4 @@
-"""What a replica answers to an OffsetsForLeaderEpoch request."""
+"""The answers of a replica to OffsetsForLeaderEpoch requests."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import Table

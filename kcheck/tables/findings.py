@@ -4,8 +4,12 @@ import json
 
 from kcheck.model.finding import Finding
 from kcheck.model.report import Column, finding_row
-from kcheck.tables._contract import PLACE, ScanStep, Table
+from kcheck.tables._contract import KAFKA_DIFFERS, PLACE, ScanStep, Table
 
+_DIFFERS = KAFKA_DIFFERS._replace(
+    meaning="The end of the range of Kafka releases that the files fit, if the finding is absent or milder there. Null"
+    " without a difference."
+)
 TABLE = Table(
     "findings",
     "A finding.",
@@ -27,12 +31,21 @@ TABLE = Table(
         Column("data", "json", "The facts of the message as values; the fields depend on the rule."),
         Column("repair", "json", "The repair that fixes it, if there is one."),
     ),
-    in_run=PLACE,
+    in_run=(*PLACE, _DIFFERS),
     steps=(*ScanStep,),
 )
 
 
 def row(finding: Finding) -> tuple[object, ...]:
-    """Return the row of a finding: the values of its JSON, with nested JSON as text."""
+    """Return the row of a finding with the values of its JSON; nested JSON is text."""
     *values, data, repair = finding_row(finding).values()
     return (*values, json.dumps(data), None if repair is None else json.dumps(repair))
+
+
+IN_DIRECTORY = TABLE.run_columns[len(PLACE) :]
+"""The columns of a run without the place, which the row of a directory has."""
+
+
+def run_row(finding: Finding) -> tuple[object, ...]:
+    """Return the row of a finding with the columns of IN_DIRECTORY."""
+    return (finding.kafka_differs, *row(finding))

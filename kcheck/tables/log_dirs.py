@@ -37,7 +37,7 @@ def row(
     kafka: tuple[str | None, str | None, str | None, str | None],
     unlisted: Unreadable | None,
 ) -> tuple[object, ...]:
-    """Return the row of a log dir with this number of partition directories, of a broker of this mode and release."""
+    """Return the row of a log dir with its number of partition directories, and its broker's mode and release."""
     where = view.where
     identity = (where.broker_id, where.log_dir, view.cluster_id, view.directory_id)
     problem = None if unlisted is None else unlisted.words

@@ -1,4 +1,4 @@
-"""What brokers wrote in their logs about logs, checkpoints, replicas and metadata."""
+"""The messages of brokers in their logs about logs, checkpoints, replicas and metadata."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import PLACE, Table

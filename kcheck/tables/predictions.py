@@ -1,4 +1,4 @@
-"""What the next broker start does with a partition directory or a log dir."""
+"""The effect of the next broker start on a partition directory or a log dir."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import DIRECTORY, KAFKA_DIFFERS, PLACE, ScanStep, Table

@@ -1,4 +1,4 @@
-"""What a replica loses if another one leads, in a run of `kcheck fleet scan`."""
+"""The loss of a replica if another one leads, in a run of `kcheck fleet scan`."""
 
 from kcheck.model.report import Column
 from kcheck.tables._contract import KAFKA_DIFFERS, PLACE, ScanStep, Table

@@ -1,4 +1,4 @@
-"""The commands about one broker: each decides what to read and returns one typed answer.
+"""The commands about one broker. Each decides which files to read and returns one typed answer.
 
 In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Prediction`, a subclass of
 `documents.answer.Answer`; its `report()` gives the rows for a renderer. `kcheck.api` calls these functions.
@@ -10,7 +10,7 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `predict`, `prediction`: Does the broker start, and which records does it lose then?
 - `premises`: Which premises of the next starts hold?
 - `log_facts`: Which logs lack segments, or look older than they are?
-- `batch_reads`: Can consumers and followers read what a start does not?
+- `batch_reads`: Can consumers and followers read the batches that a starting broker skips?
 - `next_starts`: Which predictions are the findings compared with?
 - `lost_metadata`: Must the metadata be brought back before any start?
 - `preflight`: May the broker start?
@@ -23,6 +23,6 @@ In: paths, options and a `Release`. Out: an answer such as `CheckReport` or `Pre
 - `cluster`: What does the metadata of a cluster contain?
 - `simulate`: What happens in a history of one partition, and which history breaks a promise?
 
-Questions that need several brokers belong to `replicas`, repairs to `plans`. What Kafka does is decided in `core` and
-`startup`; a verb only calls them.
+Questions that need several brokers belong to `replicas`, repairs to `plans`. `core` and `startup` decide what Kafka
+does; a verb only calls them.
 """

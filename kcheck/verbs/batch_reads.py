@@ -1,4 +1,4 @@
-"""Reads the batches of loaded logs: consumers and followers read more of them than a start."""
+"""Reads the batches of loaded logs, as consumers and followers read more of them than a starting broker."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ _NOT_LOADED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
 
 
 class ReadBudget:
-    """What may still be read of a broker's logs."""
+    """The remaining amount to read of a broker's logs."""
 
     def __init__(self) -> None:
         """Begin with all of it."""
@@ -46,7 +46,7 @@ class ReadBudget:
 
 
 Budgets = defaultdict[object, ReadBudget]
-"""What may still be read, by broker."""
+"""The remaining amounts to read, by broker."""
 
 
 def broker_budgets() -> Budgets:
@@ -79,7 +79,7 @@ def _rows(tree: Tree, start: LogDirPrediction, budget: ReadBudget) -> Iterator[P
 
 
 def with_faults(files: Files, row: PartitionPrediction, budget: ReadBudget) -> PartitionPrediction:
-    """Return the start of a replica with the faults of its batches."""
+    """Return the prediction of a replica with the faults of its batches."""
     log = row.replica_log
     if log is None or row.outcome in (Outcome.STRAY, Outcome.DELETED):
         return row
@@ -97,7 +97,7 @@ def with_faults(files: Files, row: PartitionPrediction, budget: ReadBudget) -> P
 def with_known_faults(
     files: Files, row: PartitionPrediction, segments: Sequence[SegmentView] | None
 ) -> PartitionPrediction:
-    """Return the start of a replica with the faults of its batches, which are read again only where there are some.
+    """Return the prediction of a replica with the faults of its batches, which are read again if there are any.
 
     `segments` are all of its segments, read with their CRCs.
     """
@@ -114,7 +114,7 @@ def _has_faults(segment: SegmentView) -> bool:
 
 
 def _segments(row: PartitionPrediction, log: LoadedLog) -> Iterator[LoadedSegment]:
-    """Yield the segments as the start leaves them; those that it makes have no batch."""
+    """Yield the segments after the broker has started; its new segments have no batch."""
     for base in map(Offset, log.bases):
         content = row.after.get(log_name(base))
         index = row.after.get(f"{segment_prefix(base)}.{FileKind.TIME_INDEX}")

@@ -53,17 +53,17 @@ class Watch(Protocol):
         """Look at one partition directory."""
 
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
-        """Return what is wrong, given the given metadata."""
+        """Return the findings, with the given metadata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckReport(BrokerAnswer):
-    """What `kcheck check` answers."""
+    """The answer of `kcheck check`."""
 
     depth: Depth
-    """How much of each file was read."""
+    """The depth to which each file was read."""
     counts: CheckedCounts
-    """How much was read in total."""
+    """The total amount that was read."""
     interrupted: tuple[Progress, Progress] | None
     """Done and planned amounts when the user interrupted the check; None if it was not interrupted."""
 
@@ -216,7 +216,7 @@ class _Cluster:
     def take(self, cluster_id: str | None, view: PartitionView) -> None:
         """Keep the parts of a replica that the comparison needs.
 
-        Where segments were left out, the batches do not show all epochs: those of the file are used.
+        If segments were left out, the batches do not show all epochs. Then the epochs of the file are used.
         """
         broker_id = view.where.broker_id
         if self._coverage.planned["log_dirs"] > 1 and view.is_replica and broker_id is not None:

@@ -58,49 +58,49 @@ from kcheck.words import partition_name
 
 
 class ClusterQuestion(NamedTuple):
-    """What is asked of the metadata."""
+    """A question about the metadata."""
 
     at: int | None = None
     """The offset of the last record that counts, or the id of the last transaction of ZooKeeper; None for all."""
     history: tuple[str, int] | None = None
     """The topic and number of the partition whose changes are wanted."""
     fetchers: int | None = None
-    """`num.replica.fetchers` of the brokers; None if nobody asks which thread fetches what."""
+    """`num.replica.fetchers` of the brokers; None if the fetching threads are not wanted."""
     brokers: bool = False
-    """True if the one table of the answer is that of the brokers."""
+    """True if the one table of the answer lists the brokers."""
 
 
 class Known(NamedTuple):
-    """The metadata that were read, whoever keeps them."""
+    """The metadata that was read, from KRaft or ZooKeeper."""
 
     image: ClusterImage
     """The metadata."""
     source: MetadataOrigin
-    """Where they come from."""
+    """Its source."""
     cluster_id: str | None
     """The cluster's id; None if it is not known."""
     quorum: Quorum | None = None
-    """What the copies of a KRaft log prove together; None with ZooKeeper, or without any copy."""
+    """The facts of all copies of a KRaft log together; None with ZooKeeper, or without any copy."""
     uncommitted: MetadataTail | None = None
-    """The records that an election can take back, as far as the copies prove; None if there are none."""
+    """The records that an election can remove, as far as the copies prove; None without any."""
     zookeeper: ZookeeperMetadata | None = None
-    """What the znodes say; None with KRaft."""
+    """The facts in the znodes; None with KRaft."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterReport(BrokerAnswer):
-    """What `kcheck cluster` answers."""
+    """The answer of `kcheck cluster`."""
 
     known: Known
     """The metadata, and where they come from."""
     wanted: PartitionFilter
     """The partitions that are shown."""
     question: ClusterQuestion
-    """What was asked."""
+    """The question."""
     changes: tuple[PartitionChange, ...]
     """The changes of the wanted partition."""
     fetches: tuple[Fetch, ...]
-    """Which thread fetches what."""
+    """The fetched partitions of each thread."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before any start; None if none is needed."""
 
@@ -111,12 +111,12 @@ class ClusterReport(BrokerAnswer):
 
     @property
     def quorum(self) -> Quorum | None:
-        """What the copies of a KRaft log prove together; None with ZooKeeper, or without any copy."""
+        """The facts of all copies of a KRaft log together; None with ZooKeeper, or without any copy."""
         return self.known.quorum
 
     @property
     def is_stopped(self) -> bool:
-        """Whether every broker is stopped: partitions without leader are then what a stop leaves."""
+        """True if every broker is stopped, which explains partitions without leader."""
         return is_stopped(self.image) and (bool(self.image.brokers) or self.known.source.kind not in ("export", "none"))
 
     def report(self) -> Report:
@@ -188,9 +188,9 @@ def _quorum_rows(known: Known) -> dict[str, object]:
 def cluster(
     arguments: list[str], question: ClusterQuestion, *, wanted: PartitionFilter, release: Release
 ) -> ClusterReport:
-    """Return what the metadata in the paths say: the copies of a KRaft log, or what ZooKeeper kept.
+    """Return the metadata in the paths, from the copies of a KRaft log, or from ZooKeeper.
 
-    UsageError: no metadata in the paths, those of two clusters, an offset or a partition that they do not know.
+    UsageError for paths without metadata, or of two clusters, or for an unknown offset or partition.
     """
     kinds = {path: zookeeper_kind(path) for path in arguments}
     changes: tuple[PartitionChange, ...] = ()
@@ -224,7 +224,7 @@ def cluster(
 
 
 def _lost(arguments: list[str], targets: Sequence[Target]) -> FirstRescue | None:
-    """Return the rescue where every log dir here has lost the metadata; None if one has it, or none has partitions."""
+    """Return the rescue if all log dirs have lost the metadata; None if one has it, or all lack partitions."""
     log_dirs = node_directories(targets, _cluster_id(targets))
     if paths_beside(targets) or all(log_dir.is_empty for log_dir in log_dirs):
         return None
@@ -237,7 +237,7 @@ def _cluster_id(targets: Sequence[Target]) -> str | None:
 
 
 def _nothing(targets: Sequence[Target]) -> Known:
-    """Return what is known where every copy of the metadata is lost."""
+    """Return the known facts if every copy of the metadata is lost."""
     named = ", ".join(target.path for target in targets)
     origin = MetadataOrigin("none", named, end_offset=None, epoch=None, timestamp=None, committed_to=None, problems=())
     return Known(ClusterImage({}), origin, _cluster_id(targets))
@@ -375,7 +375,7 @@ class _RecordNames:
 
 
 def _uncommitted(names: _RecordNames, standing: Quorum) -> MetadataTail | None:
-    """Return what the newest copy holds that is not committed for certain, if one controller of several can lose it."""
+    """Return the uncertain records of the newest copy, if one controller of several can lose them."""
     start, end = standing.committed_to or 0, standing.newest.end
     if start >= end or len(standing.voters) == 1:
         return None
@@ -408,5 +408,5 @@ def partition_named(text: str) -> tuple[str, int]:
 
 
 def kraft_paths(arguments: Iterable[str]) -> list[str]:
-    """Return the paths whose files say which Kafka release wrote them: those of ZooKeeper say nothing."""
+    """Return the paths with evidence of the Kafka release, without paths of ZooKeeper."""
     return [path for path in arguments if not is_zookeeper(path)]

@@ -27,7 +27,7 @@ _HEADERS = DumpDetail()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dump(Answer):
-    """What `kcheck dump` answers."""
+    """The answer of `kcheck dump`."""
 
     files: Iterator[Row]
     """A row per file, with an iterator of its batches or entries; read once, in order."""
@@ -57,9 +57,9 @@ class Dump(Answer):
 
 
 def dump(paths: list[str], *, as_kind: str | None, wanted: Filter, shown: DumpDetail = _HEADERS) -> Dump:
-    """Return a row per file, with an iterator of its batches or entries and one of its damage.
+    """Return a row per file, with an iterator of its batches or entries and one of its defects.
 
-    With --records a batch row has an iterator of its records. Read everything in order: a file is open only until the
+    With --records a batch row has an iterator of its records. Read everything in order. A file is open only until the
     next one is taken.
     """
     kinds = {path: _kind_of(path, as_kind, wanted, shown, alone=len(paths) == 1) for path in paths}

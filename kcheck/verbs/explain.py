@@ -26,7 +26,7 @@ _STDIN = "-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePages(Answer):
-    """What `kcheck rules` answers, and `kcheck explain` about rules."""
+    """The answer of `kcheck rules`, and of `kcheck explain` about rules."""
 
     verb: str
     """The command: `rules` or `explain`."""
@@ -110,7 +110,10 @@ def asked(arguments: Iterable[str]) -> Asked:
 
 
 def _pasted(argument: str) -> str:
-    """Return an argument that is a line, with a space, a dot or a colon; UsageError if it is neither line nor file."""
+    """Return an argument that is a line, with a space, a dot or a colon; UsageError for anything else.
+
+    A missing file is an error too.
+    """
     if any(character.isspace() for character in argument.strip()):
         return argument
     if "/" in argument or argument.endswith((".log", ".gz")):
@@ -121,7 +124,7 @@ def _pasted(argument: str) -> str:
 
 
 def is_rule(name: str) -> bool:
-    """Return whether a text is a rule's id or name, a prefix of ids, or the id of a message or premise."""
+    """Return whether a text is the id or name of a rule, a prefix, or the id of a message or premise."""
     if name.lower() in rule_names() or name.upper() in log_catalogue().rules:
         return True
     return bool(_of_prefix(name) or _premises((name,)))

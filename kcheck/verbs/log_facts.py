@@ -113,8 +113,18 @@ def log_facts(
         start=log.log_start_offset,
         batches=row.batches if is_served else BatchFaults(),
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
+        lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
     )
+
+
+def _lacks_snapshot(row: PartitionPrediction, log: LoadedLog) -> bool:
+    """Return whether a producer snapshot at the log end, which a clean stop takes, is missing.
+
+    0.10.2 and earlier take none, and write no leader epochs.
+    """
+    made = f"{segment_prefix(log.log_end_offset)}.{FileKind.PRODUCER_SNAPSHOT}" in row.changes.created
+    return made and row.lost is None and bool(log.leader_epochs) and log.log_start_offset < log.log_end_offset
 
 
 def with_remote(

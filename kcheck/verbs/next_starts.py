@@ -32,7 +32,7 @@ def start_options(
     metadata: tuple[str, ...] = (),
     config: str | None = None,
 ) -> "StartOptions":
-    """Return the options of a start for which the user gives at most a server.properties among the arguments.
+    """Return the options of a prediction, given at most a server.properties among the arguments.
 
     `metadata` are copies of the cluster's metadata that the user names.
     """
@@ -104,7 +104,7 @@ class NextStarts:
         return view
 
     def quorums(self) -> "Iterator[Quorum]":
-        """Yield the facts that the given metadata proves, for each cluster."""
+        """Yield the facts in the given metadata, for each cluster."""
         if self._has_metadata and self._log_dirs.release.kraft_is_production_ready:
             from kcheck.core.cluster.quorum import quorum
             from kcheck.views.metadata_paths import node_directories
@@ -145,7 +145,7 @@ class NextStarts:
         yield from refuted_findings(named, places, self._log_dirs.release)
 
     def settled_by(self, workers: "Workers") -> "Settle":
-        """Return `settle`, as long as the workers are not interrupted. To simulate a start can take long."""
+        """Return `settle`, as long as the workers are not interrupted, as a simulated start can take long."""
 
         def settle(log_dir: LogDir, findings: Iterable[Finding]) -> list[Finding]:
             return list(findings) if workers.is_interrupted else self.settle(log_dir, findings)

@@ -75,7 +75,7 @@ class Overview(Answer):
 
     @property
     def premises(self) -> tuple[JudgedPremise, ...]:
-        """The premises of the starts, without those that `start_of_all` counts from the disks of all brokers."""
+        """The premises of the next starts, without the ones that `start_of_all` counts on the disks of all brokers."""
         if self.start_of_all is None:
             return self.prediction.premises
         from kcheck.core.premises.elections import FOLLOWED  # only for several brokers

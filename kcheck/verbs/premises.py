@@ -1,4 +1,4 @@
-"""Judges the premises of the next starts, once for each broker, for every verb that predicts a start."""
+"""Judges the premises of the next starts, once for each broker, for every verb with a prediction."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -166,7 +166,7 @@ def refuted_findings(
 
 
 def _place(premise: JudgedPremise, places: Sequence[Location]) -> Location:
-    """Return a log dir of the broker of a premise, one with evidence, because two brokers can have one id."""
+    """Return a log dir of the broker of a premise, with evidence if possible, as two brokers can have one id."""
     own = [where for where in places if where.broker_id == premise.broker_id] or places
     shown = (where for row in premise.evidence for where in own if row.path.startswith(f"{where.log_dir}/"))
     return next(shown, own[0])

@@ -14,6 +14,7 @@ from kcheck.core.tiered.manifests import log_size_in
 from kcheck.core.tiered.rebuilt_records import RebuiltSegment, rebuilt_segment
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, conflicts_words, remote_report
 from kcheck.core.tiered.store import (
+    PUFFIN,
     layout_of,
     objects_by_segment,
     of_no_topic,
@@ -21,9 +22,11 @@ from kcheck.core.tiered.store import (
     stored_bytes,
     usual_suffixes,
 )
+from kcheck.core.tiered.stored_objects import NamedSegments
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.documents.remote_log import local_start_of, remote_row, span_rows
 from kcheck.errors import UsageError
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.release import Release
@@ -33,7 +36,7 @@ from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.survey.rule_runner import check_replicas, check_store
 from kcheck.verbs.check import check
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.remote_logs import NEVER_REMOTE
+from kcheck.views.remote_logs import NEVER_REMOTE, MetadataPartition
 from kcheck.views.remote_store import manifests as manifests_in
 from kcheck.views.remote_store import store_objects
 
@@ -83,7 +86,7 @@ class Tiered(BrokerAnswer):
     price: float | None
     """USD for a GB and month; None if no price is known."""
     unknown: int = 0
-    """Number of replicas that may be in remote storage, because no metadata of the cluster, or no log, is readable."""
+    """Number of replicas that may be in remote storage, because no metadata of their topic, or no log, is readable."""
     layout: str | None = None
     """The pattern of the keys in the store; None for LocalTieredStorage and the Aiven plugin."""
 
@@ -103,9 +106,14 @@ class Tiered(BrokerAnswer):
         return conflicts_words(row.view.remote for row in self.replicas if row.view.remote is not None)
 
     @property
+    def hidden(self) -> int:
+        """Number of replicas whose remote segments are not known."""
+        return sum(row.view.remote is not None and row.view.remote.is_hidden for row in self.replicas)
+
+    @property
     def is_unknown(self) -> bool:
-        """True if copies of `__remote_log_metadata` differ, or if no file shows which partitions are remote."""
-        return bool(self.conflicts) or (not self.replicas and self.unknown > 0)
+        """True if some replica may be in remote storage, or if its remote segments are not known."""
+        return self.unknown + self.hidden > 0
 
     def cost_of(self, size: int | None) -> float | None:
         """Return the cost of bytes in the store, in USD a month; None if not known."""
@@ -123,7 +131,7 @@ class Tiered(BrokerAnswer):
                 "--orphans: an object without a record may be in use, because not every partition of "
                 "__remote_log_metadata was read; name the log dirs of all brokers"
             )
-        orphans = of_no_topic(self.store)
+        orphans = frozenset(of_no_topic(self.store))
         layout = None if self.layout is None else _pattern(self.layout)
         for key, _, _ in store_objects(self.store.place):
             if segment_id_of(key, layout) in orphans:
@@ -141,12 +149,23 @@ class Tiered(BrokerAnswer):
     def _rebuilt(self) -> Iterator[RebuiltSegment]:
         if self.store is None:
             raise UsageError("--rebuild needs --store PLACE")
+        if self.conflicts or not self.store.is_complete:
+            raise UsageError(
+                f"--rebuild: {'; '.join(self.conflicts) or 'not every partition of __remote_log_metadata was read'}. "
+                "New records may bring back deleted segments. Name the log dirs of all brokers"
+            )
+        seen = dict[str, tuple[str, RebuiltSegment]]()
         for key, manifest in manifests_in(self.store.place):
             segment = rebuilt_segment(manifest)
             is_known = segment is not None and segment.topic_id in self.store.topic_ids
             if segment is None or segment_id_of(key) != segment.segment_id:
                 raise UsageError(f"--rebuild: {key} is not a manifest of version 1")
-            if is_known and segment.segment_id not in self.store.named:
+            if not is_known or segment.segment_id in self.store.named:
+                continue
+            other, same = seen.setdefault(segment.segment_id, (key, segment))
+            if same != segment:
+                raise UsageError(f"--rebuild: {other} and {key} are manifests of one segment, and differ")
+            if other == key:
                 yield segment
 
     def report(self) -> Report:
@@ -158,6 +177,7 @@ class Tiered(BrokerAnswer):
                 "segments": len(self.store.objects),
                 "bytes": self.stored,
                 "usd_a_month": self.cost,
+                "iceberg": self.store.has_tables,
             }
         return self.document(
             "tiered",
@@ -198,7 +218,7 @@ class _StoreWatch:
         self.replicas: list[TieredReplica] = []
         self.store: Store | None = None
         self.unknown = 0
-        self._without = Counter[str | None]()
+        self._without = Counter[tuple[str | None, str, str | None]]()
         self._place, self._layout, self._log_dirs, self._reads_manifests = place, layout, log_dirs, reads_manifests
         self._clusters: set[str | None] = set()
 
@@ -207,8 +227,8 @@ class _StoreWatch:
         self._clusters.add(cluster_id)
         start, local_start = view.log_start_offset, local_start_of(view)
         if view.remote is None:
-            self._without[cluster_id] += view.is_replica and view.topic not in NEVER_REMOTE
-        elif start is None or local_start is None:
+            self._without[cluster_id, view.topic, view.topic_id] += view.is_replica and view.topic not in NEVER_REMOTE
+        elif start is None or local_start is None or (view.epochs is not None and view.epochs.refusal is not None):
             self.unknown += 1
         else:
             replica = RemoteReplica(start, local_start, view.leader_epochs, view.log_end_offset or local_start)
@@ -219,7 +239,8 @@ class _StoreWatch:
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
         """Yield the deletions of a replica whose other replicas are not given, and the findings about the store."""
         if release.has_remote_storage:
-            self.unknown += sum(count for cluster_id, count in self._without.items() if images(cluster_id) is None)
+            for (cluster_id, name, topic_id), count in self._without.items():
+                self.unknown += 0 if _has_topic(images(cluster_id), name, topic_id) else count
         places = Counter((row.view.topic, row.view.partition) for row in self.replicas)
         compared = {topic for (topic, _), count in places.items() if count > 1}
         for row in self.replicas:
@@ -227,17 +248,19 @@ class _StoreWatch:
                 yield from check_replicas(ReplicasView((row.view,)), release)
         if self._place is None:
             return
-        objects = objects_by_segment(store_objects(self._place), self._layout)
+        folded = [part for cluster_id in self._clusters for part in self._metadata(cluster_id)]
+        states = {part.state for part in folded}
+        named = NamedSegments([part.ids for part in folded if part.ids])
+        objects = objects_by_segment(store_objects(self._place), self._layout, named)
         suffixes = None if self._layout is None else usual_suffixes(objects)
-        named, states = set[str](), set[MetadataState]()
-        for cluster_id in self._clusters:
-            named |= self._metadata(cluster_id, states)
         is_complete = states <= {MetadataState.READ, MetadataState.MISSING}
         now_ms = int(time.time() * 1000)
         known = [image for image in map(images, self._clusters) if image is not None]
         topic_ids = frozenset(topic.topic_id for image in known for topic in image.topics.values() if topic.topic_id)
         topics = [topic for image in known if (topic := image.topics.get(REMOTE_LOG_METADATA)) is not None]
-        self.store = Store(self._place, objects, frozenset(named), is_complete, topic_ids, now_ms)
+        self.store = Store(
+            self._place, objects, named, is_complete, topic_ids, now_ms, has_tables=PUFFIN in objects.suffixes
+        )
         if len(topics) == 1 and len(self._clusters) == 1 and self._log_dirs.remote is not None:
             (topic,), (cluster_id,) = topics, self._clusters
             self.store = self.store._replace(
@@ -248,7 +271,14 @@ class _StoreWatch:
         wrong = _wrong_sizes(self._place, objects) if self._reads_manifests else {}
         logs = {
             (view.topic, view.partition): StoredLog(
-                view.topic, view.partition, view.remote, objects, now_ms, suffixes, wrong
+                view.topic,
+                view.partition,
+                view.remote,
+                objects,
+                now_ms,
+                suffixes,
+                wrong,
+                in_tables=objects.suffixes == {PUFFIN},
             )
             for view, _, _ in self.replicas
             if view.remote is not None
@@ -282,13 +312,16 @@ class _StoreWatch:
         objects = self.store.objects
         return stored_bytes(objects[row.segment_id] for row in log.segments if row.segment_id in objects)
 
-    def _metadata(self, cluster_id: str | None, states: set[MetadataState]) -> set[str]:
-        """Add the states of the metadata of a cluster, and return the segments that the metadata names."""
+    def _metadata(self, cluster_id: str | None) -> tuple[MetadataPartition, ...]:
+        """Return the metadata partitions of a cluster; without a copy a partition that is not given."""
         remote = self._log_dirs.remote
         folded = () if remote is None else remote.all_metadata(cluster_id)
-        states.update([part.state for part in folded] or [MetadataState.NOT_GIVEN])
-        rows = (row for part in folded for segments in part.logs.values() for row in segments)
-        return {row.segment_id for row in rows}
+        return folded or (MetadataPartition(MetadataState.NOT_GIVEN),)
+
+
+def _has_topic(image: ClusterImage | None, topic: str, topic_id: str | None) -> bool:
+    """Return whether the metadata of the cluster has a topic, or the record of its deletion."""
+    return image is not None and (topic in image.topics or topic in image.deleted or topic_id in image.removed)
 
 
 def _wrong_sizes(place: str, objects: Mapping[str, SegmentObjects]) -> dict[str, int]:

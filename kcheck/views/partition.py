@@ -75,12 +75,7 @@ def read_partition(
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, error.why))
     first = segments[0].base_offset if segments else None
-    entries = () if epochs is None else tuple(epochs.parsed.value.entries)
-    tiered = is_tiered(offsets.log_start, first, entries, files or frozenset(), release)
-    tiered = tiered and directory.state is not DirectoryState.DELETED
-    start = (
-        None if files is None else log_start_offset(offsets.log_start, _loaded(files, first, release), tiered=tiered)
-    )
+    start = None if files is None else _log_start(directory.state, offsets, first, epochs, files, release)
     # A broker creates an empty segment at the log start in a directory without one.
     end = segments[-1].end_offset if segments else start
     view = PartitionView(
@@ -109,6 +104,28 @@ def read_partition(
         disk=disk,
     )
     return view, tuple(findings)
+
+
+def as_read_by(view: PartitionView, disk: Directory, offsets: CheckpointOffsets, release: Release) -> PartitionView:
+    """Return a view with the small files as another release reads them. Batches do not differ."""
+    with disk as folder:
+        small = partial(_small, folder, view.files - view.directories, view.where, [], release)
+        epochs = small(LEADER_EPOCHS, leader_epoch_checkpoint.FORMAT) or view.epochs
+        metadata = small(PARTITION_METADATA, partition_metadata.FORMAT) or view.metadata
+    first = view.segments[0].base_offset if view.segments else None
+    start = _log_start(view.state, offsets, first, epochs, view.files, release)
+    end = view.log_end_offset if view.segments else start
+    return view._replace(epochs=epochs, metadata=metadata, log_start_offset=start, log_end_offset=end)
+
+
+def _log_start(
+    state: DirectoryState, offsets: CheckpointOffsets, first: Offset | None, epochs: FileView | None,
+    files: frozenset[str], release: Release,
+) -> Offset | None:  # fmt: skip
+    entries = () if epochs is None else tuple(epochs.parsed.value.entries)
+    tiered = is_tiered(offsets.log_start, first, entries, files, release)
+    tiered = tiered and state is not DirectoryState.DELETED
+    return log_start_offset(offsets.log_start, _loaded(files, first, release), tiered=tiered)
 
 
 def _is_in_the_way(name: str, directory: PartitionDirectory) -> bool:

@@ -1,20 +1,30 @@
 """Reads `__remote_log_metadata` in the log dirs of a command, for the remote part of each partition."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from kcheck.core.start.topic_settings import has_remote_storage, stated_limit, with_log_start
+from kcheck.core.start.topic_settings import has_remote_storage, is_compacted, stated_retention, with_log_start
 from kcheck.core.start.unserved import ImageOf
 from kcheck.core.tiered.metadata_partition import metadata_partition
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.segment_records import RemoteLogKey, SegmentFold
-from kcheck.model.cluster import RETENTION_BYTES, PartitionRegistration
+from kcheck.errors import UsageError
+from kcheck.model.cluster import MIN_ISR, ClusterImage, PartitionRegistration
 from kcheck.model.entries import Offset
 from kcheck.model.names import COMPACTED, REPLICATION_OFFSET, DirectoryState, TopicPartition, log_name
-from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataConflict, MetadataState, RemoteLog, RemoteSegment
+from kcheck.model.remote_log import (
+    REMOTE_LOG_METADATA,
+    MetadataConflict,
+    MetadataState,
+    MetadataTopic,
+    RemoteLog,
+    RemoteSegment,
+)
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import PartitionView
 from kcheck.views.log_dir import LogDirs, one_partition
+from kcheck.views.settings_files import settings_beside
 from kcheck.views.targets import Target, TargetKind
 
 NEVER_REMOTE = (*COMPACTED, REMOTE_LOG_METADATA)
@@ -29,6 +39,7 @@ class MetadataPartition(NamedTuple):
     names: Mapping[RemoteLogKey, str] = {}
     last_ms: int = -1
     conflict: MetadataConflict | None = None
+    ids: Mapping[str, int] = {}
 
 
 def remote_logs(targets: Iterable[Target], log_dirs: LogDirs, image_of: ImageOf) -> "RemoteLogs":
@@ -50,6 +61,7 @@ class RemoteLogs:
         self._targets = [row._replace(kind=TargetKind.LOG_DIR, path=path) for path, row in around.items()]
         self._log_dirs, self._image_of = log_dirs, image_of
         self._read: dict[tuple[str | None, int], MetadataPartition] = {}
+        self._said: dict[int | None, Mapping[str, str] | None] = {}
 
     def has_all_of(self, other: "RemoteLogs") -> bool:
         """Return whether these are the log dirs of the other too."""
@@ -63,7 +75,13 @@ class RemoteLogs:
         remote = self.of(partition, view.topic_id, cluster_id, is_below=_is_below(view))
         if remote is None:
             return view
-        return with_log_start(view._replace(remote=remote), self._log_dirs.release, remote_storage=True)
+        image, own = self._image_of(cluster_id), view.where.broker_id
+        settings = self._settings(own)
+        remote = remote._replace(
+            retention=stated_retention(image, view.topic, own, settings),
+            metadata_topic=_metadata_topic(image, remote.metadata_partition, own, settings),
+        )
+        return with_log_start(view._replace(remote=remote), self._log_dirs.release, remote_storage=True, of_topic=True)
 
     def of(
         self, partition: TopicPartition, topic_id: str | None, cluster_id: str | None, *, is_below: bool
@@ -80,9 +98,7 @@ class RemoteLogs:
             return None
         remote = self.log(*partition, topic_id, cluster_id)
         is_without = remote.is_known and not remote.segments
-        if is_without and not is_below:
-            return None
-        return remote._replace(retention_bytes=stated_limit(image, partition.topic, RETENTION_BYTES))
+        return None if is_without and not is_below else remote
 
     def log(self, topic: str, partition: int, topic_id: str | None, cluster_id: str | None) -> RemoteLog:
         """Return the remote part of a partition that is tiered."""
@@ -158,7 +174,16 @@ class RemoteLogs:
         fold = _fold(best)
         if fold is None or fold.unreadable:
             return MetadataPartition(MetadataState.NOT_GIVEN)
-        return MetadataPartition(MetadataState.READ, fold.logs(), fold.names, fold.last_ms)
+        return MetadataPartition(MetadataState.READ, fold.logs(), fold.names, fold.last_ms, ids=fold.ids)
+
+    def _settings(self, broker_id: int | None) -> Mapping[str, str] | None:
+        """Return the server.properties of a broker that lists its log dirs; None if no file is readable."""
+        if broker_id not in self._said:
+            own = [row for row in self._targets if self._log_dirs.open(row).view.where.broker_id == broker_id]
+            self._said[broker_id] = None
+            with suppress(UsageError):
+                self._said[broker_id] = settings_beside(own)
+        return self._said[broker_id]
 
     def _view(self, target: Target, name: str) -> PartitionView | None:
         log_dir = self._log_dirs.open(target)
@@ -184,6 +209,22 @@ class RemoteLogs:
         registration: PartitionRegistration | None = None if topic is None else topic.partitions.get(number)
         given = {self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id)}
         return registration is not None and given.issuperset(registration.replicas)
+
+
+def _metadata_topic(
+    image: ClusterImage | None, number: int | None, broker_id: int | None, settings: Mapping[str, str] | None
+) -> MetadataTopic:
+    """Return the configuration of `__remote_log_metadata` on a broker."""
+    topic = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
+    if image is None or topic is None:
+        return MetadataTopic()
+    registration, wanted = topic.partitions.get(number or 0), image.config(REMOTE_LOG_METADATA, MIN_ISR) or ""
+    return MetadataTopic(
+        stated_retention(image, REMOTE_LOG_METADATA, broker_id, settings),
+        is_compacted(image, REMOTE_LOG_METADATA, (settings or {}).get("log.cleanup.policy", "")),
+        None if registration is None else len(registration.replicas),
+        int(wanted) if wanted.strip().isdecimal() else None,
+    )
 
 
 def _conflict(best: PartitionView, copies: Iterable[PartitionView]) -> MetadataConflict | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kcheck.core.tiered.listings import listed_in_json, listed_object, time_ms
 from kcheck.core.tiered.manifests import MANIFEST_SUFFIX, epoch_index_in
-from kcheck.core.tiered.store import segment_id_of
+from kcheck.core.tiered.store import is_in_table, segment_id_of
 from kcheck.disk.paths import join
 from kcheck.disk.store import mounted
 from kcheck.disk.tree import Tree, tree_of
@@ -62,6 +62,8 @@ def epoch_indexes(place: str, segment_ids: Collection[str]) -> Iterator[tuple[st
             if segment_id is None or segment_id not in segment_ids:
                 continue
             try:
+                if is_in_table(key):
+                    raise UsageError(f"{key}: kcheck does not read the leader epochs of the plugin's Iceberg mode")
                 if key.endswith(".leader_epoch_checkpoint"):
                     yield segment_id, StoredEpochs(key, tree_of(key).read_whole(key, size_max=_MANIFEST_MAX))
                 elif key.endswith(f".{MANIFEST_SUFFIX}"):

@@ -164,7 +164,7 @@ def rifts(tree: Tree, newest: RescueNode, nodes: Iterable[RescueNode]) -> Iterat
 
 
 def proven_end(tree: Tree, newest: RescueNode, targets: Iterable[Target]) -> int:
-    """Return the offset below which logs and disks prove the records of the newest copy committed.
+    """Return the offset up to which logs and disks prove the records of the newest copy committed.
 
     A broker makes the directory of a topic once the topic is committed.
     """

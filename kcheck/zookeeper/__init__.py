@@ -1,4 +1,4 @@
-"""How ZooKeeper and Kafka lay out the metadata of a cluster in ZooKeeper's files.
+"""The metadata of a cluster in ZooKeeper's files, as ZooKeeper and Kafka write it.
 
 In: bytes or text. Out: `model.znodes` and `model.zookeeper_metadata`.
 

@@ -22,13 +22,14 @@ class JuteEndError(JuteError):
 
 
 class JuteReader:
-    """Reads one value after the other between `position` and `end`; raises JuteError for those that are impossible.
+    """Reads one value after the other between `position` and `end`; raises JuteError for impossible ones.
 
-    ZooKeeper refuses lengths above jute.maxbuffer, which each server sets for itself. Here the end is the limit.
+    ZooKeeper refuses lengths above jute.maxbuffer, which each server sets for itself. In this reader the end is the
+    limit.
     """
 
     def __init__(self, data: bytes | memoryview, position: int = 0, end: int | None = None) -> None:
-        """Take the bytes; positions in errors count from the start of `data`."""
+        """Take the bytes; positions in errors are positions in `data`."""
         self.position: int = position
         self.end: int = len(data) if end is None else end
         self.data: memoryview[int] = memoryview(data)
@@ -85,7 +86,7 @@ class JuteReader:
         return max(number, 0)
 
     def skip_acls(self) -> None:
-        """Pass over a vector of ACLs. They are never kept: they hold password digests."""
+        """Skip a vector of ACLs. They are never kept, because they have password digests."""
         for _ in range(self.count("ACLs")):
             self.i32("the permissions of an ACL")
             self.view("the scheme of an ACL")

@@ -1,6 +1,7 @@
 """The data of Kafka's znodes (kafka.zk.ZkData 1.1 to 3.9, ZkUtils 0.8 to 1.0), as JSON in most of them.
 
-Nothing secret is kept: of configurations only the decisive ones, of SCRAM credentials and delegation tokens the names.
+No secrets are kept. Only the decisive configurations are kept, and the names of SCRAM credentials and delegation
+tokens.
 """
 
 import re
@@ -34,7 +35,7 @@ _DEFAULT = "<default>"
 """The name of the configurations of all brokers."""
 _PROBLEM_COUNT_MAX = 100
 _PLACE_SIZE_MAX = 1000
-"""A problem names no longer path: no topic of Kafka has one."""
+"""Maximum length of a path that a problem names, as no topic of Kafka has a longer one."""
 _STATE = re.compile(r"(/brokers/topics/[^/]+)/partitions/([^/]+)/state")
 _MIGRATION = ("kraft_controller_id", "kraft_controller_epoch", "kraft_metadata_offset", "kraft_metadata_epoch")
 
@@ -51,7 +52,7 @@ def partition_paths(chroot: str, topic: str, number: int) -> tuple[str, str]:
 
 
 def read_state(data: bytes | None) -> PartitionRegistration:
-    """Return what the state of a partition says, without its replicas; ValueError if it is corrupt."""
+    """Return the state of a partition, without its replicas; ValueError if it is corrupt."""
     return _with_state(PartitionRegistration((), ()), _object(data or b""), None)
 
 
@@ -117,7 +118,7 @@ class _ClusterReader:
         )
 
     def _read(self, path: str, build: Callable[[bytes], T]) -> T | None:
-        """Return what `build` makes of a znode; None if there is none, or if its data is a problem."""
+        """Return the value that `build` makes of a znode; None without a znode, or if its data is a problem."""
         znode = self._znodes.get(self._chroot + path)
         if znode is None:
             return None
@@ -197,7 +198,7 @@ class _ClusterReader:
 
 
 def _object(data: bytes) -> ZnodeFields:
-    """Return a JSON object; raise ValueError, whose words do not quote the data."""
+    """Return a JSON object; raise a ValueError that does not quote the data."""
     try:
         fields = read_json(data.decode("utf-8"))
     except ValueError:
@@ -327,7 +328,10 @@ def _levels(fields: ZnodeFields) -> dict[str, ZnodeFields]:
 
 
 def _next_producer_id(data: bytes) -> int | None:
-    """Return the id after the block that a broker took last; Kafka writes its ends as text, and before it no data."""
+    """Return the id after the last block that a broker took.
+
+    Kafka writes the ends of a block as text. The data is empty before the first block.
+    """
     if not data:
         return None
     last = java_long(_text(_object(data), "block_end"))

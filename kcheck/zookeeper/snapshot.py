@@ -1,7 +1,8 @@
-"""`snapshot.<zxid>` of a ZooKeeper data directory (FileSnap 3.4 to 3.9): all znodes and sessions.
+"""`snapshot.<zxid>` of a ZooKeeper data directory (FileSnap 3.4 to 3.9), with all znodes and sessions.
 
-Header, sessions, ACLs, znodes, then a seal: the Adler-32 of everything before it. From 3.6 a digest of the znodes
-follows, from 3.9 the last transaction, each with its own seal. 3.6 and later compress it if told so: `.gz`, `.snappy`.
+It has a header, sessions, ACLs, znodes, then a seal, the Adler-32 of everything before it. In 3.6 and later a digest of
+the znodes follows, in 3.9 the last transaction, each with its own seal. 3.6 and later compress it on request (`.gz`,
+`.snappy`).
 """
 
 import re
@@ -38,7 +39,7 @@ _SEAL_SIZE = 13
 _LAST_ZXID_SIZE = 8
 _ZXID = re.compile(r"[0-9A-Fa-f]{1,16}")
 _RATIO_MAX, _SMALL_SIZE = 200, 1 << 20
-"""What a compressed snapshot becomes at most: a small file that claims to be a large one costs little."""
+"""Maximum ratio and size of an uncompressed snapshot, so that a small file with a false size costs little."""
 _LONG_DIGEST = 2
 """The first version of a digest that is a number; 3.6.0 wrote text."""
 
@@ -48,7 +49,7 @@ class _LimitError(JuteError):
 
 
 def zxid_of(name: str, prefix: str) -> int | None:
-    """Return the transaction id in a file name like `snapshot.4a`; None if there is none (Util.getZxidFromName)."""
+    """Return the transaction id in a file name like `snapshot.4a`; None without one (Util.getZxidFromName)."""
     parts = name.split(".")
     if parts[0] != prefix or len(parts) not in (2, 3) or not _ZXID.fullmatch(parts[1]):
         return None
@@ -106,7 +107,7 @@ def _read_tree(reader: JuteReader, znodes: dict[str, Znode]) -> int:
 
 
 def _read_seals(reader: JuteReader, data: memoryview) -> None:
-    """Check the seal of the znodes and those of what later releases wrote after it."""
+    """Check the seal of the znodes, and the seals that later releases wrote after it."""
     crc = _check_seal(reader, data, 0, 1)
     if reader.end - reader.position > _LAST_ZXID_SIZE + _SEAL_SIZE:
         begin = reader.position
@@ -125,7 +126,7 @@ def _read_seals(reader: JuteReader, data: memoryview) -> None:
 
 
 def _check_seal(reader: JuteReader, data: memoryview, begin: int, crc: int) -> int:
-    """Check a seal against the Adler-32 of the file up to it; `crc` is that of the bytes before `begin`."""
+    """Check a seal against the Adler-32 of the file up to it; `crc` covers the bytes before `begin`."""
     position = reader.position
     computed = zlib.adler32(data[begin:position], crc)
     stated = reader.i64("the Adler-32")

@@ -1,6 +1,6 @@
-"""What `kafka-topics --describe` prints (TopicCommand 0.8.2 to 4.3): leaders, replicas and ISR, but no epochs.
+"""The output of `kafka-topics --describe` (TopicCommand 0.8.2 to 4.3), with leaders, replicas and ISR, but no epochs.
 
-Also the same facts as JSON, as scripts keep them: `{"topics": [{"topic", "topicId", "partitions": [{"partition",
+Also the same facts as JSON, as scripts keep them. It is `{"topics": [{"topic", "topicId", "partitions": [{"partition",
 "leader", "replicas", "isr", "elr", "lastKnownElr"}]}]}`, or only the partitions, each with its topic.
 """
 
@@ -24,7 +24,7 @@ _CELL = re.compile(
     r"(?:^|\s)(Topic|TopicId|PartitionCount|ReplicationFactor|Configs|MarkedForDeletion|Partition|Leader|Replicas|Isr|"
     r"Adding Replicas|Removing Replicas|Elr|LastKnownElr|Offline):"
 )
-"""The name of a cell; tabs are often lost when somebody copies the text from a terminal."""
+"""The name of a cell. Tabs are often lost when the text is copied from a terminal."""
 _CONFIG = re.compile(r",\s*(?=[A-Za-z][\w.-]*=)")
 """Between two configurations; the values of some have commas."""
 _UNKNOWN = "N/A"
@@ -35,14 +35,14 @@ _JsonFields = Mapping[str, Any]
 
 
 def is_description(begin: str) -> bool:
-    """Return whether a text that begins like this says what kafka-topics --describe prints."""
+    """Return whether a text with this beginning is output of kafka-topics --describe."""
     return _JSON.match(begin) is not None or _TEXT.search(begin) is not None
 
 
 def parse(data: bytes) -> Parsed[ClusterImage]:
-    """Return the topics, and a defect for each of the first lines, topics or partitions that make no sense.
+    """Return the topics, and a defect for each of the first invalid lines, topics or partitions.
 
-    No defect quotes the text: a configuration can be a secret.
+    No defect quotes the text, because a configuration can be a secret.
     """
     text = data.decode("utf-8-sig", "replace")
     described = _Described()
@@ -190,7 +190,7 @@ def _partition_of_json(row: _JsonFields) -> PartitionRegistration:
 
 
 def _json_ids(row: _JsonFields, name: str) -> tuple[int, ...]:
-    """Return a list of broker ids, empty if there is none."""
+    """Return a list of broker ids; empty without one."""
     numbers = row.get(name)
     if not isinstance(numbers, list | None):
         raise ValueError(f"the {name} is no list")  # noqa: TRY004  the data is wrong

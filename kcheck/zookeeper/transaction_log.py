@@ -33,10 +33,10 @@ _CHANGES_NOTHING = (SET_ACL, CHECK, ERROR, CREATE_SESSION)
 
 
 def transactions(data: bytes | memoryview) -> Iterator[ZookeeperTransaction | Defect]:
-    """Yield each transaction, and last a defect if the log is not whole.
+    """Yield each transaction, and last a defect if the log is corrupt or incomplete.
 
-    A server reads on in the next log after a defect that is accepted; it does not start with any other. No defect
-    quotes bytes: they can be a secret.
+    A server continues with the next log after an accepted defect. With any other defect it does not start. No defect
+    quotes bytes, because they can be a secret.
     """
     reader = JuteReader(data)
     try:
@@ -106,7 +106,7 @@ def _multi(reader: JuteReader, session: int) -> tuple[ZnodeChange, ...]:
 
 
 def _changes(reader: JuteReader, kind: int, session: int) -> tuple[ZnodeChange, ...]:
-    """Return what a transaction changes, or one part of a multi."""
+    """Return the changes of a transaction, or of one part of a multi."""
     if kind in _CHANGES_NOTHING:
         return ()
     if kind == CLOSE_SESSION:

@@ -1,7 +1,7 @@
-"""An export of znodes as JSON, for a ZooKeeper whose files are out of reach.
+"""An export of znodes as JSON, for a ZooKeeper without access to its files.
 
-Three forms: an object of paths and data; an array of `{"path", "data", "dataVersion"}`; such objects, one a line. Data
-is a string, or the JSON object in it. No defect quotes the text: it can be a secret.
+It has one of three forms. These are an object of paths and data, an array of `{"path", "data", "dataVersion"}`, or one
+object a line. Data is a string, or the JSON object in it. No defect quotes the text, because it can be a secret.
 """
 
 import json
@@ -26,7 +26,7 @@ def is_export(begin: str) -> bool:
 
 
 def parse(data: bytes) -> Parsed[dict[str, Znode]]:
-    """Return the znodes by path, and a defect for each of the first entries that are none."""
+    """Return the znodes by path, and a defect for each of the first invalid entries."""
     znodes: dict[str, Znode] = {}
     defects: list[Defect] = []
     for line, entry in _entries(data.decode("utf-8-sig", "replace")):
@@ -40,7 +40,7 @@ def parse(data: bytes) -> Parsed[dict[str, Znode]]:
 
 
 def of_file(data: bytes) -> Znode:
-    """Return the znode that a file holds alone: its data, and after it the stat if zkCli printed both."""
+    """Return the only znode of a file, with its data, and after it the stat if zkCli printed both."""
     stat = _STAT.search(data)
     version = None if stat is None else _VERSION.search(data, stat.start())
     number = None if version is None else java_int(version[1].decode())

@@ -23,6 +23,7 @@ from kcheck.arrow import batch_of  # noqa: E402 - the path above comes first
 from kcheck.core.tiered.reading import remote_log  # noqa: E402 - the same
 from kcheck.core.tiered.segment_records import SegmentFold  # noqa: E402 - the same
 from kcheck.core.tiered.store import missing_objects, objects_by_segment  # noqa: E402 - the same
+from kcheck.core.tiered.stored_objects import NamedSegments  # noqa: E402 - the same
 from kcheck.fleet.run_output import RunOutput  # noqa: E402 - the same
 from kcheck.fleet.scan.lost import written_run  # noqa: E402 - the same
 from kcheck.fleet.scan.remote_storage import object_rows  # noqa: E402 - the same
@@ -116,7 +117,10 @@ def main() -> None:
         return
     fold: Any = measured(f"fold {count} segments", lambda: folded(count))
     log: Any = measured("remote log", lambda: remote_log(MetadataState.READ, fold.logs()[TOPIC, 0]))
-    objects: Any = measured(f"group {count * len(SUFFIXES)} objects", lambda: objects_by_segment(listed(count)))
+    objects: Any = measured(
+        f"group {count * len(SUFFIXES)} objects",
+        lambda: objects_by_segment(listed(count), None, NamedSegments([fold.ids])),
+    )
     measured("compare", lambda: len(list(missing_objects(StoredLog("t", 0, log, objects, 0)))))
 
 

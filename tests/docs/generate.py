@@ -24,6 +24,7 @@ from kcheck.messages.catalogue import LogRule
 from kcheck.model.behaviour import Behaviour
 from kcheck.model.behaviours import BEHAVIOURS
 from kcheck.model.release import Follower, ProfileRules
+from kcheck.model.report import Column
 from kcheck.registry import discover
 from kcheck.tables import PLACE, Table
 from tests.cli.command import kcheck as in_process
@@ -213,10 +214,15 @@ def tables_page() -> str:
         parts.append(f"## {found.name}\n\n{found.title}\n")
         if found.in_run is not None:
             parts.append(RUN_TABLE.format(found.version) + (IN_RUN if found.in_run else "") + "\n")
-        parts.append(table(("Column", "Type", "Meaning"), found.columns))
+        parts.append(table(("Column", "Type", "Meaning"), (*_own_of_run(found), *found.columns)))
     parts += ["## In a run\n", "The first columns of the tables that say so.\n"]
     parts.append(table(("Column", "Type", "Meaning"), PLACE))
     return "\n".join(parts)
+
+
+def _own_of_run(found: Table) -> list[Column]:
+    """Return the columns that only a run has, without those of the place."""
+    return [column for column in found.in_run or () if column not in PLACE]
 
 
 def log_messages_page() -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from kcheck.disk.directory import Directory
 from kcheck.disk.tree import Tree
-from kcheck.fleet.scan import identify
+from kcheck.fleet.scan import broker_step, identify
 from kcheck.fleet.scan import local_engine as local
 from kcheck.fleet.scan import steps as stages
 from kcheck.model.views import LogDir, PartitionView
@@ -80,7 +80,7 @@ def test_one_bad_log_dir_costs_one_finding(
     module, harmed = {
         "identify": (identify, "read_small"),
         "list_items": (stages, "open_log_dir"),
-        "look_at_broker": (stages, "report_links"),
+        "look_at_broker": (broker_step, "report_links"),
     }[stage]
     original = getattr(module, harmed)
 

@@ -14,11 +14,12 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.errors import KcheckError
+from kcheck.fleet.scan.broker_step import look_at_broker
 from kcheck.fleet.scan.cluster_steps import clusters_of, informed, look_at_cluster, read_metadata
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.rows import seen_of
-from kcheck.fleet.scan.steps import list_items, look_at_broker, scan_items
+from kcheck.fleet.scan.steps import list_items, scan_items
 from kcheck.model.depth import Depth
 from kcheck.model.names import LEADER_EPOCHS, PARTITION_METADATA, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -85,7 +86,7 @@ def of_fleet(rows: dict[str, list[dict[str, Any]]]) -> Told:
     return {row["log_dir"]: (row["outcome"], row["reason"].partition(": ")[2] or None) for row in rows["predictions"]}
 
 
-OF_LOGS = {"P109", "P304", "P305", "P306", "P602", "P702", "P802"}
+OF_LOGS = {"P109", "P304", "P305", "P306", "P315", "P602", "P702", "P802"}
 """The premises about logs; the host and the keys of records are premises too, which a scan does not look at."""
 Refuted = set[tuple[str, str]]
 """The ids and sentences of the premises about logs that do not hold, or that nothing shows."""

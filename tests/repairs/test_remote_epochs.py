@@ -86,6 +86,8 @@ def test_epochs_and_log_start_from_the_store(
     before = {path: path.read_bytes() for path in own.rglob("*") if path.is_file()}
     plan = planned(own, store=of / "store")
     assert refused(plan) == {}
+    reasons = " ".join(step.reason for step in plan.chosen if step.dir == f"{topic}-0")
+    assert ("neither DeleteRecords nor retention raised the log start to 24" in reasons) is (incident == OLD_LEADER)
     apply(plan.plan_bytes(), str(tmp_path / "backup"))
     assert (own / f"{topic}-0" / "leader-epoch-checkpoint").read_text() == wanted
     assert f"{topic} 0 0\n" in (own / "log-start-offset-checkpoint").read_text()
@@ -163,6 +165,21 @@ def test_a_store_that_is_no_proof(stored: tuple[StoredEpochs, ...] | None, own: 
     (answer,) = REPAIR.plan(site(stored, own=own, remote=TO_20), (finding,))
     assert isinstance(answer, Refused)
     assert answer.why == why
+
+
+@pytest.mark.parametrize("own", ["0\n1\n2 17\n", "0\n1\n2 15\n"])
+def test_a_log_start_that_somebody_raised(own: str) -> None:
+    """Within an epoch of the store it is no old leader's. Where an epoch begins, nothing decides."""
+    finding = KC242.finding(Location("b"), "", effect="", advice="")
+    start = int(own.rsplit(maxsplit=1)[-1])
+    of = site((INDEX,), own=own, remote=TO_20)
+    of.view.log_start_offset = Offset(start)  # type: ignore[misc]  # a namespace
+    (answer,) = REPAIR.plan(of, (finding,))
+    if isinstance(answer, RepairStep):
+        assert (start, answer.reason.endswith("retention raised the log start to 15")) == (15, True)
+    else:
+        assert isinstance(answer, Refused)
+        assert (start, "within an epoch" in answer.why) == (17, True)
 
 
 def test_a_store_without_metadata_is_no_proof() -> None:

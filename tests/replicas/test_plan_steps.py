@@ -7,11 +7,10 @@ import pytest
 from kcheck.core.election.recovery_plan import PlannedFollower, PlannedPartition, SavedPlan, ServedRange
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncatedRecords
 from kcheck.core.tiered.reading import remote_log
-from kcheck.core.tiered.retention import Retention
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.model.cluster import BrokerRegistration, PartitionRegistration
 from kcheck.model.entries import Epoch, Offset
-from kcheck.model.remote_log import MetadataState, Spans
+from kcheck.model.remote_log import MetadataState, Retention, Spans
 from kcheck.replicas.plan_steps import PartitionNow, SavedEvidence, broker_steps, partition_steps, verdict
 from kcheck.replicas.served_now import ServedNow
 

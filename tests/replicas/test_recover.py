@@ -5,11 +5,13 @@ Real brokers left the directories (fixtures/README.md).
 
 import functools
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +157,62 @@ def test_what_to_do_after_each_step(
         assert command(verb, *words, *(["--yes"] if verb == "apply" else ["--fail-on", "fatal"])).code == 0
     shown = command("recover", out, "--next", *BROKERS, *METADATA)
     assert shown.code == 0
-    assert "Go on: step 2 of 9. Start the controllers alone," in shown.out
+    assert "Go on with step 2 of 9. Start the controllers alone," in shown.out
     assert f"  kcheck recover {out} --next {' '.join(BROKERS)} --metadata controller\n" in shown.out
+
+
+def _gone(broker: Path) -> None:
+    shutil.rmtree(broker / "data1")
+    (broker / "data1").mkdir()
+
+
+def _older(broker: Path) -> None:
+    (log,) = sorted(broker.glob("data?/orders-1/*.log"))[-1:]
+    os.truncate(log, log.stat().st_size // 2)
+
+
+def _foreign(broker: Path) -> None:
+    for file in broker.glob("data?/meta.properties"):
+        file.write_text(re.sub(r"cluster\.id=.", "cluster.id=Z", file.read_text()))
+
+
+def _spoiled(broker: Path) -> None:
+    (file,) = broker.glob("data?/orders-1/leader-epoch-checkpoint")
+    file.write_bytes(bytes(file.stat().st_size))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_gone, "broker 2 has no log of solo-1 any more that can lead"),
+        (_older, "orders-1 of broker 2 ends at offset "),
+        (_spoiled, "broker 2 needs a repair first, and the plan has no such step"),
+        (_foreign, "broker 2 does not start: the disk of broker 2 is of cluster "),
+    ],
+)
+def test_a_disk_is_another_than_when_the_plan_was_made(
+    disks: Path, planned: tuple[ClusterRecovery, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None], words: str,
+) -> None:  # fmt: skip
+    """Its broker has not started yet: the plan is made again from what is there."""
+    monkeypatch.chdir(shutil.copytree(disks, tmp_path / "disks"))
+    assert str(kcheck.recovery_progress(planned[1], *BROKERS, metadata=["controller"]).state) == "next"
+    change(Path("broker-2"))
+    answer = kcheck.recovery_progress(planned[1], *BROKERS, metadata=["controller"])
+    assert str(answer.state) == "stop"
+    assert words in answer.sentences[0]
+
+
+@pytest.mark.usefixtures("_power_loss")
+@pytest.mark.parametrize("name", ["moved", "moved here"])
+def test_a_plan_that_was_moved(planned: tuple[ClusterRecovery, Path], tmp_path: Path, name: str) -> None:
+    """The commands of its steps name the files where they are now."""
+    out = shutil.copytree(planned[1], tmp_path / name)
+    answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
+    names = [word for step in answer.steps for line in step.commands for word in shlex.split(line) if ".json" in word]
+    assert [name for name in names if "election" in name] == [
+        f"{out}/election-before-{number}.json" for number in (2, 3)
+    ]
 
 
 @pytest.mark.usefixtures("_power_loss")
@@ -166,7 +222,7 @@ def test_the_metadata_decide_how_far_a_plan_is(planned: tuple[ClusterRecovery, P
     _edited(out / "election-plan.json", broker_epochs=[])
     answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
     assert (str(answer.state), answer.at) == ("wait", None)
-    assert answer.sentences[0].startswith("Wait: every step is done, but ")
+    assert answer.sentences[0].startswith("Wait. Every step is done, but ")
     rows = json.loads((out / "election-plan.json").read_text())["partitions"]
     _edited(out / "election-plan.json", partitions=[row | {"epoch_floor": -1} for row in rows])
     answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])

@@ -1,10 +1,20 @@
 """The rules about the part of a log in remote storage."""
 
+import pytest
+
 from kcheck.core.releases.releases import release
 from kcheck.core.tiered.reading import remote_log
 from kcheck.model.entries import EpochEntries, EpochEntry, Offset
 from kcheck.model.finding import Severity
-from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentObjects, SegmentState, StoredLog
+from kcheck.model.remote_log import (
+    MetadataState,
+    MetadataTopic,
+    RemoteSegment,
+    Retention,
+    SegmentObjects,
+    SegmentState,
+    StoredLog,
+)
 from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.rules.kc240_remote_epochs_missing import RULE as KC240
 from kcheck.rules.kc241_remote_gap import RULE as KC241
@@ -114,7 +124,7 @@ def test_deletions_that_fail_with_a_size_limit() -> None:
     assert view.remote is not None
     limits = {None: Severity.WARNING, -1: Severity.WARNING, 0: Severity.ERROR, 800: Severity.ERROR}
     for size, severity in limits.items():
-        (found,) = found_by(KC244, view._replace(remote=view.remote._replace(retention_bytes=size)))
+        (found,) = found_by(KC244, view._replace(remote=view.remote._replace(retention=Retention(None, size))))
         assert (found.severity, "retention.bytes=800 each" in found.effect) == (severity, size == 800)
 
 
@@ -129,6 +139,29 @@ def test_lost_metadata() -> None:
 def test_metadata_without_the_first_record() -> None:
     (found,) = found_by(KC246, tiered(WHOLE, *SEGMENTS, RemoteSegment("x", FINISHED)))
     assert found.message == "__remote_log_metadata-2 lacks the first record of 1 remote segment"
+
+
+@pytest.mark.parametrize(
+    ("topic", "own", "setting", "severity"),
+    [
+        (MetadataTopic(Retention(-1, -1), replicas=2, min_isr=2), Retention(-1, -1), None, None),
+        (MetadataTopic(Retention(99, -1)), Retention(99, 800), None, None),
+        (MetadataTopic(Retention(99, -1)), Retention(None, None), None, None),
+        (MetadataTopic(Retention(99, -1)), Retention(100), "retention.ms=99", Severity.ERROR),
+        (MetadataTopic(Retention(99, -1)), Retention(-1), "retention.ms=99", Severity.ERROR),
+        (MetadataTopic(Retention(-1, 800)), Retention(5, 5), "retention.bytes=800", Severity.ERROR),
+        (MetadataTopic(is_compacted=True), Retention(), "cleanup.policy=compact", Severity.ERROR),
+        (MetadataTopic(replicas=1, min_isr=2), Retention(), "min.insync.replicas=2 with 1 replica", Severity.WARNING),
+    ],
+)
+def test_settings_of_the_metadata_topic(
+    topic: MetadataTopic, own: Retention, setting: str | None, severity: Severity | None
+) -> None:
+    """Metadata must live as long as the segments, and brokers must be able to write them."""
+    view = tiered(WHOLE, *SEGMENTS)
+    assert view.remote is not None
+    found = found_by(KC246, view._replace(remote=view.remote._replace(retention=own, metadata_topic=topic)))
+    assert [(row.data["setting"], row.severity) for row in found] == ([] if setting is None else [(setting, severity)])
 
 
 def replicas(*views: PartitionView) -> ReplicasView:

@@ -7,10 +7,11 @@ import pytest
 from kcheck.arrow import batch_of, from_bytes
 from kcheck.core.releases.releases import release
 from kcheck.disk.local import LOCAL
+from kcheck.fleet.scan.broker_step import look_at_broker
 from kcheck.fleet.scan.identify import ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.rows import tables_of
-from kcheck.fleet.scan.steps import list_items, look_at_broker, scan_batches
+from kcheck.fleet.scan.steps import list_items, scan_batches
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from kcheck.segments.segment import read_segment

@@ -10,6 +10,7 @@ import pytest
 
 import kcheck
 from kcheck.errors import UsageError
+from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
 from tests.builders import epochs, flip_byte, log_dir, meta_properties, partition_dir, partition_metadata, run, write
@@ -94,13 +95,17 @@ def test_truncation_by_what_zookeeper_says(tmp_path: Path) -> None:
 OF_ZOOKEEPER = {"plain": "H1UEX1ltRq6Ju088wyqT5A", "strict": "72fVXIXjSDGfm2t87AQPxg"}
 
 
+SNAPSHOT = serialize(ProducerSnapshot(version=1, producers=()))
+
+
 @pytest.fixture
 def of_zookeeper(tmp_path: Path) -> Path:
     """Return the log dir of broker 1: of `plain` it has both replicas, `strict` names the id of `plain`."""
     log_dir(tmp_path / "d", cluster_id="OwpiZHdqTemlWFP7A4vi0w", clean=True)
     for name, topic in (("plain-0", "plain"), ("plain-1", "plain"), ("strict-0", "plain"), ("gone-0", "strict")):
         partition_dir(tmp_path / "d" / name, [run(0, 9)], epoch_entries=[(0, 0)])
-        write(tmp_path / "d" / name, {"partition.metadata": partition_metadata(OF_ZOOKEEPER[topic])})
+        files = {"partition.metadata": partition_metadata(OF_ZOOKEEPER[topic]), f"{10:020}.snapshot": SNAPSHOT}
+        write(tmp_path / "d" / name, files)
     write(tmp_path / "d", {"meta.properties": meta_properties(1, cluster_id="OwpiZHdqTemlWFP7A4vi0w", version=0)})
     write(tmp_path / "d" / "plain-0", {"leader-epoch-checkpoint": epochs((9, 0))})
     return tmp_path / "d"

@@ -173,3 +173,24 @@ def test_a_checkpoint_that_alone_has_more(disk: Path) -> None:
         assert "shows records up to offset 899" in told(disk)["P306"]
         (disk / "aside").rename(disk / "segments-0" / f"{129:020}.snapshot")
         checkpoint.write_text(text)
+
+
+def test_snapshots_of_log_ends_that_a_clean_stop_left(tmp_path: Path) -> None:
+    """Without one the log may have been cut: a replica that is as long and has its own shows that it was not."""
+    folder = Path(shutil.copytree(BROKER / "4.3.1" / "stopped", tmp_path / "stopped"))
+    brokers = [f"{number}={folder}/broker-{number}" for number in (1, 2, 3)]
+
+    def uncounted() -> list[str | None]:
+        premises = kcheck.elect(*brokers).premises
+        return [row.partition for row in premises if row.id == "P315"]
+
+    def safe() -> bool:
+        return kcheck.elect(*brokers).is_safe
+
+    assert ([], True) == (uncounted(), safe())
+    for path in folder.glob(f"broker-2/data1/segments-0/{129:020}.snapshot"):
+        path.unlink()
+    assert (["segments-0"], True) == (uncounted(), safe())
+    for path in folder.glob(f"broker-1/data*/segments-0/{129:020}.snapshot"):
+        path.unlink()
+    assert (["segments-0"] * 2, False) == (uncounted(), safe())

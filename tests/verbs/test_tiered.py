@@ -130,6 +130,24 @@ def test_layout_of_keys(tmp_path: Path) -> None:
         kcheck.tiered(of / "broker-1", store=of / "store", layout="x")
 
 
+def test_a_store_of_iceberg_tables(tmp_path: Path) -> None:
+    """The Aiven plugin can write records into tables: of a segment only its manifest is known by name."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    tables = tmp_path / "warehouse"
+    for log in (of / "store").glob("*/*/*.index"):
+        path = tables / log.parent.name.partition("-")[0] / "metadata" / f"{log.stem[21:]}.puffin"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"PFA1")
+    said = kcheck.tiered(of / "broker-1", store=tables).to_dict()
+    assert said["store"]["iceberg"] is True
+    assert [row["message"] for row in said["findings"]] == ["missing-0: 10-14 lacks .puffin"]
+    shown = command("tiered", str(of / "broker-1"), "--store", str(tables))
+    assert "kcheck compares their manifests, and no data file." in " ".join(shown.out.split())
+    (of / "broker-1/missing-0/leader-epoch-checkpoint").write_text("0\n1\n1 20\n")
+    refused = command("repair", str(of / "broker-1"), "--store", str(tables))
+    assert (refused.code, "does not read the leader epochs" in " ".join(refused.err.split())) == (2, True)
+
+
 def test_a_short_object(tmp_path: Path) -> None:
     """The `.log` of a segment in the store is the segment byte for byte."""
     of = state(OBJECTS, "1-stopped", tmp_path)
@@ -157,6 +175,30 @@ def test_nothing_in_remote_storage(tmp_path: Path) -> None:
     assert "no partition in remote storage" in shown.out
 
 
+NOISE: tuple[Callable[[Path], bool], ...] = (
+    lambda path: path.name == "meta.properties",
+    lambda path: path.name.endswith("checkpoint") is False and path.parent.name != "__cluster_metadata-0",
+    lambda path: path.name == "meta.properties" or path.parent.name == "__cluster_metadata-0",
+    lambda path: not path.parent.name.startswith(("m-", "n-")),
+)
+"""The files that are left as they are: the broker's name, the logs without checkpoints, the metadata, all but logs."""
+
+
+def test_remote_segments_of_other_brokers(tmp_path: Path) -> None:
+    """Their metadata is on brokers whose log dirs are not given."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    for folder in (of / "broker-2").glob("__remote_log_metadata-*"):
+        shutil.rmtree(folder)
+    shown = command("tiered", f"2={of}/broker-2")
+    assert (
+        shown.code,
+        "name the log dirs of all brokers with __remote_log_metadata" in " ".join(shown.out.split()),
+    ) == (
+        1,
+        True,
+    )
+
+
 def test_files_without_metadata_prove_nothing(tmp_path: Path) -> None:
     """A broker of noise, or without a copy of the cluster's metadata; 3.5 has no remote storage."""
     shutil.copytree(state(EMPTY, "1-before", tmp_path) / "broker-1", tmp_path / "b")
@@ -164,6 +206,15 @@ def test_files_without_metadata_prove_nothing(tmp_path: Path) -> None:
         file.write_bytes(b"noise")
     shown = command("tiered", str(tmp_path / "b"))
     assert (shown.code, "not known for" in shown.out, "no partition" in shown.out) == (1, True, False)
+    one = state(LOST, "1-before", tmp_path / "lost") / "broker-1"
+    for number, spared in enumerate(NOISE):
+        of = tmp_path / f"noise-{number}"
+        shutil.copytree(one, of)
+        for file in (path for path in of.rglob("*") if path.is_file() and not spared(path)):
+            file.write_bytes(b"noise" * 99)
+        shown = command("tiered", str(of))
+        words = " ".join(shown.out.split())
+        assert (shown.code, "not known for 2 replicas" in words, "no partition" in words) == (1, True, False)
     older = command("tiered", str(tmp_path / "b"), "--kafka", "3.5")
     assert (older.code, "no partition in remote storage" in older.out) == (0, True)
 
@@ -349,6 +400,40 @@ def test_lost_records_from_manifests(tmp_path: Path) -> None:
     (of / "store" / f"{0:020d}-{'A' * 22}.rsm-manifest").write_text("{")
     refused = command(*asked, "--store", str(of / "store"))
     assert (refused.code, "is not a manifest of version 1" in refused.err) == (2, True)
+
+
+def test_manifests_of_one_segment_that_differ(tmp_path: Path) -> None:
+    """A copy of the bucket may be older: equal manifests are one, others are refused."""
+    of, folder = state(LOST, "1b-dirs-removed", tmp_path), tmp_path / "rebuilt"
+    (log,) = (tmp_path / "1-before/broker-1/__remote_log_metadata-2").glob("*.log")
+    _, data = next(segment_records(log))
+    name = f"{data['startOffset']:020d}-{data['remoteLogSegmentId']['id']}.rsm-manifest"
+    (of / "store/copy").mkdir()
+    for place in (of / "store", of / "store/copy"):
+        (place / name).write_text(json.dumps(manifest(data)))
+    asked = ("tiered", str(of / "broker-1"), "--store", str(of / "store"), "--rebuild")
+    assert command(*asked, str(folder)).code == 1
+    (written,) = folder.glob("*/*.log")
+    assert len(list(segment_records(written))) == 1
+    (of / "store/copy" / name).write_text(json.dumps(manifest({**data, "endOffset": data["endOffset"] + 1})))
+    refused = command(*asked, str(tmp_path / "again"))
+    assert (refused.code, "are manifests of one segment, and differ" in " ".join(refused.err.split())) == (2, True)
+
+
+def test_nothing_is_rebuilt_beside_metadata_that_is_not_known(tmp_path: Path) -> None:
+    """A record for a segment that has one could bring back a deleted segment."""
+    of = state(OLD_LEADER, "1-before", tmp_path)
+    asked = ("--store", str(of / "store"), "--rebuild", str(tmp_path / "rebuilt"))
+    for folder in (of / "broker-1").glob("__remote_log_metadata-*"):
+        shutil.rmtree(folder)
+    refused = command("tiered", f"1={of}/broker-1", *asked)
+    assert (refused.code, "not every partition of" in " ".join(refused.err.split())) == (2, True)
+    shutil.copytree(of / "broker-2", of / "broker-1", dirs_exist_ok=True, ignore=lambda *_: ["meta.properties"])
+    for log in of.glob("broker-2/__remote_log_metadata-*/*.log"):
+        log.write_bytes(other_epoch(log.read_bytes()))
+    refused = command("tiered", *brokers(of), *asked)
+    assert (refused.code, "two copies of __remote_log_metadata" in " ".join(refused.err.split())) == (2, True)
+    assert not (tmp_path / "rebuilt").exists()
 
 
 def test_lost_records_below_a_high_watermark(tmp_path: Path) -> None:

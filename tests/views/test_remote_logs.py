@@ -71,7 +71,24 @@ def test_states_of_segments(tmp_path: Path) -> None:
     assert [(row.start_offset, int(row.state)) for row in log.segments] == [
         (0, 1), (5, 1), (10, 1), (15, 1), (20, 3), (20, 3), (20, 3), (20, 3),
     ]  # fmt: skip
-    assert (log.metadata_partition, log.leader, log.retention_bytes) == (2, -1, -1)
+    assert (log.metadata_partition, log.leader, log.retention.bytes) == (2, -1, -1)
+
+
+def test_what_brokers_say_of_retention(tmp_path: Path) -> None:
+    """A topic without its own has that of the server.properties that lists the log dir; a broken file says nothing."""
+    of = state(GAP, "2-stopped", tmp_path)
+    settings = of / "server.properties"
+    for text, expected in (
+        ("log.retention.bytes=7\nlog.retention.minutes=3\n", (180_000, 7)),
+        ("log.retention.bytes=x\n", (604_800_000, -1)),
+    ):
+        settings.write_text(f"log.dirs={of}/broker-1\nnode.id=1\n{text}")
+        log = remote([str(of / "broker-1")])[1, "gap-0"]
+        assert log.metadata_topic.replicas == 1
+        assert (log.retention.bytes, log.metadata_topic.retention.ms) == (-1, -1)
+        assert log.metadata_topic.retention.bytes == expected[1]
+    settings.write_bytes(b"log.dirs=\xff\\u00")
+    assert remote([str(of / "broker-1")])[1, "gap-0"].metadata_topic.retention.bytes is None
 
 
 def test_lost_metadata(tmp_path: Path) -> None:

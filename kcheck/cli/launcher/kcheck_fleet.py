@@ -1,4 +1,4 @@
-"""The script that spark-submit starts: it runs kcheck from the zip next to it."""
+"""The script that spark-submit starts. It runs kcheck from the zip next to it."""
 
 import sys
 

@@ -41,7 +41,7 @@ _WIDTH = 80
 
 
 def topic(name: str) -> str | None:
-    """Return the text of a topic; None if there is none of that name."""
+    """Return the text of a topic; None for an unknown one."""
     if name == "topics":
         return _topics()
     if name not in TOPICS:

@@ -29,7 +29,10 @@ _UNCHANGED = -2
 """The leader of a PartitionChangeRecord that leaves the leader and its epoch as they are."""
 RESOURCES = {2: "topic", 4: "broker"}
 """Resources whose settings count, by the type in a ConfigRecord."""
-_KEPT_CONFIGS = {"topic": DECISIVE_CONFIGS | LIMITED_CONFIGS | RETENTION_CONFIGS, "broker": DECISIVE_CONFIGS}
+_KEPT_CONFIGS = {
+    "topic": DECISIVE_CONFIGS | LIMITED_CONFIGS | RETENTION_CONFIGS,
+    "broker": DECISIVE_CONFIGS | RETENTION_CONFIGS,
+}
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _MIGRATION_STATES = ("none", "migration", "pre-migration", "post-migration")
 METADATA_VERSION, KRAFT_VERSION = "metadata.version", "kraft.version"

@@ -119,19 +119,25 @@ def differences(plan: SavedPlan, seen: ClusterSeen, awaited: Collection[TopicPar
             yield Differs(planned, leader)
 
 
-def unled(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> Iterator[PlannedPartition]:
-    """Yield the partitions without a leader whose planned leader runs, and that no step elects.
+def unled(
+    steps: Sequence[SavedStep], far: Sequence[StepState], plan: SavedPlan, seen: ClusterSeen
+) -> Iterator[PlannedPartition]:
+    """Yield the partitions without a leader that no step elects any more, once the planned leader has started.
 
     KRaft controllers elect a broker of the ISR as they unfence that broker
-    (ReplicationControlManager.handleBrokerUnfenced 3.3 to 4.3.1). So the ISR is another than the plan assumed.
+    (ReplicationControlManager.handleBrokerUnfenced 3.3 to 4.3.1). So the ISR is another than the plan assumed, or the
+    next broker started before the election. A leader that is stopped has led since.
     """
-    elected = {name for step in steps if step.kind in _ELECTIONS for name in step.partitions}
-    for planned in plan.partitions:
-        name = TopicPartition(planned.topic, planned.partition)
-        row = seen.leaders.get(name)
-        is_open = row is not None and row.leader == NO_LEADER
-        if is_open and planned.leader in seen.running and name not in elected:
-            yield planned
+    planned = {TopicPartition(row.topic, row.partition): row for row in plan.partitions}
+    elections = [(step, state) for step, state in zip(steps, far, strict=True) if step.kind in _ELECTIONS]
+    awaited = {name for step, state in elections if state is not StepState.DONE for name in step.partitions}
+    past = {name for step, state in elections if state is StepState.DONE for name in step.partitions}
+    for name, row in planned.items():
+        now = seen.leaders.get(name)
+        is_open = now is not None and now.leader == NO_LEADER and name not in awaited
+        has_started = row.leader in (seen.registered if name in past else seen.running)
+        if is_open and has_started and not (name in past and _is_led(name, planned, seen)):
+            yield row
 
 
 def _leader_since(row: PartitionRegistration, planned: PlannedPartition, seen: ClusterSeen) -> int | None:

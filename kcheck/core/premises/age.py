@@ -6,14 +6,17 @@ from itertools import pairwise
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.premises.presence import only_follows
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.java import java_int
 from kcheck.model.names import CLEAN_SHUTDOWN
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, partition_name
+from kcheck.words import counted, partition_name, some_of
 
 DISK_NOT_OLDER = "P701"
 _PROVIDE = f"the newest copy of the disk; or --allow {DISK_NOT_OLDER} if this is it"
+STOPPED_TOGETHER = "P316"
+"""The premise that all log dirs of a broker were stopped together."""
 _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 
 
@@ -85,6 +88,25 @@ def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     yield not_seen(premise, facts, sentence, _PROVIDE, PremiseEvidence(own.path, f"ends at offset {own.end}"))
 
 
+def stopped_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs in a log dir that was not stopped cleanly, though another one of the broker was.
+
+    A clean stop writes .kafka_cleanshutdown into each log dir that is not offline (LogManager.shutdown).
+    """
+    clean = [log_dir.path for log_dir in facts.log_dirs if log_dir.clean]
+    for log_dir in (log_dir for log_dir in facts.log_dirs if clean and not log_dir.clean):
+        own = (log.partition for log in facts.logs if log.log_dir == log_dir.path and log.start < log.end)
+        names = [partition_name(*each) for each in own if not only_follows(each, facts, in_the_end=False)]
+        if names:
+            sentence = (
+                f"{facts.name} stopped cleanly, but left no {CLEAN_SHUTDOWN} in {log_dir.path}. That log dir with"
+                f" {some_of(names)} was offline, or is a copy of another time"
+            )
+            provide = f"the newest copy of the disk; or --allow {premise.id} if this one is the newest"
+            evidence = PremiseEvidence(clean[0], f"has {CLEAN_SHUTDOWN}"), PremiseEvidence(log_dir.path, "has none")
+            yield not_seen(premise, facts, sentence, provide, *evidence)
+
+
 def epoch_shown(entries: EpochEntries, of_batch: Epoch | None, start: Offset, end: Offset) -> Epoch | None:
     """Return the newest leader epoch of a log `[start, end)`; None if its files show none.
 
@@ -147,5 +169,14 @@ TABLE = (
         "Bring the newest metadata, from another controller or from the newest copy of ZooKeeper's data.",
         "PartitionChangeBuilder 3.3 to 4.3.1; PartitionStateMachine 0.10.2 to 3.9", is_newer, ends_start=False,
         cost=PremiseCost.METADATA,
+    ),
+    Premise(
+        STOPPED_TOGETHER, PremiseKind.AGE, "All log dirs of the broker were stopped together.",
+        "All log dirs have .kafka_cleanshutdown, or none has one.",
+        "Nothing: a log dir may have been offline. Not seen where only some log dirs have this file, and another one"
+        " has a log that may lead.",
+        "The broker starts and may lead without the records that were written since.",
+        "Bring the newest disk, or start the broker after the others (kcheck recover).",
+        "LogManager.shutdown 0.8.1 to 4.3.1", stopped_together, ends_start=False, may_lack=True,
     ),
 )  # fmt: skip

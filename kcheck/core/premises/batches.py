@@ -13,6 +13,8 @@ from kcheck.words import counted, offset_span, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
 """The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
+SNAPSHOT_THERE = "P315"
+"""The premise that each log end has the producer snapshot of a clean stop."""
 
 _FEW = 2
 """Maximum number of logs of a small log dir that may belong to others."""
@@ -93,6 +95,21 @@ def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
                 yield not_seen(premise, facts, sentence, provide, evidence)
 
 
+def snapshot_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs that may lack records, because a clean stop left no producer snapshot at their end."""
+    for log in facts.logs:
+        if not log.lacks_snapshot or any(records.known_by is not None for records in log.missing):
+            continue  # Another file shows how many are missing.
+        name = partition_name(*log.partition)
+        sentence = f"{name} ends at {log.end}, but the broker stopped cleanly and left no producer snapshot there"
+        sentence += ": the end of the log may be missing"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"no producer snapshot of offset {log.end}")
+        provide: str | None = f"{EVERY_DISK}; or --allow {premise.id} if only snapshots were removed"
+        if only_follows(log.partition, facts, in_the_end=False):
+            sentence, provide = f"{sentence}. The replica is not elected now, and fetches that from the leader", None
+        yield not_seen(premise, facts, sentence, provide, evidence)._replace(partition=name)
+
+
 def _place(log: LogFacts) -> tuple[str, TopicPartition]:
     return log.log_dir, log.partition
 
@@ -134,5 +151,15 @@ TABLE = (
         "Compare the directory with another replica or a backup first. If it is right: --allow P312.",
         "LogManager.shutdown, UnifiedLog.flush 0.8.1 to 4.3.1", stopped_end, ends_start=False,
         cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        SNAPSHOT_THERE, PremiseKind.PRESENCE, "After a clean stop each log end has its producer snapshot.",
+        "With .kafka_cleanshutdown, each log with leader epochs has a .snapshot for the log end offset.",
+        "Nothing: snapshots alone may have been removed. Not seen where a log end has none.",
+        "The broker makes an empty snapshot. Without its last records, a leader makes the other replicas truncate.",
+        "Let another replica lead, or compare the directory with a backup. If only snapshots were removed: --allow"
+        " P315.",
+        "UnifiedLog.close, ProducerStateManager.takeSnapshot 0.11 to 4.3.1", snapshot_there, ends_start=False,
+        may_lack=True,
     ),
 )  # fmt: skip

@@ -173,7 +173,7 @@ class QuorumLoss(NamedTuple):
         return node.node_id in self.voters
 
     def can_vote(self, node: RescueNode) -> bool:
-        """Return whether a node has a vote, by its id, and by its directory id where the log names voters."""
+        """Return whether a node has a vote; a metadata log with voters also compares its directory id."""
         return self.is_voter(node) and node.directory_id in (None, self.voting_directory(node) or node.directory_id)
 
     def voting_directory(self, node: RescueNode) -> str | None:

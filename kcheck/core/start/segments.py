@@ -20,18 +20,18 @@ def log_start_offset(checkpoint: Offset | None, first_segment: Offset | None, *,
 
 def is_tiered(
     checkpoint: Offset | None, first_segment: Offset | None, epochs: EpochEntries, files: Container[str],
-    release: Release, *, remote_storage: bool | None = None,
+    release: Release, *, remote_storage: bool | None = None, of_topic: bool = False,
 ) -> bool:  # fmt: skip
     """Return whether a log has segments in remote storage, as far as its files show (3.6 and later).
 
     `files` are the names of the files in its directory. In 3.7 and earlier every tiered log has a remote log snapshot.
     In 3.8 and later only tiered logs have a checkpointed log start below the first segment. They alone keep the epochs
     from there (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). `remote_storage` is the
-    broker's setting; None if it is not known.
+    broker's setting, None if unknown. With `of_topic` the topic has it, which alone decides (LogLoader.load).
     """
     if not release.has_remote_storage or remote_storage is False:
         return False
-    if FileKind.REMOTE_SNAPSHOT in files and release.keeps_snapshot_of_remote_segments:
+    if of_topic or (FileKind.REMOTE_SNAPSHOT in files and release.keeps_snapshot_of_remote_segments):
         return True
     if checkpoint is None or first_segment is None or checkpoint >= first_segment:
         return False
@@ -75,7 +75,8 @@ def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset]
     checkpoint, epochs = view.log_start_checkpoint, view.leader_epochs
     if checkpoint is not None and view.log_end_offset is not None and checkpoint > view.log_end_offset:
         return None  # KC211: the start begins the log anew.
-    tiered = is_tiered(checkpoint, first, epochs, view.files, release)
+    is_below = first is not None and view.log_start_offset is not None and view.log_start_offset < first
+    tiered = is_below or is_tiered(checkpoint, first, epochs, view.files, release)
     return lost_head(checkpoint, first, epochs, clean=view.clean_shutdown, tiered=tiered)
 
 

@@ -67,6 +67,8 @@ class Settings(NamedTuple):
     """preallocate: whether a broker makes new `.log` files at their full size."""
     remote_storage: bool | None = None
     """remote.log.storage.system.enable; None if not given."""
+    of_topic: bool = False
+    """True if `remote_storage` is the setting of the topic, not of the broker alone."""
     index_size_said: bool = False
     """True if segment.index.bytes holds for every topic, even if the indexes of a log suggest another size."""
     cleans: bool = True

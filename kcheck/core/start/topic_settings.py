@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from kcheck.core.start.segments import is_tiered, log_start_offset
-from kcheck.model.cluster import RETENTION_MS, ClusterImage
+from kcheck.model.cluster import BROKER_RETENTION, RETENTION_BYTES, RETENTION_MS, ClusterImage
 from kcheck.model.names import COMPACTED
 from kcheck.model.release import Release
+from kcheck.model.remote_log import Retention
 from kcheck.model.views import PartitionView
 
-_UNITS = {"ms": 1, "minutes": 60_000, "hours": 3_600_000}
-"""The units in which a broker states its retention, in milliseconds. The first stated unit counts."""
-_RETENTION_MS = 168 * _UNITS["hours"]
+_RETENTION_MS = 168 * 3_600_000
 """Default retention of a broker, in milliseconds."""
+_DEFAULTS = {RETENTION_MS: _RETENTION_MS, RETENTION_BYTES: -1}
 
 
 def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
@@ -36,7 +36,7 @@ def retention_ms(image: ClusterImage | None, topic: str, settings: Mapping[str, 
         return None if topic in COMPACTED else _RETENTION_MS
     default = "compact" if topic in COMPACTED else settings.get("log.cleanup.policy", "").strip() or "delete"
     policies = [policy.strip() for policy in config.get("cleanup.policy", default).split(",")]
-    of_broker = ((settings.get(f"log.retention.{unit}", ""), size) for unit, size in _UNITS.items())
+    of_broker = ((settings.get(name, ""), size) for name, size in BROKER_RETENTION[RETENTION_MS].items())
     stated = ((config.get(RETENTION_MS, ""), 1), *of_broker)
     value, unit = next(((value.strip(), unit) for value, unit in stated if value.strip()), ("", 1))
     if "delete" not in policies or value.startswith("-"):
@@ -44,10 +44,28 @@ def retention_ms(image: ClusterImage | None, topic: str, settings: Mapping[str, 
     return int(value) * unit if value.isdecimal() else _RETENTION_MS
 
 
-def stated_limit(image: ClusterImage | None, topic: str, name: str) -> int | None:
-    """Return a limit of a topic, negative for none; None if the metadata does not have its value."""
-    value = None if image is None else image.config(topic, name)
-    return int(value) if value is not None and value.strip().lstrip("-").isdecimal() else None
+def stated_retention(
+    image: ClusterImage | None, topic: str, broker_id: int | None, settings: Mapping[str, str] | None
+) -> Retention:
+    """Return the retention of a topic on a broker, from its own configuration, the broker's, the cluster's or a file.
+
+    `settings` is the complete server.properties of the broker, None without one
+    (KafkaConfig, DynamicBrokerConfig 1.1 to 4.3.1).
+    """
+    if image is None or topic not in image.topics:
+        return Retention()
+    configs = image.configs
+    dynamic = (configs.get(("broker", name), {}) for name in (str(broker_id), ""))
+    places = (*dynamic, settings or {})
+
+    def stated(name: str) -> int | None:
+        of_broker = ((place.get(own), unit) for place in places for own, unit in BROKER_RETENTION[name].items())
+        for value, unit in ((configs.get(("topic", topic), {}).get(name), 1), *of_broker):
+            if value is not None and value.strip().lstrip("-").isdecimal():
+                return int(value) * unit
+        return None if settings is None else _DEFAULTS[name]
+
+    return Retention(stated(RETENTION_MS), stated(RETENTION_BYTES))
 
 
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:
@@ -61,13 +79,17 @@ def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:
     return enabled and not is_compacted(image, topic)
 
 
-def with_log_start(view: PartitionView, release: Release, *, remote_storage: bool | None) -> PartitionView:
+def with_log_start(
+    view: PartitionView, release: Release, *, remote_storage: bool | None, of_topic: bool = False
+) -> PartitionView:
     """Return a replica with the log start that its topic's configuration gives it, where the files alone mislead."""
     if remote_storage is None or not view.segments or not view.is_replica:
         return view
     checkpoint, first, files = view.log_start_checkpoint, view.segments[0].base_offset, view.files
     by_files = is_tiered(checkpoint, first, view.leader_epochs, files, release)
-    tiered = is_tiered(checkpoint, first, view.leader_epochs, files, release, remote_storage=remote_storage)
+    tiered = is_tiered(
+        checkpoint, first, view.leader_epochs, files, release, remote_storage=remote_storage, of_topic=of_topic
+    )
     if tiered == by_files:
         return view
     return view._replace(log_start_offset=log_start_offset(checkpoint, first, tiered=tiered))

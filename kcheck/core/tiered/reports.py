@@ -8,6 +8,7 @@ from kcheck.core.tiered.reading import deleted_by_leading, epochs_by_offset, off
 from kcheck.core.tiered.spans import merged, within, without
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.remote_log import MetadataConflict, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
+from kcheck.words import counted
 
 STUCK_MS = 3_600_000
 """A copy that has not ended for an hour hangs."""
@@ -111,6 +112,29 @@ def without_record(log: RemoteLog) -> tuple[RemoteSegment, ...]:
     return tuple(
         row for row in log.unfinished if row.start_offset is None and row.state is not SegmentState.DELETE_FINISHED
     )
+
+
+def forgets_metadata(log: RemoteLog) -> str | None:
+    """Return the setting that lets brokers delete metadata of segments that are still in use; None without one.
+
+    Records of a segment that expires before its metadata may go.
+    """
+    kept, own = log.metadata_topic.retention, log.retention.ms
+    if log.metadata_topic.is_compacted:
+        return "cleanup.policy=compact"
+    if kept.bytes is not None and kept.bytes >= 0:
+        return f"retention.bytes={kept.bytes}"
+    if kept.ms is not None and own is not None and kept.ms >= 0 and not 0 <= own <= kept.ms:
+        return f"retention.ms={kept.ms}"
+    return None
+
+
+def min_isr_words(log: RemoteLog) -> str | None:
+    """Return the setting that lets no broker write metadata; None without one."""
+    _, _, replicas, wanted = log.metadata_topic
+    if replicas is None or wanted is None or wanted <= replicas:
+        return None
+    return f"min.insync.replicas={wanted} with {counted(replicas, 'replica')}"
 
 
 def conflicts_words(logs: Iterable[RemoteLog]) -> tuple[str, ...]:

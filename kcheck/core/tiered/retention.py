@@ -1,26 +1,10 @@
 """Tells remote segments that retention may have deleted from segments deleted by something else."""
 
-from typing import NamedTuple
-
 from kcheck.core.tiered.spans import merged
 from kcheck.model.entries import Offset
-from kcheck.model.remote_log import RemoteLog, RemoteSegment, SegmentState, Spans
+from kcheck.model.remote_log import RemoteLog, RemoteSegment, Retention, SegmentState, Spans
 
 _GOING = (SegmentState.DELETE_STARTED, SegmentState.DELETE_FINISHED)
-
-
-class Retention(NamedTuple):
-    """The retention of a topic, negative for none; None if the metadata does not say it."""
-
-    ms: int | None = None
-    """Retention time in ms."""
-    bytes: int | None = None
-    """Retention size in bytes."""
-
-    @property
-    def is_known(self) -> bool:
-        """True if the metadata has both."""
-        return self.ms is not None and self.bytes is not None
 
 
 def deleted_by_retention(log: RemoteLog, retention: Retention, left: int) -> Spans:

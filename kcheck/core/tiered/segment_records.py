@@ -17,7 +17,7 @@ RemoteLogKey = tuple[str, int]
 
 
 class SegmentFold:
-    """The segments of one metadata partition, in columns of about 270 bytes a segment.
+    """The segments of one metadata partition, in columns of about 250 bytes a segment.
 
     The later record of a segment id wins (RemotePartitionMetadataStore, RemoteLogMetadataCache 3.6 to 4.3.1).
     """
@@ -27,9 +27,11 @@ class SegmentFold:
         self.last_ms: int = _UNKNOWN
         self.unreadable: int = 0
         """The number of records that could not be decoded."""
-        self._logs: dict[RemoteLogKey, _SegmentColumns] = {}
         self.names: dict[RemoteLogKey, str] = {}
         """The topic of each remote log."""
+        self.ids: dict[str, int] = {}
+        """The segments of all logs, each with its place among them."""
+        self._columns = _SegmentColumns(self.ids)
 
     def take(self, fields: Mapping[str, Any] | None) -> None:
         """Add the decoded value of a record, in offset order; None for an unreadable one."""
@@ -44,16 +46,13 @@ class SegmentFold:
             return
         where = segment_id["topicIdPartition"]
         key = (where["id"], where["partition"])
-        columns = self._logs.get(key)
-        if columns is None:
-            columns = self._logs[key] = _SegmentColumns()
-            self.names[key] = where["name"]
+        self.names.setdefault(key, where["name"])
         self.last_ms = max(self.last_ms, fields["eventTimestampMs"])
-        columns.take(segment_id["id"], fields)
+        self._columns.take(key, segment_id["id"], fields)
 
     def logs(self) -> Mapping[RemoteLogKey, Sequence[RemoteSegment]]:
         """Return the segments of each remote log, by first offset."""
-        return {key: columns.segments() for key, columns in self._logs.items()}
+        return self._columns.logs()
 
 
 def _is_valid(fields: Mapping[str, Any]) -> bool:
@@ -78,25 +77,30 @@ _WIDTH = len(_NO_ROW)
 
 
 class _SegmentColumns:
-    """The segments of one remote log."""
+    """The segments of the remote logs of one metadata partition."""
 
-    def __init__(self) -> None:
-        self._at: dict[str, int] = {}
+    def __init__(self, places: dict[str, int]) -> None:
+        self._at = places
+        self._others: dict[tuple[int, str], int] = {}
+        self._logs: dict[RemoteLogKey, int] = {}
         self._ids: list[str] = []
+        self._log_of = array("i")
         self._rows = array("q")
         self._times = array("q")
-        self._states, self._deletions = bytearray(), array("l")
+        self._states, self._deletions = bytearray(), array("i")
         self._finished = bytearray()
         self._custom: dict[int, bytes] = {}
         self._epochs: list[EpochEntries] = [()]
         self._known_epochs: dict[EpochEntries, int] = {(): 0}
 
-    def take(self, segment_id: str, fields: Mapping[str, Any]) -> None:
-        at, state, time = self._at.get(segment_id), fields["remoteLogSegmentState"], fields["eventTimestampMs"]
+    def take(self, key: RemoteLogKey, segment_id: str, fields: Mapping[str, Any]) -> None:
+        state, time = fields["remoteLogSegmentState"], fields["eventTimestampMs"]
         row = self._row(fields) if "segmentSizeInBytes" in fields else None
-        if at is None:
-            at = self._at[segment_id] = len(self._ids)
+        log = self._logs.setdefault(key, len(self._logs))
+        at = self._place(log, segment_id)
+        if at == len(self._ids):
             self._ids.append(segment_id)
+            self._log_of.append(log)
             self._rows.extend(row or _NO_ROW)
             self._times.extend((time, time))
             self._states.append(state)
@@ -110,6 +114,13 @@ class _SegmentColumns:
         self._finished[at] |= state == SegmentState.COPY_FINISHED
         if fields["customMetadata"] is not None:
             self._custom[at] = a2b_base64(fields["customMetadata"])
+
+    def _place(self, log: int, segment_id: str) -> int:
+        """Return the place of a segment, or of a new one. No broker gives one id to segments of two logs."""
+        at = self._at.setdefault(segment_id, len(self._ids))
+        if at == len(self._ids) or self._log_of[at] == log:
+            return at
+        return self._others.setdefault((log, segment_id), len(self._ids))
 
     def _row(self, fields: Mapping[str, Any]) -> _SegmentRow:
         start = fields["startOffset"]
@@ -126,9 +137,14 @@ class _SegmentColumns:
             fields["maxTimestampMs"],
         )  # fmt: skip
 
-    def segments(self) -> Sequence[RemoteSegment]:
-        order = array("l", sorted(range(len(self._ids)), key=lambda at: (self._rows[at * _WIDTH], at)))
-        return Mapped(self._segment, order)
+    def logs(self) -> Mapping[RemoteLogKey, Sequence[RemoteSegment]]:
+        order = [array("l") for _ in self._logs]
+        for at in sorted(range(len(self._ids)), key=self._start):  # Those of one start stay in the order of records.
+            order[self._log_of[at]].append(at)
+        return {key: Mapped(self._segment, order[log]) for key, log in self._logs.items()}
+
+    def _start(self, at: int) -> int:
+        return self._rows[at * _WIDTH]
 
     def _segment(self, at: int) -> RemoteSegment:
         row = _SegmentRow(*self._rows[at * _WIDTH : (at + 1) * _WIDTH])

@@ -6,12 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.tiered.manifests import remote_size
-from kcheck.core.tiered.stored_objects import StoredObjects
+from kcheck.core.tiered.stored_objects import NamedSegments, StoredObjects
 from kcheck.model.entries import Offset
 from kcheck.model.remote_log import RemoteSegment, SegmentObjects, SegmentState, Store, StoredLog, StoreObject
 
 _OBJECT = re.compile(r"(?P<offset>\d{20})-(?P<segment>[A-Za-z0-9_-]{22})\.(?P<suffix>[A-Za-z_-]+)$")
 """The end of a key of LocalTieredStorage and of the Aiven plugin."""
+_IN_TABLE = re.compile(r"/metadata/(?P<segment>[A-Za-z0-9_-]{22})\.puffin$")
+"""The end of the key of a manifest in an Iceberg table (IcebergRemoteStorageManager 1.1.1 of the Aiven plugin)."""
+PUFFIN = "puffin"
+"""The suffix of these manifests. The records are in data files of the table."""
 _TOPIC = re.compile(r"-([A-Za-z0-9_-]{22})/(?:\d+/)?$")
 """The folder of both: TOPIC-PARTITION-ID of LocalTieredStorage, TOPIC-ID/PARTITION of the Aiven plugin."""
 _GROUPS = ("offset", "segment", "suffix")
@@ -34,13 +38,20 @@ def layout_of(pattern: str) -> re.Pattern[str]:
 
 def segment_id_of(key: str, layout: re.Pattern[str] | None = None) -> str | None:
     """Return the segment of an object; None if the key is not of the layout."""
-    match = (layout or _OBJECT).search(key)
+    match = (layout or _OBJECT).search(key) or (None if layout else _IN_TABLE.search(key))
     return None if match is None else match["segment"]
 
 
-def objects_by_segment(objects: Iterable[StoreObject], layout: re.Pattern[str] | None = None) -> StoredObjects:
-    """Return the objects of each segment; others in the store are not of Kafka."""
-    segments = StoredObjects()
+def is_in_table(key: str) -> bool:
+    """Return whether a key names a manifest in an Iceberg table."""
+    return _IN_TABLE.search(key) is not None
+
+
+def objects_by_segment(
+    objects: Iterable[StoreObject], layout: re.Pattern[str] | None = None, named: NamedSegments | None = None
+) -> StoredObjects:
+    """Return the objects of each segment; others in the store are not of Kafka. `named`: all segments in metadata."""
+    segments = StoredObjects(named)
     for key, size, modified in objects:
         match = (layout or _OBJECT).search(key)
         if match is not None and match["offset"].isdecimal():
@@ -49,6 +60,8 @@ def objects_by_segment(objects: Iterable[StoreObject], layout: re.Pattern[str] |
                 match["segment"], match["suffix"], size, modified, start=Offset(int(match["offset"])),
                 topic_id=None if topic is None else topic[1],
             )  # fmt: skip
+        elif layout is None and (match := _IN_TABLE.search(key)) is not None:
+            segments.add(match["segment"], PUFFIN, size, modified, start=Offset(0), topic_id=None)
     return segments
 
 
@@ -81,13 +94,21 @@ def missing_objects(log: StoredLog) -> Iterator[MissingObjects]:
         if segment.is_finished:
             sizes = log.objects[segment.segment_id].sizes if segment.segment_id in log.objects else {}
             is_aiven = bool(sizes.keys() & {"indexes", "rsm-manifest"})
-            wanted = log.suffixes if log.suffixes is not None else _AIVEN if is_aiven else _LOCAL
+            wanted = _wanted(log, sizes, is_aiven=is_aiven)
             lacks = tuple(f".{suffix}" for suffix in sorted(wanted - sizes.keys()))
-            size, expected = (
-                (None, None) if lacks or log.suffixes is not None else _sizes(log, segment, sizes, is_aiven)
-            )
+            has_no_size = bool(lacks) or log.suffixes is not None or PUFFIN in wanted
+            size, expected = (None, None) if has_no_size else _sizes(log, segment, sizes, is_aiven)
             if lacks or size != expected:
                 yield MissingObjects(segment, lacks, size, expected)
+
+
+def _wanted(log: StoredLog, sizes: Mapping[str, int], *, is_aiven: bool) -> frozenset[str]:
+    """Return the suffixes that a segment needs."""
+    if log.suffixes is not None:
+        return log.suffixes
+    if PUFFIN in sizes or (log.in_tables and not sizes):
+        return frozenset({PUFFIN})
+    return _AIVEN if is_aiven else _LOCAL
 
 
 def _sizes(
@@ -102,29 +123,36 @@ def _sizes(
     return (None, None) if expected is None else (sum(sizes[suffix] for suffix in _AIVEN), expected)
 
 
-def dangling_objects(log: StoredLog) -> tuple[SegmentObjects, ...]:
-    """Return the objects of segments whose copy never finished, or that are deleted."""
+def dangling_objects(log: StoredLog) -> Iterator[SegmentObjects]:
+    """Yield the objects of segments whose copy never finished, or that are deleted.
+
+    The Iceberg mode of the Aiven plugin deletes nothing, because the table keeps the records.
+    """
     left = (SegmentState.COPY_STARTED, SegmentState.DELETE_FINISHED)
     ids = (segment.segment_id for segment in log.remote.segments if segment.state in left)
-    return _old((log.objects[number] for number in ids if number in log.objects), log.now_ms)
+    rows = (log.objects[number] for number in ids if number in log.objects)
+    yield from (row for row in rows if _is_old(row, log.now_ms) and PUFFIN not in row.sizes)
 
 
-def orphaned_objects(store: Store) -> dict[str, SegmentObjects]:
-    """Return the objects, by segment, that no metadata names; none if a part of the metadata is not given."""
-    if not store.is_complete:
-        return {}
-    orphans = {number: row for number, row in store.objects.items() if number not in store.named}
-    return {number: row for number, row in orphans.items() if _is_old(row, store.now_ms)}
+def orphaned_objects(store: Store) -> Iterator[tuple[str, SegmentObjects]]:
+    """Yield the segments that no metadata names; none if a part of the metadata is not given."""
+    if store.is_complete:
+        for number, row in store.objects.items():
+            if number not in store.named and _is_old(row, store.now_ms):
+                yield number, row
 
 
-def of_no_topic(store: Store) -> dict[str, SegmentObjects]:
-    """Return the orphaned objects, by segment, of topics that no given cluster has.
+def is_of_no_topic(store: Store, row: SegmentObjects) -> bool:
+    """Return whether no given cluster has the topic of orphaned objects.
 
     Nothing can read them again. An orphan of a topic that exists may be the only copy of its records.
     """
-    orphans = orphaned_objects(store)
-    known = store.topic_ids
-    return {number: row for number, row in orphans.items() if known and row.topic_id and row.topic_id not in known}
+    return bool(store.topic_ids and row.topic_id) and row.topic_id not in store.topic_ids
+
+
+def of_no_topic(store: Store) -> Iterator[str]:
+    """Yield the segments with orphaned objects whose topic no given cluster has."""
+    return (number for number, row in orphaned_objects(store) if is_of_no_topic(store, row))
 
 
 def object_verdict(
@@ -134,14 +162,18 @@ def object_verdict(
     *,
     now_ms: int,
     is_complete: bool,
+    in_table: bool = False,
 ) -> str:
     """Return the purpose of an object, by the states of all segments.
 
-    `is_complete` is true if all metadata was read. A young object is never dangling or an orphan, as a copy may run.
+    `is_complete` is true if all metadata was read. A young object is never dangling or an orphan, as a copy may run. A
+    manifest `in_table` belongs to the table.
     """
     if segment_id is None:
         return "other"
     is_young = modified_ms is not None and now_ms - modified_ms < YOUNG_MS
+    if in_table and states.get(segment_id) is not SegmentState.COPY_FINISHED:
+        return "other"
     match states.get(segment_id):
         case None:
             return "orphan" if is_complete and not is_young else "not-known"
@@ -152,10 +184,6 @@ def object_verdict(
         case SegmentState.COPY_STARTED if is_young:
             return "unfinished"
     return "dangling"
-
-
-def _old(objects: Iterable[SegmentObjects], now_ms: int) -> tuple[SegmentObjects, ...]:
-    return tuple(row for row in objects if _is_old(row, now_ms))
 
 
 def _is_old(row: SegmentObjects, now_ms: int) -> bool:

@@ -11,9 +11,14 @@ from kcheck.model.lost import LostKind
 from kcheck.model.report import Row
 from kcheck.words import counted, listed
 
-_ANSWERS = {"predictions": "next start", "replica_sets": "truncation"}
+_ANSWERS = {
+    "predictions": "next start", "replica_sets": "truncation", "findings": "findings", "premises": "premises",
+}  # fmt: skip
 """Answers by table, where a row can name the other end of a range of releases."""
-_COUNTED = {"predictions": ("directory", "directories"), "replica_sets": ("partition", "partitions")}
+_COUNTED = {
+    "predictions": ("directory", "directories"), "replica_sets": ("partition", "partitions"),
+    "findings": ("place", "places"), "premises": ("case", "cases"),
+}  # fmt: skip
 
 
 class ClusterBrokers(NamedTuple):

@@ -1,11 +1,11 @@
 """Writes a run, with every log dir of a fleet in, Parquet tables out.
 
 1. `local_engine`: In which order does one machine run the steps?
-2. `steps`: Which pure functions does a scan consist of?
+2. `steps`, `broker_step`: Which pure functions does a scan consist of?
 3. `retry`: What happens to directories whose batch failed?
 4. `inventory`, `layouts`: Which log dirs are there, and which paths match a layout?
 5. `identify`: Which broker owns a log dir?
-6. `releases`: For which release is each answer?
+6. `releases`, `both_ends`: For which release is each answer, and which end of a range counts?
 7. `broker_logs`: What did the brokers write in their logs?
 8. `cluster_steps`, `cluster_metadata`: Which metadata does a cluster have, and what does it contain for each replica?
 9. `remembered`, `remembered_brokers`: Which directories and brokers did not change since an earlier run?

@@ -18,6 +18,7 @@ from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
 from kcheck.documents.cluster import broker_rows, config_rows, partition_row, quorum_row
+from kcheck.fleet.scan.both_ends import worse_findings
 from kcheck.fleet.scan.lost import broker_findings
 from kcheck.model.cluster import (
     NO_LEADER,
@@ -155,9 +156,12 @@ def _copy_at(path: str, node_id: int | None, epoch: int, end: int) -> MetadataCo
 
 
 def cluster_facts(
-    cluster: ClusterCopies, release: Release
+    cluster: ClusterCopies, release: Release, other: Release | None = None
 ) -> "tuple[ClusterFacts | None, Iterator[tuple[str, pa.RecordBatch]]]":
-    """Return the facts of a cluster's metadata for log dirs, and rows of tables; None if the copies are missing."""
+    """Return the facts of a cluster's metadata for log dirs, and rows of tables; None if the copies are missing.
+
+    `other` is the other end of a range of releases.
+    """
     copies = [_copy_of(text) for text in cluster.copies]
     standing = quorum(copies)
     newest = standing.newest
@@ -173,7 +177,7 @@ def cluster_facts(
         tuple(other.node_id for other in copies), cluster.copies, tuple(sorted(newest.voters)),
     )  # fmt: skip
     copy = _with_settings(copy, (known.path for known in copies))
-    return facts, _tables(cluster, standing._replace(newest=copy), release)
+    return facts, _tables(cluster, standing._replace(newest=copy), release, other)
 
 
 def _with_settings(copy: MetadataCopy, paths: Iterable[str]) -> MetadataCopy:
@@ -181,7 +185,9 @@ def _with_settings(copy: MetadataCopy, paths: Iterable[str]) -> MetadataCopy:
     return copy._replace(image=with_settings(copy.image, settings_of_copies(paths)))
 
 
-def _tables(cluster: ClusterCopies, standing: Quorum, release: Release) -> "Iterator[tuple[str, pa.RecordBatch]]":
+def _tables(
+    cluster: ClusterCopies, standing: Quorum, release: Release, other: Release | None
+) -> "Iterator[tuple[str, pa.RecordBatch]]":
     """Yield the rows of a cluster, of bounded size."""
     image, names = standing.newest.image, dict(cluster.names)
     holders = {
@@ -197,13 +203,16 @@ def _tables(cluster: ClusterCopies, standing: Quorum, release: Release) -> "Iter
     )
     while part := [*islice(rows, _BATCH_COUNT)]:
         yield "cluster_partitions", _batch(cluster_partitions.TABLE, part)
-    problems = sorted(check_cluster(standing, release), key=Finding.sort_key)
+    problems = check_cluster(standing, release)
+    if other is not None:
+        problems = worse_findings((release, problems), (other, check_cluster(standing, other)))
     problem_rows = [
-        (cluster.cluster, holders.get(finding.where.log_dir or ""), *findings.row(finding)) for finding in problems
+        (cluster.cluster, holders.get(finding.where.log_dir or ""), *findings.run_row(finding))
+        for finding in sorted(problems, key=Finding.sort_key)
     ]
     others = dict(cluster.others)
     problem_rows.extend(
-        (cluster.cluster, others.get(finding.where.broker_id, str(finding.where.broker_id)), *findings.row(finding))  # type: ignore[arg-type]  # an int
+        (cluster.cluster, others.get(finding.where.broker_id, str(finding.where.broker_id)), *findings.run_row(finding))  # type: ignore[arg-type]  # an int
         for finding in broker_findings(standing, {*names}, release)
     )
     yield "findings", batch_of(problem_rows, findings.TABLE.run_columns)

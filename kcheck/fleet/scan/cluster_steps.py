@@ -38,7 +38,7 @@ def look_at_cluster(
     cluster: ClusterCopies, how: ScanOptions
 ) -> tuple[ClusterFacts | None, tuple[tuple[str, bytes], ...]]:
     """Return the facts of a cluster's metadata for its log dirs, and rows of tables."""
-    facts, rows = cluster_facts(cluster, how.of_cluster(cluster.cluster)[0])
+    facts, rows = cluster_facts(cluster, *how.of_cluster(cluster.cluster))
     return facts, as_tables(rows)
 
 

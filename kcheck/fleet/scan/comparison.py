@@ -18,6 +18,7 @@ from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.truncation import table_rows
 from kcheck.fleet.scan.arrow_take import joined
+from kcheck.fleet.scan.both_ends import worse_findings
 from kcheck.fleet.scan.replicas import are_joined, lineage_of_runs
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
@@ -37,7 +38,7 @@ from kcheck.tables import findings, replica_sets, truncation_plans
 
 _READ_COUNT = 512
 """Partitions that are values at a time."""
-_FINDINGS = (Column("broker", "string", "The broker."), *findings.TABLE.columns)
+_FINDINGS = (Column("broker", "string", "The broker."), *findings.IN_DIRECTORY)
 _PLANS = (Column("broker", "string", "The broker."), *truncation_plans.TABLE.columns)
 _SETS = replica_sets.TABLE.run_columns
 
@@ -97,7 +98,7 @@ def tables_of_compared(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
 def compared(group: Mapping[str, Any], release: Release, other: Release | None = None) -> Compared:
     """Compare the replicas of one partition; `group` has its KEY, `replicas_of_topic`, and `replicas` with FIELDS.
 
-    `other` is the other end of a range of releases. Its plans count if they lose more.
+    `other` is the other end of a range of releases. Its plans count if they lose more, its findings if they are worse.
     """
     rows = _by_broker(group["replicas"])
     brokers = {row["broker_id"]: row["broker"] for row in rows}
@@ -108,7 +109,7 @@ def compared(group: Mapping[str, Any], release: Release, other: Release | None =
     return Compared(
         (group["cluster"], *_set_row(states, cheapest, brokers, group, modelled), differs),
         tuple((*row, differs) for plan in plans for row in table_rows(plan, brokers=brokers)),
-        _findings(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release),
+        _findings(ReplicasView(views, (), group["replicas_of_topic"]), brokers, release, other),
     )
 
 
@@ -139,13 +140,16 @@ def _loss(plans: Sequence[TruncationPlan]) -> tuple[float, ...]:
 
 
 def _findings(
-    view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release
+    view: ReplicasView, brokers: Mapping[int | None, str | None], release: Release, other: Release | None
 ) -> tuple[tuple[object, ...], ...]:
     """Return the findings of the rules about replicas, as rows; `brokers` are the names by id."""
-    problems = check_replicas(view, release) if view.replica_count_of_topic > 1 else ()
-    return tuple(
-        (brokers[finding.where.broker_id], *findings.row(finding)) for finding in sorted(problems, key=Finding.sort_key)
-    )
+    if view.replica_count_of_topic <= 1:
+        return ()
+    problems = check_replicas(view, release)
+    if other is not None:
+        problems = worse_findings((release, problems), (other, check_replicas(view, other)))
+    ordered = sorted(problems, key=Finding.sort_key)
+    return tuple((brokers[finding.where.broker_id], *findings.run_row(finding)) for finding in ordered)
 
 
 def _by_broker(rows: Iterable[_ReplicaRow]) -> list[_ReplicaRow]:

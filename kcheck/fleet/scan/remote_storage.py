@@ -10,7 +10,7 @@ from kcheck.core.releases.releases import release
 from kcheck.core.tiered.reading import offsets_of, readable
 from kcheck.core.tiered.reports import RemoteReplica, lost_by_leading
 from kcheck.core.tiered.spans import offset_count
-from kcheck.core.tiered.store import object_verdict, segment_id_of, stored_bytes
+from kcheck.core.tiered.store import is_in_table, object_verdict, segment_id_of, stored_bytes
 from kcheck.documents.remote_log import local_start_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun
@@ -194,7 +194,9 @@ def object_rows(
         ids = [segment_id_of(key) for key, _, _ in part]
         states = _states(run, {number for number in ids if number is not None})
         for (key, size, modified_ms), number in zip(part, ids, strict=True):
-            verdict = object_verdict(number, states, modified_ms, now_ms=now_ms, is_complete=is_complete)
+            verdict = object_verdict(
+                number, states, modified_ms, now_ms=now_ms, is_complete=is_complete, in_table=is_in_table(key)
+            )
             yield key, size, modified_ms, number, verdict
 
 

@@ -5,12 +5,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kcheck.arrow import from_bytes, to_bytes
+from kcheck.fleet.scan.broker_step import look_at_broker
 from kcheck.fleet.scan.cluster_metadata import ClusterCopies, ClusterFacts, ClusterKey
 from kcheck.fleet.scan.cluster_steps import clusters_of, informed, look_at_cluster, read_metadata
 from kcheck.fleet.scan.identify import Identified, ScanOptions
 from kcheck.fleet.scan.replicas import KEY
 from kcheck.fleet.scan.rows import findings_batch, items_batch, items_of
-from kcheck.fleet.scan.steps import compare_partitions, look_at_broker, scan_items
+from kcheck.fleet.scan.steps import compare_partitions, scan_items
 from kcheck.jobs.threads import Threads
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.finding import Finding, Location

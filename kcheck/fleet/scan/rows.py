@@ -117,7 +117,7 @@ _NESTED = {"leader_epochs": leader_epochs, "segments": segments}
 """The tables whose rows are nested in the row of their directory, like findings."""
 _LISTS = {
     **{f"of_{name}": table.OWN for name, table in _NESTED.items()},
-    "of_findings": findings.TABLE.columns,
+    "of_findings": findings.IN_DIRECTORY,
     **{f"of_{name}": columns for name, columns in LISTS.items()},
 }
 
@@ -165,7 +165,7 @@ def directory_row(scanned: Scanned) -> DirectoryRow:
         (*place, *own, *compared, *start_row(start, log, differs)),
         (
             *(() if view is None else tuple(table.rows(view)) for table in _NESTED.values()),
-            tuple(map(findings.row, item_findings)),
+            tuple(map(findings.run_row, item_findings)),
             *lists,
         ),
     )
@@ -212,7 +212,7 @@ def tables_of(batch: "pa.RecordBatch") -> "dict[str, pa.RecordBatch]":
 
 def findings_batch(place: BrokerKey, rows_of: Iterable[Finding]) -> "pa.RecordBatch":
     """Return findings that belong to no row of a directory."""
-    return batch_of([(*place, *findings.row(finding)) for finding in rows_of], findings.TABLE.run_columns)
+    return batch_of([(*place, *findings.run_row(finding)) for finding in rows_of], findings.TABLE.run_columns)
 
 
 def seen_of(batch: "pa.RecordBatch") -> "pa.RecordBatch":

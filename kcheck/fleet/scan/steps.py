@@ -5,22 +5,21 @@ results are small values and Arrow batches.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from kcheck.arrow import batch_of, from_bytes, to_bytes
-from kcheck.core.premises.facts import LogFacts
-from kcheck.core.premises.table import NAMED_BY_RULES
-from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.arrow import from_bytes, to_bytes
+from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, settings
 from kcheck.disk.directory import Directory
 from kcheck.disk.paths import join
 from kcheck.disk.refusals import Refusals, asked_twice
 from kcheck.disk.tree import Tree, bounded, tree_of
 from kcheck.documents.next_start import StartEffects
+from kcheck.fleet.scan.both_ends import worse_findings
 from kcheck.fleet.scan.cluster_metadata import (
     TopicsTold,
     detector_of,
@@ -28,49 +27,39 @@ from kcheck.fleet.scan.cluster_metadata import (
     log_dir_detector,
 )
 from kcheck.fleet.scan.identify import Identified, ScanOptions
-from kcheck.fleet.scan.lost import empty_findings, is_empty
-from kcheck.fleet.scan.predictions import log_dir_row, predicted, worse_row, worse_start
-from kcheck.fleet.scan.premises import broker_premises, premise_row
+from kcheck.fleet.scan.predictions import predicted, worse_start
 from kcheck.fleet.scan.remembered import how_text, kept_in, known_of, remembered, signature, with_known
-from kcheck.fleet.scan.remembered_brokers import broker_signature, keep_broker, remembered_broker
 from kcheck.fleet.scan.replicas import is_swap, lineage_of_runs, runs_of
 from kcheck.fleet.scan.rows import (
     DirectoryRow,
     Item,
     Scanned,
     directory_row,
-    findings_batch,
     items_batch,
     items_of,
-    light_of,
     replicas_batch,
 )
 from kcheck.jobs.guard import guarded
-from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import parse_directory
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.views import CheckpointOffsets, FileView, LogDir, LogDirView, PartitionView
+from kcheck.model.views import CheckpointOffsets, FileView, LogDirView, PartitionView
 from kcheck.replicas.replica import ReplicaState, after_start, logs_of
 from kcheck.startup.inputs import Context, load_inputs
-from kcheck.startup.log_manager import combined_starts, log_dir_start, mode_of_log_dir
-from kcheck.survey.recheck import confirmed, has_left, remaining, suspects
+from kcheck.startup.log_manager import mode_of_log_dir
+from kcheck.survey.recheck import confirmed, suspects
 from kcheck.survey.refused_paths import refused_findings
-from kcheck.survey.rule_runner import check_broker, check_partition
-from kcheck.survey.survey import checked_log_dir, concerns, whole_log_dir
-from kcheck.tables import checkpoints, log_dirs, predictions, premises
+from kcheck.survey.rule_runner import check_partition
 from kcheck.verbs.batch_reads import with_known_faults
 from kcheck.verbs.log_facts import log_facts, looks_between, looks_into_segments
-from kcheck.verbs.premises import as_judged, refuted_findings
-from kcheck.views.log_dir import open_log_dir, report_links, wanted_directories
-from kcheck.views.partition import try_partition
+from kcheck.views.log_dir import open_log_dir, wanted_directories
+from kcheck.views.partition import as_read_by, try_partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kcheck.core.cluster.copies import MetadataCopy
     from kcheck.survey.segment_scan import SegmentScan
 
 ITEM_COUNT = 256
@@ -79,11 +68,8 @@ REMOTE_ITEM_COUNT = 4
 """The same in a store, where many tasks wait in parallel."""
 _DEEP_SIZE_MAX, _DEEP_COUNT_MAX = 16 << 20, 64
 """Bytes of logs, and directories, in one task if segments are read. A large directory is its own task."""
-_NO_OTHER: str | None = None
-"""No other end of a range of releases."""
 _BATCH_COUNT = 1024
-_ENTRY_COUNT = 65_536
-"""Directories, or checkpoint entries, in a batch, at most."""
+"""Directories in a batch, at most."""
 _SEGMENT_COUNT = 65_536
 """Segments at which a batch is passed on."""
 READ_SIZE_MAX = 256 << 20
@@ -251,29 +237,36 @@ def _scan_directory(disk: Directory, item: Item, segment_scan: "SegmentScan | No
     reads = how.depth.verifies
     if item.source is not None:
         view = in_its_cluster(view, item.source, context)
-    findings = [*unread]
+    collected = [*unread]
     if segment_scan is not None:
-        (view,) = segment_scan.partitions((view,), lambda _: not unread, findings)
-    if not unread:
-        findings.extend(check_partition(view, how.release))
+        (view,) = segment_scan.partitions((view,), lambda _: not unread, collected)
 
-    def predict(release: Release, *, reads: bool) -> PartitionPrediction | Finding | None:
+    def at_end(view: PartitionView, release: Release) -> tuple[PartitionPrediction | None, list[Finding]]:
+        """Return the next start under a release, and the findings."""
         inputs = load_inputs(offsets, release, clean=item.clean_shutdown)
         around = context if release is how.release else _context_of(item, view, release)
-        return guarded(lambda: predicted(directory, view, inputs, around, complete=not unread, reads=reads), where)
 
-    start = predict(how.release, reads=reads)
-    if isinstance(start, Finding):
-        findings.append(start)
-        start = None
-    elif any(finding.claims for finding in findings):
-        # Only for these few a log is read through at any depth.
-        reread = predict(how.release, reads=True) if _is_unread(start) else start
-        known = () if reread is None or isinstance(reread, Finding) else (reread,)
-        findings = list(_settled(findings, known, how.release))
+        def predict(*, reads: bool) -> PartitionPrediction | Finding | None:
+            return guarded(lambda: predicted(directory, view, inputs, around, complete=not unread, reads=reads), where)
+
+        findings = [*collected, *(() if unread else check_partition(view, release))]
+        start = predict(reads=reads)
+        if isinstance(start, Finding):
+            return None, [*findings, start]
+        if any(finding.claims for finding in findings):
+            # Only for these few a log is read through at any depth.
+            reread = predict(reads=True) if _is_unread(start) else start
+            known = () if reread is None or isinstance(reread, Finding) else (reread,)
+            findings = list(settled(findings, known, release))
+        return start, findings
+
+    start, findings = at_end(view, how.release)
     differs = None
-    if how.other is not None and not isinstance(other := predict(how.other, reads=reads), Finding):
+    if how.other is not None:
+        read = view if unread else as_read_by(view, disk, offsets, how.other)
+        other, of_other = at_end(read, how.other)
         start, differs = worse_start((how.release, start), (how.other, other))
+        findings = [*worse_findings((how.release, findings), (how.other, of_other))]
     if start is not None and reads:
         start = with_known_faults(disk, start, view.read)
     has_state = view.where.broker_id is not None and not view.is_metadata_log
@@ -289,7 +282,7 @@ def _is_unread(start: PartitionPrediction | None) -> bool:
     return start is not None and start.outcome is Outcome.UNKNOWN and start.unread is None
 
 
-def _settled(findings: Iterable[Finding], starts: Iterable[PartitionPrediction], release: Release) -> Iterator[Finding]:
+def settled(findings: Iterable[Finding], starts: Iterable[PartitionPrediction], release: Release) -> Iterator[Finding]:
     """Yield the findings, each with an effect that the next start of its partition has, where that is known."""
     starts_by_dir = {start.dir: StartEffects(start, release) for start in starts}
     for finding in findings:
@@ -299,14 +292,14 @@ def _settled(findings: Iterable[Finding], starts: Iterable[PartitionPrediction],
 
 def _context_of(item: Item, view: PartitionView, release: Release) -> Context:
     """Return the context for the next start of a directory, with the metadata of its cluster."""
-    context = _context(item.mode or "", release)
+    context = context_of_mode(item.mode or "", release)
     if item.source is None or item.of_topic is None or context.mode is not Mode.KRAFT:
         return context
     return context._replace(stray_detector=detector_of(item.source, item.of_topic, view.topic, view.topic_id))
 
 
 @cache
-def _context(mode: str, release: Release) -> Context:
+def context_of_mode(mode: str, release: Release) -> Context:
     """Return how a broker with the settings of every broker starts."""
     return Context(settings({}, release), Mode(mode), release)
 
@@ -362,110 +355,3 @@ def _by_cluster(partitions: "pa.RecordBatch") -> "Iterator[tuple[str | None, pa.
     for cluster, same in groupby(range(partitions.num_rows), key=clusters.__getitem__):
         first, *others = same
         yield cluster, partitions.slice(first, 1 + len(others))
-
-
-def look_at_broker(
-    log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
-) -> tuple[tuple[str, bytes], ...]:
-    """Return rows of tables for the log dirs of one broker, given the seen partitions of each.
-
-    If nothing of the broker has changed since an earlier run, they are the remembered rows.
-    """
-    how = how.of(log_dirs_seen[0][0].used, log_dirs_seen[0][0].lowest)
-    signature = broker_signature(log_dirs_seen, how)
-    known = None if signature is None else remembered_broker(signature, how)
-    if known is not None:
-        return known
-    rows, is_complete = _look_at_broker(log_dirs_seen, how)
-    if signature is not None and is_complete:
-        keep_broker(signature, rows, how)
-    return rows
-
-
-def _look_at_broker(
-    log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
-) -> tuple[tuple[tuple[str, bytes], ...], bool]:
-    """Return rows of tables, and whether all of the log dirs could be read."""
-    is_complete = True
-    rows: list[tuple[str, pa.RecordBatch]] = []
-    views: list[LogDirView] = []
-    starts: list[LogDirPrediction] = []
-    others: list[LogDirPrediction] = []
-    opened_log_dirs: list[tuple[Identified, LogDir]] = []
-    logs: list[LogFacts] = []
-    for log_dir, seen in log_dirs_seen:
-        with Refusals() as refused:
-            opened = open_log_dir(tree_of(log_dir.path), log_dir.path, log_dir.broker_id, how.release)
-            report_links(opened, how.wanted)
-        opened.findings.extend(refused_findings(refused, opened.findings))
-        is_complete = is_complete and not opened.findings
-        light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
-        partitions = [view for view, *_ in light]
-        unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
-        unread.update(view.where.dir or "" for view, complete, *_ in light if not complete)
-        known_starts = tuple(row.start for row in light if row.start is not None)
-        logs.extend(row.log for row in light if row.log is not None)
-        opened_log_dirs.append((log_dir, opened))
-        starts.append(_judged(log_dir, opened, known_starts, how.release))
-        if how.other is not None:
-            again = open_log_dir(tree_of(log_dir.path), log_dir.path, log_dir.broker_id, how.other)
-            others.append(_judged(log_dir, again, known_starts, how.other))
-        log_dir_view = whole_log_dir(opened, partitions)
-        place = (log_dir.cluster, log_dir.broker)
-        kafka = (how.release.name, None, None, None) if log_dir.kafka is None else log_dir.kafka.row
-        problems = checked_log_dir(log_dir_view, unread, partitions, how.release)
-        findings = _sorted(_settled(problems, known_starts, how.release), how)
-        rows.append(("findings", findings_batch(place, [*findings, *opened.findings])))
-        directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
-        row = log_dirs.row(log_dir_view, directories, str(starts[-1].mode), kafka, opened.unlisted)
-        rows.append(("log_dirs", batch_of([(*place, *row)], log_dirs.TABLE.run_columns)))
-        entries = ((*place, *row) for row in checkpoints.rows(log_dir_view))
-        for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable
-            rows.append(("checkpoints", batch_of(part, checkpoints.TABLE.run_columns)))
-        views.append(log_dir_view)
-    first = log_dirs_seen[0][0]
-    place = (first.cluster, first.broker)
-    judged = broker_premises(opened_log_dirs, logs, how.release, reads_keys=how.depth is Depth.RECORDS)
-
-    def combined(alone: list[LogDirPrediction], release: Release) -> Sequence[LogDirPrediction]:
-        return as_judged(combined_starts(alone, release, has_left), {first.group: judged})
-
-    of_log_dirs = [(log_dir_row(start), _NO_OTHER) for start in combined(starts, how.release)]
-    if how.other is not None:
-        ends = zip(combined(starts, how.release), combined(others, how.other), strict=True)
-        of_log_dirs = [worse_row((how.release, ours), (how.other, theirs)) for ours, theirs in ends]
-    of_starts = [
-        (*place, differs, log_dir.broker_id, log_dir.path, *row)
-        for (log_dir, _), (row, differs) in zip(log_dirs_seen, of_log_dirs, strict=True)
-    ]
-    rows.append(("predictions", batch_of(of_starts, predictions.TABLE.run_columns)))
-    of_premises = [(*place, *premise_row(premise)) for premise in judged]
-    rows.append(("premises", batch_of(of_premises, premises.TABLE.run_columns)))
-    named = (premise for premise in judged if premise.id not in NAMED_BY_RULES)
-    refuted = refuted_findings(named, [view.where for view in views], how.release)
-    of_broker = [*check_broker(tuple(map(remaining, views)), how.release, _copy_in), *refuted]
-    of_broker.extend(empty_findings([opened for _, opened in opened_log_dirs], of_broker, how.release))
-    findings = _sorted(of_broker, how)
-    rows.append(("findings", findings_batch(place, findings)))
-    return tuple((name, to_bytes(batch)) for name, batch in rows), is_complete
-
-
-def _copy_in(view: LogDirView, name: str) -> "MetadataCopy | None":
-    from kcheck.views.metadata_copy import complete_copy  # imports the decoders: only if a broker may migrate
-
-    path = join(view.where.log_dir or "", name)
-    return complete_copy(tree_of(path), path, view.where.broker_id)
-
-
-def _judged(
-    log_dir: Identified, opened: LogDir, starts: tuple[PartitionPrediction, ...], release: Release
-) -> LogDirPrediction:
-    detector = log_dir_detector(log_dir.metadata, opened.view)
-    mode = mode_of_log_dir(opened, settings({}, release), release, detector)
-    context = _context(mode, release)._replace(stray_detector=detector if mode is Mode.KRAFT else None)
-    start = log_dir_start(log_dir.path, opened, starts, clean=opened.view.clean_shutdown, context=context)
-    return start._replace(broker=log_dir.group, unread=start.unread or is_empty(opened))
-
-
-def _sorted(unsorted: Iterable[Finding], how: ScanOptions) -> list[Finding]:
-    return sorted((finding for finding in unsorted if concerns(finding, how.wanted)), key=Finding.sort_key)

@@ -13,7 +13,7 @@ from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
-from tests.core.premises.test_premises import copy, facts, image, log_dir, not_seen, refuted, rows
+from tests.core.premises.test_premises import LOG, copy, facts, image, log_dir, not_seen, refuted, rows
 
 
 def test_metadata_that_are_older_than_the_disk() -> None:
@@ -128,3 +128,18 @@ def test_an_only_replica_without_the_epoch_in_which_its_broker_led_last() -> Non
 def test_the_epoch_in_which_the_only_replica_led(registration: PartitionRegistration, epoch: int | None) -> None:
     """A leader that loses a follower as both stop has an epoch of which it learns nothing."""
     assert epoch == registration.led_alone(1)
+
+
+def test_a_log_dir_that_was_not_stopped_with_the_others() -> None:
+    """It is a copy of another time, or was offline: a clean stop of 4.3.1 and 2.4.1 marks both."""
+    log = LOG._replace(log_dir="d2", end=Offset(5))
+    stopped, copied = log_dir(clean=True), log_dir(path="d2", clean=False)
+    given = facts(stopped, copied, logs=(log,), image=image(1, 2, isr=(1, 2)))
+    assert not_seen(given)["P316"] == (
+        "broker 1 stopped cleanly, but left no .kafka_cleanshutdown in d2. That log dir with orders-0 was offline,"
+        " or is a copy of another time"
+    )
+    assert "P316" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))
+    assert "P316" not in not_seen(given._replace(logs=(log._replace(end=Offset(0)),)))
+    assert "P316" not in not_seen(given._replace(log_dirs=(copied,)))
+    assert "P316" not in not_seen(given._replace(log_dirs=(stopped, copied._replace(clean=True))))

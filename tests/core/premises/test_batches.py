@@ -6,7 +6,7 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.entries import Offset
 from kcheck.model.loss import BatchFaults, UnreadableRecords
 from kcheck.model.premises import PremiseStatus
-from tests.core.premises.test_premises import LOG, facts, image, not_seen, refuted
+from tests.core.premises.test_premises import END, LOG, facts, image, not_seen, refuted
 
 BAD = LOG._replace(batches=BatchFaults((UnreadableRecords(Offset(3), Offset(5), "the CRC does not match"),)))
 WORDS = "orders-0: offsets 3 to 4 cannot be read (the CRC does not match): "
@@ -83,3 +83,17 @@ def test_a_log_that_goes_on_behind_the_recovery_point_of_a_clean_stop() -> None:
     assert "P312" not in refuted(given._replace(logs=(longer,) * 3))
     right = tuple(longer._replace(closed_at=Offset(47)) for _ in range(4))
     assert "P312" in refuted(given._replace(logs=((longer,) * 3 + right)))
+
+
+def test_a_log_end_without_the_snapshot_of_a_clean_stop() -> None:
+    """Its tail was removed with every file that knows of it, or only snapshots were: in 4.3.1 it was the tail."""
+    given = facts(logs=(LOG._replace(end=Offset(5), lacks_snapshot=True),))
+    words = (
+        "orders-0 ends at 5, but the broker stopped cleanly and left no producer snapshot there: the end of the log may"
+        " be missing"
+    )
+    assert not_seen(given._replace(image=image(1, 2, isr=(1, 2))))["P315"] == words
+    follows = f"{words}. The replica is not elected now, and fetches that from the leader"
+    assert not_seen(given._replace(image=image(2, 1, isr=(2,))))["P315"] == follows
+    assert "P315" not in not_seen(facts(logs=(LOG,)))
+    assert "P315" not in not_seen(given._replace(logs=(END._replace(lacks_snapshot=True),)))

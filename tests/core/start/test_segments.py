@@ -39,12 +39,13 @@ def tiered(
     epoch_from: int | None = 5,
     snapshot: bool = False,
     setting: bool | None = None,
+    of_topic: bool = False,
 ) -> bool:
     """Return whether a log is tiered whose first segment starts at 9, and its epochs at `epoch_from`."""
     epochs = () if epoch_from is None else (EpochEntry(Epoch(0), Offset(epoch_from)),)
     files = {"remote_log_snapshot"} if snapshot else set()
     start = None if checkpoint is None else Offset(checkpoint)
-    return is_tiered(start, Offset(9), epochs, files, release(kafka), remote_storage=setting)
+    return is_tiered(start, Offset(9), epochs, files, release(kafka), remote_storage=setting, of_topic=of_topic)
 
 
 def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() -> None:
@@ -53,6 +54,7 @@ def test_a_log_in_remote_storage_is_known_by_what_it_keeps_below_its_segments() 
     assert [False, False] == [tiered("4.3", 5, epoch_from=None), tiered("4.3", 5, epoch_from=9)]
     assert tiered("4.3", 5, epoch_from=9, setting=True)
     assert not tiered("4.3", 5, setting=False)
+    assert [True, False] == [tiered("4.3", None, setting=True, of_topic=of_topic) for of_topic in (True, False)]
     assert [False, True, True, False] == [tiered(kafka, None, snapshot=True) for kafka in ("3.5", "3.6", "3.7", "3.8")]
     assert not tiered("3.5", 5)
 

@@ -5,18 +5,19 @@ from typing import Any
 import pytest
 
 from kcheck.core.releases.releases import release
+from kcheck.core.start.segments import lost_head_of
 from kcheck.core.start.topic_settings import (
     expires,
     has_remote_storage,
     is_compacted,
     retention_ms,
-    stated_limit,
+    stated_retention,
     with_log_start,
 )
 from kcheck.model.cluster import RETENTION_BYTES, ClusterImage, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState
-from tests.rules.build import partition
+from tests.rules.build import epochs, partition
 
 REMOTE, POLICY = "remote.storage.enable", "cleanup.policy"
 
@@ -38,12 +39,43 @@ def test_a_topic(topic: str, config: dict[str, str], *, remote: bool, compacted:
     assert (has_remote_storage(image, topic), is_compacted(image, topic)) == (remote, compacted)
 
 
-@pytest.mark.parametrize(("value", "limit"), [("-1", -1), ("800", 800), ("x", None), (None, None)])
-def test_a_limit(value: str | None, limit: int | None) -> None:
-    """Without a value in the metadata the limit is not known: server.properties may have one."""
-    config = {} if value is None else {RETENTION_BYTES: value}
-    assert stated_limit(ClusterImage({}, configs={("topic", "t"): config}), "t", RETENTION_BYTES) == limit
-    assert stated_limit(None, "t", RETENTION_BYTES) is None
+@pytest.mark.parametrize(
+    ("topic", "broker", "cluster", "settings", "expected"),
+    [
+        ({RETENTION_BYTES: "-1"}, {}, {}, None, (None, -1)),
+        ({RETENTION_BYTES: "800", "retention.ms": "5"}, {"log.retention.ms": "7"}, {}, {}, (5, 800)),
+        ({RETENTION_BYTES: "x"}, {}, {}, None, (None, None)),
+        ({}, {}, {}, None, (None, None)),
+        ({}, {}, {}, {}, (604_800_000, -1)),
+        (
+            {},
+            {"log.retention.bytes": "9"},
+            {"log.retention.bytes": "8"},
+            {"log.retention.bytes": "7"},
+            (604_800_000, 9),
+        ),
+        (
+            {},
+            {},
+            {"log.retention.bytes": "8"},
+            {"log.retention.hours": "1", "log.retention.minutes": "2"},
+            (120_000, 8),
+        ),
+    ],
+)
+def test_retention_of_a_topic(
+    topic: dict[str, str], broker: dict[str, str], cluster: dict[str, str], settings: dict[str, str] | None,
+    expected: tuple[int | None, int | None],
+) -> None:  # fmt: skip
+    """What the topic says counts first, then the broker's dynamic settings, the cluster's, and server.properties.
+
+    Without that file the retention may not be known.
+    """
+    configs = {("topic", "t"): topic, ("broker", "1"): broker, ("broker", ""): cluster}
+    image = ClusterImage({"t": TopicImage("t", "T", {})}, configs=configs)
+    assert stated_retention(image, "t", 1, settings) == expected
+    assert stated_retention(image, "other", 1, settings) == (None, None)
+    assert stated_retention(None, "t", 1, settings) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -104,3 +136,16 @@ def test_the_log_start_of_a_replica(view: dict[str, Any], log_start: int, *, rem
     plain = partition(clean=True, first_segment=9, log_start=5)._replace(log_start_offset=Offset(9))
     replica = with_log_start(plain._replace(**view), release("4.3"), remote_storage=remote_storage)
     assert replica.log_start_offset == log_start
+
+
+def test_a_lost_log_start_of_a_topic_in_remote_storage() -> None:
+    """Without an entry it is 0, whatever the first segment is, if the topic itself says so: nothing was removed."""
+    plain = partition(clean=True, first_segment=9, epoch_file=epochs(b"0\n1\n0 0\n"))._replace(
+        log_start_offset=Offset(9)
+    )
+    kafka = release("4.3")
+    starts = {
+        of_topic: with_log_start(plain, kafka, remote_storage=True, of_topic=of_topic) for of_topic in (True, False)
+    }
+    assert {of_topic: view.log_start_offset for of_topic, view in starts.items()} == {True: 0, False: 9}
+    assert {of_topic: lost_head_of(view, kafka) for of_topic, view in starts.items()} == {True: None, False: (0, 9)}

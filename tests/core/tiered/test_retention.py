@@ -3,9 +3,9 @@
 import pytest
 
 from kcheck.core.tiered.reading import remote_log
-from kcheck.core.tiered.retention import Retention, deleted_by_retention
+from kcheck.core.tiered.retention import deleted_by_retention
 from kcheck.model.entries import Offset
-from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentState, Spans
+from kcheck.model.remote_log import MetadataState, RemoteSegment, Retention, SegmentState, Spans
 from tests.core.tiered.test_reports import segment
 
 GONE = SegmentState.DELETE_FINISHED

@@ -67,6 +67,21 @@ def test_the_epochs_of_a_segment() -> None:
     assert [row.epochs for row in fold.logs()[KEY]] == [((3, 5), (4, 7)), ((3, 8), (4, 10)), ((3, 5),)]
 
 
+def test_logs_of_one_metadata_partition() -> None:
+    """Each has its own segments; one id in two logs, which no broker writes, is two segments."""
+    fold = SegmentFold()
+    other = first("a", 0, 4, 2)
+    other["remoteLogSegmentId"]["topicIdPartition"] = {"name": "u", "id": TOPIC, "partition": 2}
+    for fields in (first("b", 5, 9, 1), first("a", 0, 4, 1), other, {**other, "startOffset": 3}):
+        fold.take(fields)
+    logs = fold.logs()
+    assert {key: [(row.segment_id, row.start_offset) for row in rows] for key, rows in logs.items()} == {
+        KEY: [("a", 0), ("b", 5)],
+        (TOPIC, 2): [("a", 3)],
+    }
+    assert (fold.names, list(fold.ids)) == ({KEY: "t", (TOPIC, 2): "u"}, ["b", "a"])
+
+
 def test_what_no_broker_writes_is_counted() -> None:
     """A value that cannot be decoded, an unknown state, offsets that contradict each other."""
     fold = SegmentFold()

@@ -8,6 +8,7 @@ from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.store import (
     YOUNG_MS,
     dangling_objects,
+    is_in_table,
     layout_of,
     missing_objects,
     object_verdict,
@@ -18,7 +19,7 @@ from kcheck.core.tiered.store import (
     stored_bytes,
     usual_suffixes,
 )
-from kcheck.core.tiered.stored_objects import StoredObjects
+from kcheck.core.tiered.stored_objects import NamedSegments, StoredObjects
 from kcheck.model.entries import Offset
 from kcheck.model.remote_log import (
     MetadataState,
@@ -93,23 +94,55 @@ def test_more_suffixes_than_columns() -> None:
     assert (ID in objects(*names), OTHER in objects(*names), len(objects(*names))) == (True, False, 1)
 
 
+def test_objects_of_segments_that_metadata_names() -> None:
+    """Their ids are those of the metadata partitions; the others come after them."""
+    absent = "C" * 22
+    named = NamedSegments([{absent: 0}, {OTHER: 1}])
+    assert (ID in named, OTHER in named) == (False, True)
+    assert (list(named), len(named), named.end, dict(named)) == ([absent, OTHER], 2, 3, {absent: 0, OTHER: 2})
+    listed = [StoreObject(f"{5:020d}-{number}.{suffix}", 4) for number in (ID, OTHER) for suffix in ("log", "index")]
+    found = objects_by_segment(listed, named=named)
+    assert (list(found), len(found)) == ([OTHER, ID], 2)
+    assert [number in found for number in (ID, OTHER, absent)] == [True, True, False]
+    assert found == {number: SegmentObjects(5, {"log": 4, "index": 4}) for number in (ID, OTHER)}
+    with pytest.raises(KeyError):
+        found[absent]
+
+
+def test_segments_in_iceberg_tables() -> None:
+    """Each has a manifest with its id alone; the table keeps those of deleted segments."""
+    key, other = f"warehouse/t/metadata/{ID}.puffin", f"warehouse/t/metadata/{OTHER}.puffin"
+    found = objects(key, "warehouse/t/metadata/00001-x.metadata.json", "warehouse/t/data/1.parquet", modified=1)
+    assert (dict(found), found.suffixes) == ({ID: SegmentObjects(0, {"puffin": 10}, 1)}, {"puffin"})
+    assert (segment_id_of(key), is_in_table(key), is_in_table(f"{NAME}.log")) == (ID, True, False)
+    assert list(missing_objects(log(SegmentState.COPY_FINISHED, found))) == []
+    absent = log(SegmentState.COPY_FINISHED, objects(other))
+    assert [row.suffixes for row in missing_objects(absent._replace(in_tables=True))] == [(".puffin",)]
+    assert [len(row.suffixes) for row in missing_objects(absent)] == [5]
+    assert list(dangling_objects(log(SegmentState.DELETE_FINISHED, found, YOUNG_MS + 1))) == []
+    states = {ID: SegmentState.DELETE_FINISHED, OTHER: SegmentState.COPY_FINISHED}
+    verdicts = [object_verdict(each, states, 1, now_ms=2, is_complete=True, in_table=True) for each in (ID, OTHER)]
+    assert verdicts == ["other", "used"]
+    assert segment_id_of(key, layout_of(r"(?P<offset>\d+)-(?P<segment>\w+)\.(?P<suffix>\w+)$")) is None
+
+
 def test_dangling_objects() -> None:
     """Of copies that never finished and of deleted segments; a copy may run for an hour."""
     old, young = objects(f"{NAME}.log", modified=1), objects(f"{NAME}.log", modified=2)
     for state in (SegmentState.COPY_STARTED, SegmentState.DELETE_FINISHED):
-        assert dangling_objects(log(state, old, YOUNG_MS + 1)) == (old[ID],)
-        assert dangling_objects(log(state, young, YOUNG_MS + 1)) == ()
-        assert dangling_objects(log(state, {}, YOUNG_MS + 1)) == ()
-    assert dangling_objects(log(SegmentState.COPY_FINISHED, old, YOUNG_MS + 1)) == ()
+        assert list(dangling_objects(log(state, old, YOUNG_MS + 1))) == [old[ID]]
+        assert list(dangling_objects(log(state, young, YOUNG_MS + 1))) == []
+        assert list(dangling_objects(log(state, {}, YOUNG_MS + 1))) == []
+    assert list(dangling_objects(log(SegmentState.COPY_FINISHED, old, YOUNG_MS + 1))) == []
 
 
 def test_orphaned_objects() -> None:
     """Nothing is said while a part of the metadata is not given."""
     found = objects(f"{NAME}.log")
-    store = Store("s", found, frozenset(), is_complete=True, topic_ids=frozenset(), now_ms=0)
-    assert orphaned_objects(store) == found
-    assert orphaned_objects(store._replace(named=frozenset({ID}))) == {}
-    assert orphaned_objects(store._replace(is_complete=False)) == {}
+    store = Store("s", found, {}, is_complete=True, topic_ids=frozenset(), now_ms=0)
+    assert dict(orphaned_objects(store)) == found
+    assert dict(orphaned_objects(store._replace(named={ID: 0}))) == {}
+    assert dict(orphaned_objects(store._replace(is_complete=False))) == {}
 
 
 def test_orphans_of_deleted_topics() -> None:
@@ -117,10 +150,10 @@ def test_orphans_of_deleted_topics() -> None:
     local, aiven = f"t-0-{'x' * 22}/{5:020d}-{ID}.log", f"p/t-{'y' * 22}/0/{5:020d}-{OTHER}.log"
     found = objects(local, aiven)
     assert [row.topic_id for row in found.values()] == ["x" * 22, "y" * 22]
-    store = Store("s", found, frozenset(), is_complete=True, topic_ids=frozenset({"x" * 22}), now_ms=0)
+    store = Store("s", found, {}, is_complete=True, topic_ids=frozenset({"x" * 22}), now_ms=0)
     assert list(of_no_topic(store)) == [OTHER]
-    assert of_no_topic(store._replace(topic_ids=frozenset())) == {}
-    assert of_no_topic(store._replace(objects=objects(f"{5:020d}-{ID}.log"))) == {}
+    assert list(of_no_topic(store._replace(topic_ids=frozenset()))) == []
+    assert list(of_no_topic(store._replace(objects=objects(f"{5:020d}-{ID}.log")))) == []
 
 
 def test_layout_of_another_plugin() -> None:

@@ -22,7 +22,7 @@ from kcheck.verbs.next_starts import start_options
 from kcheck.verbs.predict import predict
 from tests.builders import partition_metadata
 from tests.cases.build import FOUND, shared_copy
-from tests.fleet.scan.test_local_engine import LAYOUT, NOT_OF_SCANS, places, scanned, told
+from tests.fleet.scan.test_local_engine import LAYOUT, NOT_OF_SCANS, RUN_ONLY, places, scanned, told
 from tests.oracle.ask import IS_WHOLE
 
 CITED = {rule.id for rule in all_rules() if rule.cites_metadata}
@@ -147,7 +147,7 @@ def test_the_tables_are_what_cluster_shows(path: Path, rows_of: RowsOf) -> None:
 def read(row: dict[str, Any], table: str) -> dict[str, Any]:
     """Return a row of a table as JSON shows it."""
     texts = {column.name for column in run_tables()[table].columns if column.type == "json"}
-    own = {name: value for name, value in row.items() if name not in ("cluster", "broker")}
+    own = {name: value for name, value in row.items() if name not in RUN_ONLY}
     return {name: json.loads(value) if name in texts and value is not None else value for name, value in own.items()}
 
 

@@ -80,9 +80,13 @@ def told(path: str, kafka: str, depth: str = "checkpoints", *others: str) -> lis
     return [{name: json.dumps(each) if isinstance(each, dict) else each for name, each in row.items()} for row in rows]
 
 
+RUN_ONLY = ("cluster", "broker", "kafka_differs")
+"""The columns of findings that only a run has."""
+
+
 def places(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of findings as those of check are, in its order."""
-    own = [{name: value for name, value in row.items() if name not in ("cluster", "broker")} for row in rows]
+    own = [{name: value for name, value in row.items() if name not in RUN_ONLY} for row in rows]
     return sorted(own, key=str)
 
 

@@ -10,10 +10,11 @@ from kcheck.arrow import from_bytes, to_bytes
 from kcheck.core.releases.releases import release
 from kcheck.fleet.run import open_run
 from kcheck.fleet.runs.report import report
+from kcheck.fleet.scan.broker_step import look_at_broker
 from kcheck.fleet.scan.identify import ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.rows import seen_of, tables_of
-from kcheck.fleet.scan.steps import list_items, look_at_broker, scan_items
+from kcheck.fleet.scan.steps import list_items, scan_items
 from kcheck.model.depth import Depth
 from kcheck.model.report import PartitionFilter
 from tests.cli.command import kcheck

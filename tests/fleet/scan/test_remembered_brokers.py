@@ -12,7 +12,7 @@ import pytest
 
 from kcheck.arrow import from_bytes, to_bytes
 from kcheck.core.releases.releases import release
-from kcheck.fleet.scan import steps as fleet_stages
+from kcheck.fleet.scan import broker_step as fleet_stages
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
 from kcheck.fleet.scan.remembered import FOLDER, kept_by

@@ -11,7 +11,7 @@ from unittest import mock
 import pyarrow as pa
 
 from kcheck.disk.directory import Directory
-from kcheck.fleet.scan import identify
+from kcheck.fleet.scan import broker_step, identify
 from kcheck.fleet.scan import steps as fleet_stages
 from kcheck.fleet.spark import executor_steps as stages
 from kcheck.fleet.spark import table_writer as tables
@@ -78,9 +78,8 @@ def harmful() -> Iterator[None]:
     with (
         hours_pass(),
         mock.patch.object(identify, "read_small", harmed_read),
-        mock.patch.multiple(
-            fleet_stages, check_partition=harmed_check, open_log_dir=harmed_open, report_links=harmed_report
-        ),
+        mock.patch.multiple(fleet_stages, check_partition=harmed_check, open_log_dir=harmed_open),
+        mock.patch.multiple(broker_step, open_log_dir=harmed_open, report_links=harmed_report),
     ):
         yield
 

@@ -243,6 +243,7 @@ public class Lab {
                 FeatureUpdate.UpgradeType how = level == 0 ? FeatureUpdate.UpgradeType.SAFE_DOWNGRADE : FeatureUpdate.UpgradeType.UPGRADE;
                 admin.updateFeatures(Map.of("eligible.leader.replicas.version", new FeatureUpdate(level, how)), new UpdateFeaturesOptions()).all().get();
                 break;
+            case "grow": admin.createPartitions(Map.of(w[1], NewPartitions.increaseTo(Integer.parseInt(w[2])))).all().get(); break;
             case "elect": elect(w); break;
             case "read": read(w); break;
             case "leaders": leaders(); break;

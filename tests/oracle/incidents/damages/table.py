@@ -5,12 +5,14 @@ from typing import NamedTuple
 from tests.oracle.incidents.damages import (
     checkpoints,
     exchanged,
+    filesystems,
     generations,
     handiwork,
     identities,
     pieces,
     places,
     records,
+    restores,
     subtle,
 )
 from tests.oracle.incidents.damages.site import Damage
@@ -126,6 +128,13 @@ KINDS = (
     Kind(40, handiwork.spoil_zookeeper, "zk"), Kind(22, handiwork.live_copy), Kind(22, handiwork.live_copies),
     Kind(37, handiwork.live_controller), Kind(30, subtle.longer_future, "jbod"),
     Kind(25, subtle.read_only_path), Kind(53, subtle.odd_setting),
+    Kind(23, restores.rsync_topic), Kind(34, restores.stopped_restore), Kind(34, restores.without_empty_files),
+    Kind(4, restores.segments_alone), Kind(20, restores.deeper_mount), Kind(53, restores.settings_of_other, "many"),
+    Kind(24, restores.copied_number), Kind(24, restores.other_case), Kind(28, restores.adopted_partitions, "many"),
+    Kind(46, restores.copied_log_dir), Kind(4, restores.oldest_removed), Kind(17, restores.home_of_other, "many"),
+    Kind(2, filesystems.zeroed_blocks), Kind(1, filesystems.whole_blocks), Kind(34, filesystems.lost_found),
+    Kind(3, filesystems.bit_rot), Kind(8, filesystems.later_times), Kind(6, filesystems.wrong_clock),
+    Kind(22, filesystems.snapshot_of_moments, "jbod"),
 )  # fmt: skip
 """Numbers are those of the subjects: 1-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings;
 55 and 56 are of other times and clusters."""
