@@ -18,7 +18,7 @@ from kcheck.disk.apply import apply, undo
 from tests.disk.plans import State, state
 from tests.oracle.ask import spread
 from tests.oracle.scenes import FIXTURES
-from tests.replicas import test_recover_metadata, test_recover_quorum, test_recover_topic
+from tests.replicas import test_recover_metadata, test_recover_quorum, test_recover_quorum_votes, test_recover_topic
 
 _CHANGING = (
     "write", "rename", "replace", "link", "unlink", "mkdir", "rmdir", "ftruncate", "fsync", "utime", "fchmod", "fchown",
@@ -124,7 +124,7 @@ def controllers_of_an_old_state(folder: Path) -> Path:
     """Write the plan of `recover quorum` that moves the metadata of two older controllers aside."""
     nodes = test_recover_quorum.laid_out(folder)
     for number in (1, 2):
-        test_recover_quorum.cut(nodes, number, test_recover_quorum.TOPIC_AT)
+        test_recover_quorum_votes.cut(nodes, number, test_recover_quorum_votes.TOPIC_AT)
     test_recover_quorum.asked(nodes, 1, 2, 3, out=folder / "out")
     return nodes
 
