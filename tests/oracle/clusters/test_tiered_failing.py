@@ -115,7 +115,7 @@ def lead(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     wait_for("offset 0 of kept", lambda: first_fetched(cluster[2].port, "kept", 0) == 0)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("version", tiered.RELEASES)
 def test_copies_and_deletes_that_fail(version: str, tmp_path: Path, start: Start) -> None:
     """Offsets that a lost local segment alone had are in no place; failing deletes delete what retention keeps.
