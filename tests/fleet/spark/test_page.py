@@ -42,7 +42,11 @@ def test_spark_reads_each_property() -> None:
     named = {*re.findall(r"\bspark(?:\.\w+)+(?==)", PAGE)}
     assert len(named) > 10
     core = constants("spark-core", "org/apache/spark/internal/config/")
-    known = core + constants("spark-kubernetes", "org/apache/spark/deploy/k8s/") + constants("spark-catalyst", "org/apache/spark/sql/internal/")
+    known = (
+        core
+        + constants("spark-kubernetes", "org/apache/spark/deploy/k8s/")
+        + constants("spark-catalyst", "org/apache/spark/sql/internal/")
+    )
     volumes = [volume.groups() for volume in map(_VOLUME.fullmatch, named) if volume is not None]
     parts = {name for name in named if _VOLUME.fullmatch(name) is None}.union(*volumes)
     assert [] == [part for part in sorted(parts) if part.encode() not in known]
