@@ -58,16 +58,24 @@ class FleetRun(NamedTuple):
     def batches(self, table: str, columns: Sequence[str], cluster: str | None = None) -> "Iterator[pa.RecordBatch]":
         """Yield the rows of a table with these columns; columns unknown to an old run are null.
 
-        With `cluster`, parts of files without its rows are not read. KcheckError if a file is corrupt.
+        With `cluster` only its rows, if cluster is a column. Parts of files without them are not read. KcheckError if a
+        file is corrupt.
         """
         wanted: WantedRows = {} if cluster is None else {"cluster": frozenset((cluster,))}
         for part in self.parts.get(table, ()):
-            yield from part_batches(part, table, columns, wanted)
+            for batch in part_batches(part, table, columns, wanted):
+                yield batch if cluster is None or "cluster" not in columns else _of_cluster(batch, cluster)
 
     def values(self, table: str, columns: Sequence[str], cluster: str | None = None) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table as values, these columns of it; see `batches`."""
         for batch in self.batches(table, columns, cluster):
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _of_cluster(batch: "pa.RecordBatch", cluster: str) -> "pa.RecordBatch":
+    from pyarrow import compute
+
+    return batch.filter(compute.equal(batch.column("cluster"), cluster))
 
 
 def name_order(value: object) -> tuple[bool, int, str]:

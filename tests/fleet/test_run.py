@@ -151,3 +151,11 @@ def test_a_table_of_another_shape_is_refused(written: Path) -> None:
     raw = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff"))
     with pytest.raises(KcheckError, match="UTF"):
         read(rewrite(pa.table({"cluster": raw, "id": ["KC201"]}), 1))
+
+
+def test_the_rows_of_a_cluster_are_its_own(tmp_path: Path) -> None:
+    """Also where the rows of several clusters are in one part of a file."""
+    run = open_run(str(forged(tmp_path, findings=[finding(cluster=name) for name in "abab"])))
+    assert [("a", 1), ("a", 1)] == [*run.values("findings", ("cluster", "broker_id"), "a")]
+    assert [] == [*run.values("findings", ("cluster",), "z")]
+    assert 4 == len([*run.values("findings", ("broker_id",))])

@@ -56,15 +56,18 @@ class RunCluster(NamedTuple):
         return self.release.is_kraft_only or self.has_kraft_logs
 
 
-def cluster_names(run: FleetRun) -> list[str | None]:
-    """Return the clusters of the brokers of a run, None for those without a cluster id."""
-    rows = run.values("log_dirs", ("cluster", "broker_id"))
+def cluster_names(run: FleetRun, wanted: str | None = None) -> list[str | None]:
+    """Return the clusters of a run's brokers, None for those without a cluster id; with `wanted` at most this one.
+
+    A scan asks for each cluster, so no call reads the rows of all clusters.
+    """
+    rows = run.values("log_dirs", ("cluster", "broker_id"), wanted)
     return sorted({cluster for cluster, broker_id in rows if broker_id is not None}, key=name_order)
 
 
 def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
     """Return the cluster of this name, or the only one. UsageError for several or an unknown name."""
-    names = cluster_names(run)
+    names = cluster_names(run, wanted) or cluster_names(run)
     choices = ", ".join(str(name) for name in names)
     if wanted is None and len(names) != 1:
         raise UsageError(f"{run.path} has {len(names)} clusters; choose a --cluster: {choices}")

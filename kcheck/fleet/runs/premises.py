@@ -22,7 +22,7 @@ def open_premises(run: FleetRun, cluster: str | None) -> tuple[JudgedPremise, ..
             row["id"], PremiseStatus(row["status"]), row["sentence"], row["broker_id"], row["log_dir"], row["dir"],
             _evidence(run, row["evidence"]), row["provide"],
         )
-        for row in _rows(run, _JUDGED, {PremiseStatus.REFUTED, PremiseStatus.NOT_SEEN})
+        for row in _rows(run, _JUDGED, {PremiseStatus.REFUTED, PremiseStatus.NOT_SEEN}, cluster)
         if row["cluster"] == cluster
     )  # fmt: skip
 
@@ -37,12 +37,14 @@ def refuted_rows(run: FleetRun) -> tuple[int, tuple[Row, ...]]:
     return count, tuple(shown)
 
 
-def _rows(run: FleetRun, columns: tuple[str, ...], wanted: set[PremiseStatus]) -> Iterator[dict[str, Any]]:
+def _rows(
+    run: FleetRun, columns: tuple[str, ...], wanted: set[PremiseStatus], cluster: str | None = None
+) -> Iterator[dict[str, Any]]:
     import pyarrow as pa
     from pyarrow import compute
 
     statuses = pa.array(sorted(map(str, wanted)))
-    for batch in run.batches("premises", columns):
+    for batch in run.batches("premises", columns, cluster):
         yield from batch.filter(compute.is_in(batch.column("status"), statuses)).to_pylist()
 
 

@@ -26,7 +26,8 @@ from typing import NamedTuple
 import duckdb
 
 from kcheck.fleet.run import open_runs
-from kcheck.fleet.scan.local_engine import scan
+from kcheck.fleet.runs.recover import decision_columns
+from kcheck.fleet.scan.local_engine import ScanRun, scan
 from kcheck.fleet.scan.releases import ReleaseOptions
 from tests.cases.build import FIXTURES
 from tests.cli.command import KCHECK, environment, left_to_nobody
@@ -74,6 +75,14 @@ def _worker(scene: Scene, command: "subprocess.Popen[bytes]", chance: random.Ran
     """Kill a worker and its executor, as where a host is lost."""
     del command
     scene.cluster.end_worker(chance.choice(HOSTS))
+
+
+def _busy_worker(scene: Scene, command: "subprocess.Popen[bytes]", chance: random.Random) -> None:
+    """Kill a worker and its executor while both hosts scan."""
+    staged = scene.out / ".unfinished=r" / "_staging"
+    while command.poll() is None and not (len(scene.cluster.executors()) == len(HOSTS) and staged.exists()):
+        time.sleep(0.02)
+    _worker(scene, command, chance)
 
 
 def _driver(scene: Scene, command: "subprocess.Popen[bytes]", chance: random.Random) -> None:
@@ -126,6 +135,14 @@ DISKS: Mapping[str, Callable[[Scene, "subprocess.Popen[bytes]", random.Random], 
 }
 
 
+BUSY = {"busy worker killed": _busy_worker}
+
+
+def as_command(out: Path, name: str, **how: str) -> ScanRun:
+    """Return a run as the command has it, which also decides each cluster."""
+    return asked(out, name, auto=ReleaseOptions(), **how)._replace(decide=decision_columns)
+
+
 @contextlib.contextmanager
 def scene_in(folder: Path) -> Iterator[Scene]:
     """Make a scene in a folder, with a disk of its own for the runs where that can be mounted."""
@@ -135,7 +152,7 @@ def scene_in(folder: Path) -> Iterator[Scene]:
     with contextlib.ExitStack() as stack:
         if _mount("-t", "tmpfs", "-o", f"size={_SIZE}", "none", str(disk)):
             stack.callback(subprocess.run, ["umount", "-l", str(disk)], check=True)
-        scan([str(tree / LAYOUT)], asked(disk / "out", "before", auto=ReleaseOptions()))
+        scan([str(tree / LAYOUT)], as_command(disk / "out", "before"))
         (folder / "cluster").mkdir()
         started = stack.enter_context(cluster(folder / "cluster"))
         yield Scene(started, tree, disk / "out", tables(disk / "out" / "run=before"))
@@ -161,7 +178,7 @@ def meet(scene: Scene, fault: str, second: float, chance: random.Random) -> Met:
         with contextlib.suppress(subprocess.TimeoutExpired):
             command.wait(second)
         second = time.monotonic() - begin
-        {**KILLS, **DISKS}[fault](scene, command, chance)
+        {**KILLS, **DISKS, **BUSY}[fault](scene, command, chance)
         code = command.wait(_SECONDS)
     if fault == "log dirs vanished on one host":
         for host in HOSTS:  # The next fault meets hosts that see the log dirs.
@@ -212,7 +229,7 @@ def _judged(scene: Scene, code: int, said: Path) -> str | None:
 def _tried_again(scene: Scene) -> None:
     """Hold that a run of the same name is written now, and that nothing else is left."""
     if not (scene.out / "run=r").exists():
-        scan([scene.root], asked(scene.out, "r", auto=ReleaseOptions()))
+        scan([scene.root], as_command(scene.out, "r"))
     found = tables(scene.out / "run=r")
     assert {**scene.rows, "runs": 1} == {**found, "runs": len(found["runs"])}
     shutil.rmtree(scene.out / "run=r")

@@ -10,13 +10,12 @@ from random import Random
 import pytest
 
 from kcheck.fleet.scan.local_engine import scan
-from kcheck.fleet.scan.releases import ReleaseOptions
 from tests.cli.command import KCHECK, environment, left_to_nobody
 from tests.fleet.scan.test_local_engine import tables
 from tests.fleet.spark.cluster import HOSTS, around, options, wait_for
 from tests.fleet.spark.conftest import needs_java
-from tests.fleet.spark.faults import DISKS, KILLS, Scene, can_mount, meet, scene_in
-from tests.fleet.spark.test_engine import asked, brokers, cases
+from tests.fleet.spark.faults import BUSY, DISKS, KILLS, Scene, as_command, can_mount, meet, scene_in
+from tests.fleet.spark.test_engine import brokers, cases
 from tests.oracle.ask import SEED
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -33,6 +32,12 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     needs_java()
     with scene_in(tmp_path_factory.mktemp("scene")) as made:
         yield made
+
+
+def test_a_worker_that_is_killed_in_the_middle_changes_no_row(scene: Scene) -> None:
+    """The other one of the two runs its tasks again; the tables are those of one machine."""
+    met = meet(scene, next(iter(BUSY)), 0, Random(SEED))
+    assert (0, None) == (met.code, met.line)
 
 
 @pytest.mark.whole
@@ -72,6 +77,6 @@ def test_lost_executors_and_second_copies_change_no_row(scene: Scene, tmp_path: 
     assert 1 == started.returncode, log
     assert "Lost executor" in log
     assert shown.decode().endswith("Written: out/run=there\n")  # spark-submit shows stderr on stdout
-    scan(roots, asked(tmp_path / "out", "here", depth="headers", auto=ReleaseOptions()))
+    scan(roots, as_command(tmp_path / "out", "here", depth="headers"))
     expected, found = (tables(tmp_path / "out" / f"run={name}") for name in ("here", "there"))
     assert {**expected, "runs": 1} == {**found, "runs": len(found["runs"])}
