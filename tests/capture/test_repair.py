@@ -166,7 +166,7 @@ def test_a_plan_needs_the_log_dir(tmp_path: Path) -> None:
     """Not a partition directory alone: its checkpoints and the id of its broker are elsewhere."""
     here = Path(shutil.copytree(shared_copy(TORN), tmp_path / "here"))
     code, _, errors = run(["repair", str(captured([here / "segments-0"], tmp_path))])
-    assert (code, "without their log dir: capture the log dir" in " ".join(errors.split())) == (2, True)
+    assert (code, "without their log dir; capture the log dir" in " ".join(errors.split())) == (2, True)
     fresh()
 
 

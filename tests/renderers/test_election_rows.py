@@ -47,8 +47,8 @@ ELECTION = ClusterElection(
 def test_controllers_that_are_configured_otherwise_are_named(assumed: int | None, whose: str) -> None:
     """An operator then looks which one is active."""
     election = replace(ELECTION, image=IMAGE._replace(controller=assumed))
-    text = f"nodes 2,3 are configured otherwise than {whose}, which kcheck assumes."
-    assert [*warnings(election)] == [f"Whether unclean elections are on depends on the active controller: {text}"]
+    text = f"Nodes 2,3 are configured otherwise than {whose}, which kcheck assumes."
+    assert [*warnings(election)] == [f"The setting of the active controller counts for unclean elections. {text}"]
     assert [*warnings(replace(election, image=IMAGE._replace(configs={})))] == []
     assert [*warnings(replace(election, image=None))] == []
 

@@ -33,7 +33,8 @@ def test_a_controller_whose_settings_allow_it(tmp_path: Path, monkeypatch: pytes
     settings.rename("controller.properties")
     unseen = kcheck.elect(*brokers, metadata=metadata).to_dict()
     assert unseen["scenarios"][0] == all_started
-    assert f"is not known ({UNCLEAN}). If they do, records of orders-0, orders-1" in unseen["verdict"]
+    unknown = "It is not known if the controllers elect replicas that are not in sync"
+    assert f"{unknown} ({UNCLEAN}). If they do, records of orders-0, orders-1" in unseen["verdict"]
     assert premises(Path("broker-1/server.properties"), metadata[0]) == [("P601", "unknown")]
     for named in ({"config": Path("controller.properties")}, {"metadata": [Path("controller.properties")]}):
         assert kcheck.elect(*brokers, **{"metadata": metadata, **named}).to_dict()["verdict"] == said["verdict"]

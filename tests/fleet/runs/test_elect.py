@@ -270,10 +270,10 @@ def test_tables_that_are_damaged_or_missing_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--from", "x", "1=y"), "BROKER=PATH is not for --from"),
-        (("--from", "x", "--metadata", "y"), "--metadata is not for --from"),
-        (("--cluster", "x", "1=y"), "or a run with --from RUN"),
-        ((), "or a run with --from RUN"),
+        (("--from", "x", "1=y"), "BROKER=PATH does not go with --from"),
+        (("--from", "x", "--metadata", "y"), "--metadata does not go with --from"),
+        (("--cluster", "x", "1=y"), "--from RUN is missing; for example: kcheck elect"),
+        ((), "BROKER=PATH... is missing; for example: kcheck elect"),
     ],
 )
 def test_what_goes_not_with_a_run_is_refused(arguments: tuple[str, ...], said: str) -> None:
@@ -302,7 +302,7 @@ def test_all_clusters_are_decided_in_order(tmp_path: Path) -> None:
     assert (2, "kcheck: --format html is for one cluster; name it with --cluster\n") == (page.code, page.err)
     for option in (("--dead", "9"), ("--output-dir", tmp_path / "plan")):
         refused = kcheck("elect", "--from", tmp_path / "out", *option)
-        assert (2, True) == (refused.code, "has 7 clusters: name one with --cluster" in " ".join(refused.err.split()))
+        assert (2, True) == (refused.code, "has 7 clusters; choose a --cluster:" in " ".join(refused.err.split()))
 
 
 def test_brokers_of_no_cluster_are_refused_among_others(tmp_path: Path) -> None:

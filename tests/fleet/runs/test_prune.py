@@ -49,7 +49,7 @@ def test_old_runs_and_leftovers_go(out: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("run=a", "is a run: name the directory that it is in"), ("x", "no such file or directory")]
+    ("name", "said"), [("run=a", ": a run; name the directory that contains it"), ("x", "no such file or directory")]
 )
 def test_what_is_no_folder_of_runs_is_refused(name: str, said: str, out: Path) -> None:
     done = kcheck("fleet", "prune", out / name, "--keep", "1")

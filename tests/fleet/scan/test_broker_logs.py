@@ -127,7 +127,7 @@ def test_a_log_that_takes_too_long_hides_no_other(tmp_path: Path, monkeypatch: p
     [
         ("{0}/none*", "no file matches"),
         ("{0}/none", "no file matches"),
-        ("{0}/{{broker}}/{{log_dir}}", "known are {cluster}, {broker}"),
+        ("{0}/{{broker}}/{{log_dir}}", "{log_dir}: not one of {cluster}, {broker}"),
         ("{0}/nowhere/{{broker}}", ": not a directory"),
     ],
 )

@@ -184,7 +184,7 @@ def test_a_root_that_makes_no_sense_is_refused(root: str, said: str, fleet: Path
 def test_a_partition_is_no_root(tmp_path: Path) -> None:
     (tmp_path / "t-0").mkdir()
     (tmp_path / "t-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
-    with pytest.raises(UsageError, match="is one partition"):
+    with pytest.raises(UsageError, match="a partition directory; name its log dir"):
         inventory([str(tmp_path / "t-0")])
 
 
