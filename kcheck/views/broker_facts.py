@@ -82,7 +82,7 @@ def broker_facts(
         config=settings,
         config_path=path,
         doubled=tuple(_doubled(settings or {}, every)),
-        elsewhere=tuple(every) if is_elsewhere and not _lead_there(every, given) else (),
+        elsewhere=tuple(every) if is_elsewhere and not _are_moved(every, given) else (),
         stores=None if written is None else stores_of(settings or {}, every, given),
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=bool(every and not is_elsewhere) or all(target.folder is not None for target in given.values()),
@@ -130,9 +130,15 @@ def _settings(
     return path, settings, every, asked is None and bool(every) and not is_here
 
 
-def _lead_there(places: Iterable[str], given: Iterable[str]) -> bool:
-    """Return whether relative paths lead to all these log dirs from one of the directories above them."""
-    ends = tuple(f"/{_UPWARDS.sub('', place, count=1).rstrip('/')}" for place in places if not is_absolute(place))
+def _are_moved(places: Iterable[str], given: Iterable[str]) -> bool:
+    """Return whether the given log dirs can be the listed ones, copied or mounted somewhere else.
+
+    A relative path leads to each from a directory above. An absolute path ends in the name of one.
+    """
+    ends = tuple(
+        "/" + (split(place)[1] if is_absolute(place) else _UPWARDS.sub("", place, count=1).rstrip("/"))
+        for place in places
+    )
     return all(place.endswith(ends) for place in given)
 
 

@@ -43,15 +43,27 @@ def unseen(folder: Path) -> list[str]:
     return [row.sentence for row in premises if (row.id, row.status) == ("P317", PremiseStatus.NOT_SEEN)]
 
 
-@pytest.mark.parametrize("places", ["/gone", "data2", "other/data1", "/gone/node/data1"])
+@pytest.mark.parametrize("places", ["/gone", "data2", "other/data1"])
 def test_log_dirs_that_are_not_here(places: str, node: Path) -> None:
-    """A copy of the disks, or settings of other disks: nobody can tell."""
+    """The settings may be those of other disks."""
     (node / "server.properties").write_text(f"log.dirs={places}\nnode.id=3\nprocess.roles=broker\n", "utf-8")
     why = f"{node}/server.properties lists {places}, and not {node}/data1: whether broker 3 uses them is not known"
     assert [why] == unseen(node)
 
 
-@pytest.mark.parametrize("places", ["data1", "./data1/", "node/data1", "../node/data1", "gone,data1"])
-def test_relative_paths_of_another_working_directory(places: str, node: Path) -> None:
+@pytest.mark.parametrize(
+    "places",
+    [
+        "data1",
+        "./data1/",
+        "node/data1",
+        "../node/data1",
+        "gone,data1",
+        "/var/lib/kafka/data1",
+        "/disks/1/data2,/disks/2/data1/",
+    ],
+)
+def test_log_dirs_that_were_copied_or_mounted_elsewhere(places: str, node: Path) -> None:
+    """Brokers run on hosts of their own, so the disks of several of them are somewhere else on one machine."""
     (node / "server.properties").write_text(f"log.dirs={places}\nnode.id=3\nprocess.roles=broker\n", "utf-8")
     assert [] == unseen(node)
