@@ -122,10 +122,6 @@ class MetadataTopic(NamedTuple):
     """Its retention."""
     is_compacted: bool = False
     """True if the cleaner compacts the topic."""
-    replicas: int | None = None
-    """Number of replicas of the metadata partition; None if not known."""
-    min_isr: int | None = None
-    """Its min.insync.replicas; None if not known."""
 
 
 class RemoteLog(NamedTuple):

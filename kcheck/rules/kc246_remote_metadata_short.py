@@ -3,10 +3,10 @@
 What is wrong: The record with the offsets of a remote segment is missing; only later records are left. Retention or
 compaction has deleted the older segments of __remote_log_metadata. Or the topic allows that by retention.bytes,
 compaction, or a shorter retention.ms than a topic in remote storage has. The topic needs retention.ms=-1 and
-cleanup.policy=delete. A min.insync.replicas above the number of its replicas is a warning.
+cleanup.policy=delete.
 
 What the broker does (3.6 and later): It does not find these segments (KAFKA-15632). It neither serves nor deletes them,
-and their objects stay in the store. With too few replicas of the topic Kafka copies and deletes nothing.
+and their objects stay in the store.
 
 What to do: Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete for __remote_log_metadata. Restore its
 directories from a backup that has the older records.
@@ -14,7 +14,7 @@ directories from a backup that has the older records.
 
 from collections.abc import Iterable
 
-from kcheck.core.tiered.reports import forgets_metadata, min_isr_words, without_record
+from kcheck.core.tiered.reports import forgets_metadata, without_record
 from kcheck.model.finding import Finding, Severity
 from kcheck.model.release import Release
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
@@ -43,15 +43,6 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             effect=f"{kafka(release)} forgets remote segments of {view.where.dir} before they expire, and never deletes"
             " them.",
             advice=f"Set retention.ms=-1, retention.bytes=-1 and cleanup.policy=delete for {REMOTE_LOG_METADATA}.",
-            data={"setting": setting},
-        )
-    elif view.remote is not None and (setting := min_isr_words(view.remote)) is not None:
-        yield RULE.finding(
-            view.where,
-            f"{metadata_words(view)} has {setting}",
-            effect=f"{kafka(release)} copies and deletes nothing of {view.where.dir} in remote storage.",
-            severity=Severity.WARNING,
-            advice=f"Lower min.insync.replicas of {REMOTE_LOG_METADATA}, or add replicas.",
             data={"setting": setting},
         )
 

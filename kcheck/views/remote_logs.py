@@ -10,7 +10,7 @@ from kcheck.core.tiered.metadata_partition import metadata_partition
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.segment_records import RemoteLogKey, SegmentFold
 from kcheck.errors import UsageError
-from kcheck.model.cluster import MIN_ISR, ClusterImage, PartitionRegistration
+from kcheck.model.cluster import ClusterImage, PartitionRegistration
 from kcheck.model.entries import Offset
 from kcheck.model.names import COMPACTED, REPLICATION_OFFSET, DirectoryState, TopicPartition, log_name
 from kcheck.model.remote_log import (
@@ -79,7 +79,7 @@ class RemoteLogs:
         settings = self._settings(own)
         remote = remote._replace(
             retention=stated_retention(image, view.topic, own, settings),
-            metadata_topic=_metadata_topic(image, remote.metadata_partition, own, settings),
+            metadata_topic=_metadata_topic(image, own, settings),
         )
         return with_log_start(view._replace(remote=remote), self._log_dirs.release, remote_storage=True, of_topic=True)
 
@@ -212,18 +212,15 @@ class RemoteLogs:
 
 
 def _metadata_topic(
-    image: ClusterImage | None, number: int | None, broker_id: int | None, settings: Mapping[str, str] | None
+    image: ClusterImage | None, broker_id: int | None, settings: Mapping[str, str] | None
 ) -> MetadataTopic:
     """Return the configuration of `__remote_log_metadata` on a broker."""
     topic = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
     if image is None or topic is None:
         return MetadataTopic()
-    registration, wanted = topic.partitions.get(number or 0), image.config(REMOTE_LOG_METADATA, MIN_ISR) or ""
     return MetadataTopic(
         stated_retention(image, REMOTE_LOG_METADATA, broker_id, settings),
         is_compacted(image, REMOTE_LOG_METADATA, (settings or {}).get("log.cleanup.policy", "")),
-        None if registration is None else len(registration.replicas),
-        int(wanted) if wanted.strip().isdecimal() else None,
     )
 
 

@@ -144,26 +144,23 @@ def test_metadata_without_the_first_record() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topic", "own", "setting", "severity"),
+    ("topic", "own", "setting"),
     [
-        (MetadataTopic(Retention(-1, -1), replicas=2, min_isr=2), Retention(-1, -1), None, None),
-        (MetadataTopic(Retention(99, -1)), Retention(99, 800), None, None),
-        (MetadataTopic(Retention(99, -1)), Retention(None, None), None, None),
-        (MetadataTopic(Retention(99, -1)), Retention(100), "retention.ms=99", Severity.ERROR),
-        (MetadataTopic(Retention(99, -1)), Retention(-1), "retention.ms=99", Severity.ERROR),
-        (MetadataTopic(Retention(-1, 800)), Retention(5, 5), "retention.bytes=800", Severity.ERROR),
-        (MetadataTopic(is_compacted=True), Retention(), "cleanup.policy=compact", Severity.ERROR),
-        (MetadataTopic(replicas=1, min_isr=2), Retention(), "min.insync.replicas=2 with 1 replica", Severity.WARNING),
+        (MetadataTopic(Retention(-1, -1)), Retention(-1, -1), None),
+        (MetadataTopic(Retention(99, -1)), Retention(99, 800), None),
+        (MetadataTopic(Retention(99, -1)), Retention(None, None), None),
+        (MetadataTopic(Retention(99, -1)), Retention(100), "retention.ms=99"),
+        (MetadataTopic(Retention(99, -1)), Retention(-1), "retention.ms=99"),
+        (MetadataTopic(Retention(-1, 800)), Retention(5, 5), "retention.bytes=800"),
+        (MetadataTopic(is_compacted=True), Retention(), "cleanup.policy=compact"),
     ],
 )
-def test_settings_of_the_metadata_topic(
-    topic: MetadataTopic, own: Retention, setting: str | None, severity: Severity | None
-) -> None:
-    """Metadata must live as long as the segments, and brokers must be able to write them."""
+def test_settings_of_the_metadata_topic(topic: MetadataTopic, own: Retention, setting: str | None) -> None:
+    """Metadata must live as long as the segments."""
     view = tiered(WHOLE, *SEGMENTS)
     assert view.remote is not None
     found = found_by(KC246, view._replace(remote=view.remote._replace(retention=own, metadata_topic=topic)))
-    assert [(row.data["setting"], row.severity) for row in found] == ([] if setting is None else [(setting, severity)])
+    assert [row.data["setting"] for row in found] == ([] if setting is None else [setting])
 
 
 def replicas(*views: PartitionView) -> ReplicasView:

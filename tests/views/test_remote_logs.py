@@ -84,7 +84,6 @@ def test_what_brokers_say_of_retention(tmp_path: Path) -> None:
     ):
         settings.write_text(f"log.dirs={of}/broker-1\nnode.id=1\n{text}")
         log = remote([str(of / "broker-1")])[1, "gap-0"]
-        assert log.metadata_topic.replicas == 1
         assert (log.retention.bytes, log.metadata_topic.retention.ms) == (-1, -1)
         assert log.metadata_topic.retention.bytes == expected[1]
     settings.write_bytes(b"log.dirs=\xff\\u00")

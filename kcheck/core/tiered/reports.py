@@ -8,7 +8,6 @@ from kcheck.core.tiered.reading import deleted_by_leading, epochs_by_offset, off
 from kcheck.core.tiered.spans import merged, within, without
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.remote_log import MetadataConflict, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
-from kcheck.words import counted
 
 STUCK_MS = 3_600_000
 """A copy that has not ended for an hour hangs."""
@@ -127,14 +126,6 @@ def forgets_metadata(log: RemoteLog) -> str | None:
     if kept.ms is not None and own is not None and kept.ms >= 0 and not 0 <= own <= kept.ms:
         return f"retention.ms={kept.ms}"
     return None
-
-
-def min_isr_words(log: RemoteLog) -> str | None:
-    """Return the setting that lets no broker write metadata; None without one."""
-    _, _, replicas, wanted = log.metadata_topic
-    if replicas is None or wanted is None or wanted <= replicas:
-        return None
-    return f"min.insync.replicas={wanted} with {counted(replicas, 'replica')}"
 
 
 def conflicts_words(logs: Iterable[RemoteLog]) -> tuple[str, ...]:
