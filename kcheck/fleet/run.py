@@ -221,7 +221,7 @@ def _names(there: Collection[str], wanted: Collection[str], known: Collection[st
     """Return the readable columns. An older kcheck had fewer, a newer one has more, but a run cannot have both."""
     missing, other = [name for name in known if name not in there], [name for name in there if name not in known]
     if missing and other:
-        raise UnreadableError(f"it has the column {other[0]}, but not the name {missing[0]}")
+        raise UnreadableError(f"it has the column {other[0]}, but not the column {missing[0]}")
     return [name for name in wanted if name in there]
 
 
