@@ -85,7 +85,7 @@ def data_of(text: object) -> object:
 
 
 def is_run_id(name: str) -> bool:
-    """Return whether a scan names a run so."""
+    """Return whether a scan can give a run this name."""
     return _RUN_ID.fullmatch(name) is not None
 
 
