@@ -257,9 +257,9 @@ def recover_metadata(
     `nodes` are the log dirs of every broker and of a new, formatted controller, as texts `NODE=PATH`. `answers` is a
     file with facts that only the user knows. `dead` are nodes that never come back. `voter` is the new controller, as
     NODE or NODE@HOST:PORT. With `standalone` the cluster is one broker, for reading. With `bootstrap` the controller
-    gets the metadata as its first records, and starts before the brokers. With `zookeeper`
-    there is no controller, and an empty ZooKeeper gets the metadata. `out` is a directory for the plan of each
-    node, the answers file and the runbook.
+    gets the metadata as its first records, and starts before the brokers. With `zookeeper` there
+    is no controller, and an empty ZooKeeper gets the metadata. `out` is a directory for the plan of each node, the
+    answers file and the runbook.
     """
     from kcheck.core.rescue.answers import NONE
     from kcheck.plans.recover_metadata import MetadataQuestion, read_answers

@@ -39,8 +39,8 @@ class ApplyResult(NamedTuple):
 def apply(data: bytes, folder: str) -> ApplyResult:
     """Apply a plan; `data` is the plan file. A file that already matches the plan stays as it is.
 
-    After a PlanError, StalePlanError, LogDirInUseError or StoppedError nothing is changed. After an ApplyError the disk
-    failed, and the error gives the extent of the changes. The folder must be empty or missing, or have the backup of
+    After a PlanError, StalePlanError, LogDirInUseError or StoppedError nothing is changed. An ApplyError means that the
+    disk failed, and gives the extent of the changes. The folder must be empty or missing, or have the backup of
     this plan. In this case `apply` continues.
     """
     plan = parse_plan(data)

@@ -136,7 +136,7 @@ class Backup:
 
 
 def own_attributes() -> Attributes:
-    """Return the attributes of a file in a backup, which only this user can read, unlike perhaps the original."""
+    """Return the attributes of a backup file. Only this user can read the file, even if others read the original."""
     return Attributes(_FILE_MODE, (os.geteuid(), os.getegid()))
 
 

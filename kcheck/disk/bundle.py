@@ -150,7 +150,7 @@ class BundleTree(ContentTree):
                 raise UsageError(f"{self.path}: the member of {name} is larger than the file was")
         for size, free, ratio in ((total, _RATIO_FREE, _RATIO_MAX), (small, _SMALL_RATIO_FREE, _SMALL_RATIO_MAX)):
             if size > free + self._size * ratio:
-                raise SizesError(f"{self.path}: {self._size} bytes cannot be files of {size} bytes")
+                raise SizesError(f"{self.path}: {self._size} bytes cannot contain files of {size} bytes")
 
     def _data_at(self, member: ZipMember) -> int:
         header = os.pread(self._descriptor, _LOCAL.size, member.at)

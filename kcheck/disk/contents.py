@@ -1,4 +1,4 @@
-"""Shared by stores and bundles, for trees that answer from directory contents, and read files by ranges."""
+"""The common parts of stores and bundles (trees that answer from directory contents, and read files by ranges)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

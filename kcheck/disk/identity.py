@@ -1,4 +1,4 @@
-"""The owner of a log dir. A plan is for the log dirs that `repair` has read, not for others of the same path."""
+"""The identity of a log dir. A plan is for the log dirs that `repair` has read, not for others of the same path."""
 
 from collections.abc import Iterable, Iterator
 

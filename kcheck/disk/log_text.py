@@ -12,7 +12,7 @@ _LINE_SIZE_MAX = 64 << 10
 _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = 16 + zlib.MAX_WBITS
 _STEP_SIZE_MIN = 256
-"""Minimum number of bytes with which a member begins. The rest is copied at its end, and members may be empty."""
+"""Number of bytes to unpack first of each gzip member. Unused ones are copied at its end, and members may be empty."""
 _RATIO_MAX = 500
 _UNPACKED_SIZE_MIN = 256 << 20
 """A file that unpacks to more than this, and to 500 times its size, is no log."""

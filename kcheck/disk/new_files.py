@@ -26,7 +26,7 @@ _FILE_MODE, _DIRECTORY_MODE = 0o600, 0o700
 
 
 class NewFiles:
-    """New files below `out`, one after the other. They get their names together at the end of the `with` block.
+    """New files below `out`, one after the other. All get their names at the end of the `with` block, or none does.
 
     They are written into a folder with a temporary name. One rename publishes a folder that did not exist. In an
     existing folder each file or folder is renamed. The next call removes the leftovers of a killed one.

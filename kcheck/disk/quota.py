@@ -13,7 +13,7 @@ class _ThreadQuota(local):
     size: int | None = None
     """Number of bytes that it may read before TooMuchReadError; None without a limit."""
     share: int | None = None
-    """Number of bytes that it may read before it waits for other threads; None without a limit."""
+    """Number of bytes to read before waiting for other threads; None without a limit, or after the wait."""
 
 
 _QUOTA = _ThreadQuota()

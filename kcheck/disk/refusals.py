@@ -27,7 +27,7 @@ class _Collecting(local):
 
 
 class Refusals(dict[str, str]):
-    """The refused paths, each with the reason; a `with` block collects the requests of its thread."""
+    """The refused paths, each with the reason; a `with` block collects what the system refuses to its thread."""
 
     __slots__ = ()
 

@@ -61,9 +61,9 @@ def at_once() -> Iterator[None]:
 
 @contextmanager
 def held_back() -> Iterator[list[int]]:
-    """Hold the first ^C back during a block that is short; the list then has its number. A second one has its effect.
+    """Hold the first ^C back during a short block; the list then has its signal number. A second ^C takes effect.
 
-    Until a block of this kind a command has read for long, and its answer is nearly there.
+    Before this block a command has read for a long time, and its answer is nearly complete.
     """
     came: list[int] = []
     before = signal.getsignal(signal.SIGINT)

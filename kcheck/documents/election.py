@@ -70,7 +70,7 @@ def interrupted_row(what: str | None) -> Row:
 
 
 def controller_row(image: ClusterImage | None, *, kraft: bool) -> Row:
-    """Return the node with the configuration that allows or forbids unclean elections of the controller."""
+    """Return the assumed controller, and the nodes with another setting for unclean elections."""
     return {
         "controller_id": None if image is None else image.controller,
         "controllers_otherwise": () if image is None else controllers_otherwise(image, kraft=kraft),

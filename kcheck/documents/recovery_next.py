@@ -7,12 +7,12 @@ from kcheck.model.report import Row
 
 
 def go_on_words(at: int, count: int, title: str) -> str:
-    """Return the sentences that name the next step, at this place of so many."""
+    """Return the sentences that name the next step of `count`; `at` begins with 0."""
     return f"Go on with step {at + 1} of {count}. {title}."
 
 
 def wait_words(at: int, count: int, title: str) -> str:
-    """Return the sentence that names the step that was begun and is not settled."""
+    """Return the sentences that name a begun step that is not settled."""
     return f"Wait. Step {at + 1} of {count} is not settled ({title})."
 
 

@@ -35,9 +35,9 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
     if not loss.is_one_history:
         return
     newest, copy = loss.newest, loss.copy
-    yield f"The newest copy is of node {newest.node_id}: epoch {copy.epoch}, up to offset {copy.end - 1}."
+    yield f"The newest copy is on node {newest.node_id}: epoch {copy.epoch}, up to offset {copy.end - 1}."
     if loss.has_all_committed:
-        yield "These disks are of a majority, so the copy has everything that was committed."
+        yield "These disks belong to a majority, so the copy has everything that was committed."
     else:
         end = loss.committed_to
         unknown = "It is not known if its records were committed."

@@ -30,8 +30,8 @@ _NumberedTopic = tuple[str, int]
 def identities_of(run: FleetRun) -> Identities:
     """Return the name of each log dir, whatever its mount point.
 
-    The name is its directory id, if it has one. Otherwise an only log dir of a broker needs no name. Of several log
-    dirs the last part of the path counts if it is unique, and otherwise the path.
+    The name is its directory id, if it has one. Otherwise the only log dir of a broker has an empty name. Of several
+    log dirs the last part of the path counts if it is unique, and otherwise the path.
     """
     of_broker: dict[Values, list[tuple[str, str | None]]] = defaultdict(list)
     columns = ("cluster", "broker", "log_dir", "directory_id")

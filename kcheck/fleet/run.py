@@ -93,7 +93,7 @@ def data_of(text: object) -> object:
 
 
 def is_run_id(name: str) -> bool:
-    """Return whether a scan names a run so."""
+    """Return whether a scan can give a run this name."""
     return _RUN_ID.fullmatch(name) is not None
 
 
@@ -229,7 +229,7 @@ def _names(there: Collection[str], wanted: Collection[str], known: Collection[st
     """Return the readable columns. An older kcheck had fewer, a newer one has more, but a run cannot have both."""
     missing, other = [name for name in known if name not in there], [name for name in there if name not in known]
     if missing and other:
-        raise UnreadableError(f"it has the column {other[0]}, but not the name {missing[0]}")
+        raise UnreadableError(f"it has the column {other[0]}, but not the column {missing[0]}")
     return [name for name in wanted if name in there]
 
 

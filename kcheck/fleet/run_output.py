@@ -142,7 +142,7 @@ class RunOutput:
         return join(self.working, name)
 
     def take_over(self, name: str, parts: Iterable[WrittenFile]) -> None:
-        """Make files of another writer files of a table, in their order."""
+        """Take over files of another writer as files of a table, in their order."""
         with writing(self.path):
             self._tables[name].take_over(parts)
 

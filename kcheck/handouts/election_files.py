@@ -50,7 +50,7 @@ def files_of(recovery: Recovery) -> Mapping[str, str]:
 
 
 def _assignments(recovery: Recovery) -> dict[str, list[Assignment]]:
-    """Return the inputs of kafka-reassign-partitions.sh before the elections, to undo them, and after them."""
+    """Return the inputs of kafka-reassign-partitions.sh before the elections, to roll that back, and afterwards."""
     files: dict[str, list[Assignment]] = {REASSIGNMENT: [], ROLLBACK: [], RESTORE: []}
     for partition, replicas in recovery.reassigned:
         registration = partition.registration

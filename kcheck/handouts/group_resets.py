@@ -24,9 +24,10 @@ class GroupReset(NamedTuple):
 
 
 def resets_of(recovery: Recovery) -> tuple[GroupReset, ...]:
-    """Return the runs that reset each group to the log ends of the recommended leaders; empty if not needed.
+    """Return the runs that reset each group to the log ends of the recommended leaders.
 
-    The file of the first run is reset-offsets.csv; others have a number.
+    The result is empty if no offset is beyond a log end, or without a tool in the release. The file of the first run is
+    reset-offsets.csv; others have a number.
     """
     rows = _rows(recovery)
     if not recovery.release.resets_offsets:

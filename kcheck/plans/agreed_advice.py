@@ -26,7 +26,7 @@ def agreed(findings: Iterable[Finding], answer: ClusterRecovery) -> list[Finding
 
 
 def _by_replica(answer: ClusterRecovery) -> dict[_PlacedReplica, str]:
-    """Return the decisions of the plan about replicas, as clauses; a step of its own goes before the leader."""
+    """Return the decisions of the plan about replicas, as clauses; a step about a replica overrides its role."""
     advice: dict[_PlacedReplica, str] = {}
     rows = {partition_name(row.topic, row.partition): row for row in answer.election.of_cluster}
     for row in rows.values():

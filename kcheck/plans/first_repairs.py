@@ -312,7 +312,7 @@ def _saved(planned: "RepairPlan") -> int:
 
 
 def _is_no_worse(row: "PartitionLoss") -> bool:
-    """Return whether a partition loses less by a plan than when its broker starts without the plan."""
+    """Return whether a partition loses nothing with a plan, or less than without the plan."""
     start, plan = (0 if lost is None else lost.at_least for lost in (row.start_loses, row.plan_loses))
     return row.plan_loses is None or plan < start
 

@@ -1,7 +1,8 @@
 """Chooses the least set of repair steps without which the next start ends differently.
 
 The broker repairs the rest itself. kcheck simulates the next start of a partition without a step. If the broker then
-serves the same log, and leaves the same files, the step is not needed. Of several steps the largest change goes first.
+serves the same log, and leaves the same files, the step is not needed. kcheck tries the steps with the largest changes
+first.
 """
 
 from collections.abc import Mapping
@@ -281,7 +282,7 @@ def differing_files(disk: Files, without: PartitionPrediction, final: PartitionP
 def _leaves(name: str, without: PartitionPrediction, final: PartitionPrediction) -> str:
     """Return how the next start differs without a step, by its reason and one of its files.
 
-    The reason is given only if the other start has another one.
+    The reason is given only if the other start has no reason, or another one.
     """
     if without.reason is not None and without.reason != final.reason:
         why = some_reasons(without.reason.split("; "), _REASON_COUNT, "change")

@@ -27,7 +27,7 @@ class PremisedStarts(NamedTuple):
     then: tuple[LogDirPrediction, ...]
     """The starts with it."""
     left: tuple[Finding, ...]
-    """The premises that are refuted with the plan too, so that an operator has to act."""
+    """Findings about premises that are refuted with the plan too, so that an operator has to act."""
     missing: frozenset[str]
     """The log dirs that do not exist. Only a premise says so, no other finding."""
 

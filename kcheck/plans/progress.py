@@ -265,7 +265,7 @@ def _fenced_otherwise(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator
 
 
 def _led(row: PlannedPartition) -> str:
-    """Return that a partition keeps having no leader."""
+    """Return the words for a partition that will not get a leader."""
     return f"{partition_name(row.topic, row.partition)} has no leader, and no later step of the plan elects one"
 
 

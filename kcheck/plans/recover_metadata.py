@@ -132,7 +132,7 @@ class MetadataRecovery(RescueAnswer):
 
     @property
     def has_progress(self) -> bool:
-        """False with ZooKeeper: `--next` reads disks of KRaft."""
+        """False with ZooKeeper, as `--next` reads disks of KRaft."""
         return not self.znodes
 
     @property

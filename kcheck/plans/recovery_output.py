@@ -70,7 +70,10 @@ def _manifest(election: ClusterElection) -> Row:
 
 
 def _needed(candidate: Candidate, logs: Mapping[int | None, tuple[LogFile, ...]]) -> Iterator[int]:
-    """Yield the brokers whose saved records are needed if a candidate leads, each with records that the others lack."""
+    """Yield the brokers whose saved records are needed if a candidate leads, the largest losses first.
+
+    Each has records that no earlier one has.
+    """
     followers = () if candidate.plan is None else candidate.plan.followers
     ranges = [
         (row.broker_id, LostRange(logs[row.broker_id], row.lost.start, row.lost.end))

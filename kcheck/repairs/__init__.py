@@ -2,7 +2,7 @@
 
 In: a site (a partition directory or a log dir as edited so far) and its findings. Out: steps, refusals with a reason,
 or findings that other steps settled. A module sets `REPAIR`, and `registry.discover` finds it without a list.
-docs/contributing.md says how to add one.
+docs/contributing.md says how to add a repair.
 
 Modules that repairs share:
 

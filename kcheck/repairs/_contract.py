@@ -77,8 +77,8 @@ class Evidence(NamedTuple):
 class RepairStep(NamedTuple):
     """Edits that belong together, all or none; `reason` is their result.
 
-    `holder` is the owner of the removed records; None if not known. `log_dir` has the paths of the edits, if it is
-    another one than the shown log dir. `settles` are other findings that the edits settle.
+    `holder` is a clause about the copy that still has the removed records; None if no copy is known. The paths of
+    the edits are in `log_dir`, if set, instead of the shown log dir. `settles` are other findings that they settle.
     """
 
     finding: Finding
@@ -107,7 +107,7 @@ RepairOutcome = RepairStep | Refused | Settled
 
 
 class RecoveryCut(NamedTuple):
-    """The place where a recovery truncates a segment, and the reason; `size` is its `.log`'s."""
+    """The place where a recovery truncates a segment, and the reason; `size` is the size of its `.log`."""
 
     base_offset: Offset
     position: int
@@ -270,7 +270,7 @@ class LogDirSite(Protocol):
 class Impact(IntEnum):
     """The size of a repair's change. A plan takes the least that makes the next start clean.
 
-    Without any repair the broker heals the log itself.
+    Smaller than all of them is no repair, if the broker heals the log itself.
     """
 
     CHECKPOINT = 1

@@ -1,8 +1,8 @@
 """Truncate a log after its last valid batch, and adjust everything that refers to the removed batches.
 
-Only an incomplete batch or zeros may follow the last valid batch of a segment. Then the repair removes only these
-bytes. Otherwise it also removes every later segment, as a broker does when it recovers the log. The plan counts the
-lost records, and requires `--accept-loss`. Indexes, leader epochs, snapshots and checkpoints follow the new log end.
+The repair removes only an incomplete batch or zeros, if nothing else follows the last valid batch of a segment.
+Otherwise it also removes every later segment, as a broker does when it recovers the log. The plan counts the lost
+records, and requires `--accept-loss`. Indexes, leader epochs, snapshots and checkpoints follow the new log end.
 
 A recovery in 1.1 and earlier fails on a compressed wrapper that begins below earlier offsets. The repair truncates
 before it.

@@ -1,6 +1,6 @@
 """Move files that no broker needs out of a partition directory.
 
-These are copies, notes, and directories with the name of a file. They are also leftovers of an interrupted deletion,
+These are copies, notes, and directories with the name of a file. Others are leftovers of an interrupted deletion,
 compaction or write. A `.swap` waits to replace segments, and the broker does that itself. The repair moves it aside
 only if its batches are corrupt and the segments that it would replace are intact.
 """

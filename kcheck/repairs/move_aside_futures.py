@@ -1,4 +1,4 @@
-"""Move a -future directory aside if its log dir has the current directory with every batch.
+"""Move a -future directory aside if the current directory in the same log dir holds all of its batches.
 
 The broker would rename one to the other and fail. The repair is refused if the -future copy holds records that the
 current directory does not. Look at both, and move the unwanted one by hand.

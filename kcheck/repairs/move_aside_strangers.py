@@ -1,7 +1,8 @@
 """Move aside files and directories in a log dir that stop the broker.
 
-A directory that is not a partition directory aborts the broker. A file with the name of a partition directory takes the
-log dir offline. `lost+found` belongs to the file system and stays. Use a directory below it as log dir.
+A directory that is not a partition directory keeps the broker from starting. A file with the name of a partition
+directory takes the log dir offline. `lost+found` belongs to the file system and stays. Use a directory below it as log
+dir.
 """
 
 from collections.abc import Iterator

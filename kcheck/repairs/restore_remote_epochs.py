@@ -4,7 +4,8 @@ The proof is another replica with older epochs (`--against`), or the epoch index
 Both must agree with the file and the batches here. An index counts if the local log begins in its last epoch, or
 without any other index. The repair writes the epochs, and the entry in log-start-offset-checkpoint. From a store, the
 log start only falls. An encrypted index gives nothing back. kcheck refuses a log that starts within an epoch:
-DeleteRecords or retention raised this offset. Where an epoch begins, the plan states that as a condition.
+DeleteRecords or retention raised this offset. If the log starts where an epoch begins, they may have raised the offset
+too. Then the plan has the condition that they did not.
 
 Brokers find remote segments by these epochs. With them the replica serves the remote segments again, and deletes
 nothing when it leads. Another replica must have the complete history, so check that one first.

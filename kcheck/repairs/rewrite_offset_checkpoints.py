@@ -6,8 +6,8 @@
   the leader-epoch-checkpoint of the partition has entries. Otherwise a follower would lose its complete log.
 - log-start-offset-checkpoint: The repair removes a value above the log end, so that the broker keeps the partition.
   An unreadable line is removed too. Records that DeleteRecords removed there may become readable again.
-- cleaner-offset-checkpoint: The file is treated as the recovery point. The broker cleans the log from the beginning
-  again.
+- cleaner-offset-checkpoint: The repair removes the same values as for the recovery point. The broker cleans the log
+  from the beginning again.
 """
 
 from collections.abc import Iterator

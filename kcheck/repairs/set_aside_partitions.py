@@ -1,7 +1,7 @@
 """Move a corrupt replica aside, so that the broker re-replicates it from a healthy one.
 
 The repair comes after every repair of the files, but before a truncation. It is planned only if the next start is not
-clean with those.
+clean after these repairs.
 
 It requires a proof (`--against`). The replica of another broker must be intact, with every CRC verified. It must have
 all records that may be committed, up to the larger of both high watermarks. Where both replicas have the same offsets

@@ -13,7 +13,7 @@ TABLE = Table(
             "ok, repaired, lost, stray, deleted, offline or abort. It is unknown if it depends on a full read of the "
             "log, which only --depth crc or records does.",
         ),
-        Column("reason", "string", "The reason where the outcome is not ok; for a log dir, where dir is null, "
+        Column("reason", "string", "The reason if the outcome is not ok; for a log dir, where dir is null, "
         "the verdict."),
         Column("uncertain", "string", "The other facts that the outcome depends on, if the files do not decide it."),
         Column("log_start_offset", "int64", "The log start offset after the next start; null if it is not loaded."),

@@ -14,7 +14,7 @@ TABLE = Table(
         *DIRECTORY,
         Column("id", "string", "The id of the premise (docs/premises.md)."),
         Column("status", "string", "proven, refuted or not-seen."),
-        Column("sentence", "string", "The fact that holds, does not hold, or was not seen."),
+        Column("sentence", "string", "The statement that holds, does not hold, or was not seen."),
         Column("evidence", "json", "The path of each file about it, and what it says."),
         Column("provide", "string", "The file or option that would show what was not seen."),
     ),

@@ -97,9 +97,9 @@ def with_faults(files: Files, row: PartitionPrediction, budget: ReadBudget) -> P
 def with_known_faults(
     files: Files, row: PartitionPrediction, segments: Sequence[SegmentView] | None
 ) -> PartitionPrediction:
-    """Return the prediction of a replica with the faults of its batches, which are read again if there are any.
+    """Return the prediction of a replica with the faults of its batches.
 
-    `segments` are all of its segments, read with their CRCs.
+    `segments` are all of its segments, read with their CRCs. Batches are read again only if a segment has a fault.
     """
     if segments is None or not any(map(_has_faults, segments)):
         return row if segments is None else row._replace(batches=BatchFaults())

@@ -381,7 +381,7 @@ class _RecordNames:
 
 
 def _uncommitted(names: _RecordNames, standing: Quorum) -> MetadataTail | None:
-    """Return the uncertain records of the newest copy, if one controller of several can lose them."""
+    """Return the uncertain records of the newest copy; None without any, or with a single voter."""
     start, end = standing.committed_to or 0, standing.newest.end
     if start >= end or len(standing.voters) == 1:
         return None

@@ -124,7 +124,7 @@ def _pasted(argument: str) -> str:
 
 
 def is_rule(name: str) -> bool:
-    """Return whether a text is the id or name of a rule, a prefix, or the id of a message or premise."""
+    """Return whether a text is the id or name of a rule, a prefix of ids, or a message's or premise's id."""
     if name.lower() in rule_names() or name.upper() in log_catalogue().rules:
         return True
     return bool(_of_prefix(name) or _premises((name,)))

@@ -34,7 +34,7 @@ def controller_settings(
 
 
 def with_settings(image: ClusterImage, seen: Mapping[str, Mapping[str, str]]) -> ClusterImage:
-    """Return metadata with `controller_settings`; if several differ, settings with unclean elections count."""
+    """Return metadata with the first of `controller_settings`, and unclean elections if any of them allows these."""
     if not seen:
         return image
     first = next(iter(seen.values()))

@@ -143,7 +143,7 @@ def _is_removed(name: str) -> bool:
 
 
 def _is_in_place(name: str, directory: PartitionDirectory) -> bool:
-    """Return whether a directory blocks a file that a broker opens; the broker ignores other leftovers."""
+    """Return whether a directory blocks a file that a broker opens; the broker ignores other directories."""
     file = parse_file(name)
     if file.kind in UNMODELLED_DIRECTORIES:
         return not (directory.topic == CLUSTER_METADATA and _is_removed(name))

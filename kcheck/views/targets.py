@@ -215,7 +215,7 @@ def _of_a_partition(name: str) -> bool:
 
 
 def _is_log_dir(tree: Tree, path: str, listing: Listing) -> bool:
-    """Return whether a directory is a log dir, and not a folder of log dirs with moved partition directories."""
+    """Return whether a directory is a log dir, not a folder of log dirs with partition directories moved aside."""
     if not _OF_A_LOG_DIR.isdisjoint(listing.files):
         return True
     named = [name for name in listing.directories if parse_directory(name) is not None]

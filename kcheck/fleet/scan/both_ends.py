@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 def worse_findings(
     ours: tuple[Release, Iterable[Finding]], theirs: tuple[Release, Iterable[Finding]]
 ) -> Iterator[Finding]:
-    """Yield the findings of both releases, the more severe of two of a rule at a place.
+    """Yield the findings of both releases, the more severe of two from one rule at one place.
 
     `kafka_differs` names the release without this finding, or with a milder one.
     """

@@ -35,7 +35,7 @@ _TASK_SIZE, _TASK_COUNT = 64 << 20, 64
 
 
 class FleetLog(NamedTuple):
-    """A broker's log. Findings of `look_at_log` are None before. The layout gives cluster and broker."""
+    """A broker's log. Its other facts come from `look_at_log`. The layout gives cluster and broker."""
 
     path: str
     cluster: str | None = None

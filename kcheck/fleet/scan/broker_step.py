@@ -54,7 +54,7 @@ _NO_OTHER: str | None = None
 def look_at_broker(
     log_dirs_seen: Sequence[tuple[Identified, Sequence[bytes]]], how: ScanOptions
 ) -> tuple[tuple[str, bytes], ...]:
-    """Return rows of tables for the log dirs of one broker, given what was seen of the partitions of each.
+    """Return rows of tables for the log dirs of one broker, given the results of the partitions of each.
 
     If nothing of the broker has changed since an earlier run, they are the remembered rows.
     """

@@ -360,7 +360,7 @@ def log_dir_metadata(source: str) -> LogDirMetadata:
 
 
 def lasting(source: str | None) -> str | None:
-    """Return the part of `TopicsTold.source` that can change the answer about a directory, without cited facts."""
+    """Return the part of `TopicsTold.source` that can change answers in which no finding cites the metadata."""
     if source is None:
         return None
     detector, shutdown_epoch, is_locked = log_dir_metadata(source)

@@ -53,7 +53,8 @@ class Inventory(NamedTuple):
 def inventory(roots: Sequence[str], limits: Limits | None = None) -> Inventory:
     """Return the log dirs of the ROOTs, each once; with `limits` a disk that does not answer is a finding.
 
-    UsageError if a path is missing, a layout or an inventory is invalid, or two roots contradict each other.
+    UsageError if a path is missing, or a layout or an inventory is invalid. UsageError also if two roots contradict
+    each other about one log dir.
     """
     findings: list[Finding] = []
     by_path: dict[str, FleetLogDir] = {}

@@ -1,4 +1,4 @@
-"""Finds log dirs that a run lacks, because an earlier run has them, or its cluster's metadata expects them."""
+"""Finds log dirs and partition directories that a run lacks, by an earlier run, or by its cluster's metadata."""
 
 import json
 from collections import Counter

@@ -33,7 +33,7 @@ from kcheck.tables import DIRECTORY, KAFKA_DIFFERS, LOG_DIR, predictions
 from kcheck.verbs.prediction import OUTCOME
 
 _SHORT = 64 << 20
-"""Size of a usual log of KRaft, in bytes. A broker reads this log whenever it starts."""
+"""Size in bytes that a log of KRaft seldom exceeds. A broker reads this log whenever it starts."""
 _OF_START = predictions.TABLE.columns[len(DIRECTORY) :]
 _NAMED = len(DIRECTORY) - len(LOG_DIR)
 """The values of a JSON row that name the directory; the columns of the table follow."""

@@ -36,9 +36,9 @@ _HELD_SIZE = 16 << 20
 _KNOWN = b"known"
 """Key in the schema of a batch of items, for the remembered rows of some of them, as a batch."""
 _KEPT = b"kept"
-"""Key in the schema of the first batch of remembered rows, for the file with all of them."""
+"""Key in the schema of an unchanged log dir's remembered rows. The first batch names the file with all of them."""
 _KEPT_COUNT = 1024
-"""Number of rows in such batch of a file."""
+"""Number of remembered rows in a batch."""
 
 _OF_DIRECTORY = ("name", "recovery_point", "log_start", "high_watermark", "cleaned", "of_topic")
 _NOT_SIGNED = ("source", "kafka", "signature", "known")

@@ -33,9 +33,9 @@ OWN = (
     Column("lacks_epochs", "bool", "True if these lack epochs, which are then looked up in its log."),
     Column("compacted", "bool", "True if its log is compacted, as far as is known."),
     Column("folder", "bytes", "Its path, where more of its log may be read."),
-    Column("cluster_topic_id", "string", "The id that the metadata of the cluster give its topic."),
-    Column("is_certain", "bool", "True if these are at least the replicas that its broker had; null without metadata."),
-    Column("in_isr", "bool", "True if they have it in the ISR; null if they lack the partition."),
+    Column("cluster_topic_id", "string", "The id of its topic in the metadata of the cluster."),
+    Column("is_certain", "bool", "True if the metadata is at least as new as its broker's; null without metadata."),
+    Column("in_isr", "bool", "True if the metadata lists the replica in the ISR; null without the partition."),
     Column("head_from", "int64", "The offset where its epochs begin, if the first segments of its log were removed."),
 )
 """The columns of a replica next to the columns of its directory."""
@@ -184,7 +184,7 @@ def replica_rows(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 def _problems(batch: "pa.RecordBatch") -> "pa.StringArray":
-    """Return why replicas cannot take part. A future stray is not served."""
+    """Return why replicas cannot take part. No broker serves a directory that its next start makes a stray."""
     from pyarrow import compute
 
     problems, reasons = batch.column("problem"), batch.column("start_reason")

@@ -48,7 +48,7 @@ def spark_version() -> str:
     version: str = pyspark.__version__
     numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
     if not _OLDEST <= numbers < _BEYOND:
-        raise UsageError(f"pyspark {version} is installed, 4.1 and later is needed, below 5: {INSTALL}")
+        raise UsageError(f"pyspark {version} is installed; kcheck needs 4.1 and later, below 5: {INSTALL}")
     return version
 
 

@@ -86,7 +86,7 @@ def in_groups(parts: Iterable[WrittenFile], size: int) -> Iterator[list[WrittenF
 
 
 def join_all(batches: "Batches", options: ExecutorOptions) -> "Batches":
-    """Write the files in each row, which belong to one table, into as few files as possible; yield these."""
+    """Write the files in each row, which belong to one table, again as few large files; yield these."""
     with mounted([options.target.folder], dict(options.options)):
         for row in rows_of(batches):
             name, *parts = json.loads(row["text"])

@@ -175,7 +175,7 @@ def test_only_a_known_spark_is_used(version: str, fits: bool, monkeypatch: pytes
     if fits:
         assert version == session.spark_version()
         return
-    with pytest.raises(UsageError, match=f"pyspark {version} is installed, 4.1 and later is needed, below 5"):
+    with pytest.raises(UsageError, match=f"pyspark {version} is installed; kcheck needs 4.1 and later, below 5"):
         session.spark_version()
 
 
