@@ -59,7 +59,10 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 
 
 def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for settings that name foreign classes. No file of a log dir shows whether the broker can load them."""
+    """Look for settings that name classes outside of Kafka.
+
+    No file of a log dir shows whether the broker can load them.
+    """
     if facts.config is None:
         return
     path = facts.config_path or ""
