@@ -331,7 +331,7 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
     for log in closed:
         if counts[log.log_dir] == 1 and not only_follows(log.partition, facts, in_the_end=False):
             name, end = partition_name(*log.partition), log.end
-            cut = f"the time index of the segment that ends at {end} is incomplete"
+            cut = f"the time index of the segment that ends at {end} is trimmed to its entries"
             sentence = (
                 f"{name} ends at {end}, but the broker was killed after it had closed the last segment. A newer one"
                 " may have been removed"
