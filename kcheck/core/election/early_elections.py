@@ -194,7 +194,7 @@ class KeptOut(NamedTuple):
 
 
 def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
-    """Yield the replicas to move aside before their broker starts, as they then fetch all records again."""
+    """Yield the replicas to move aside before their broker starts, as they then fetch all from the planned leader."""
     for partition in partitions:
         leader = partition.recommended if partition.planned is None else partition.leaders[partition.planned]
         numbers = set() if leader is None else {*leader.lacking}
