@@ -1,4 +1,4 @@
-"""Kafka's decisions as pure functions of values, without files and clock.
+"""Kafka's decisions as pure functions of values, without files or a clock.
 
 A partition is a log, and several brokers keep a copy of it, a replica. One replica leads, the others follow and fetch
 from it. Every record has an offset. A leader stamps its leader epoch on each batch that it writes. So an epoch tells

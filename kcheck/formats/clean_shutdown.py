@@ -25,7 +25,7 @@ class CleanShutdown(NamedTuple):
 
 
 def parse(data: bytes) -> Parsed[CleanShutdown]:
-    """Return the contents; anything except an empty file or a JSON object with a brokerEpoch is one defect."""
+    """Return the contents; anything that brokers do not write is one defect."""
     if not data:
         return Parsed(value=CleanShutdown())
     value = _read(data)

@@ -120,7 +120,7 @@ def broker_reads(data: bytes, release: Release) -> BrokerReads[MetaProperties]:
 
 
 def _exception_up_to_2_7(values: Mapping[str, str], required: Iterable[tuple[str, int]]) -> str | None:
-    """Return the exception of VerifiableProperties.getIntInRange; for a higher version of BrokerMetadataCheckpoint."""
+    """Return the exception of VerifiableProperties.getIntInRange, or of BrokerMetadataCheckpoint if it is too high."""
     for key, most in required:
         number = java_int(values.get(key, ""))
         if key not in values or (number is not None and number < 0):

@@ -76,7 +76,10 @@ class ProducerSnapshot(NamedTuple):
 
 
 def parse(data: bytes) -> Parsed[ProducerSnapshot]:
-    """Return every complete producer entry, up to the count. Refused defects come before accepted ones."""
+    """Return every complete producer entry, up to the count.
+
+    Defects that a broker refuses come before defects that it accepts.
+    """
     if len(data) < SNAPSHOT_HEADER.size:
         refused = [_defect(data, message, position) for position, message in problems(data, len(data), 0)]
         return Parsed(value=ProducerSnapshot(None, ()), defects=tuple(refused))

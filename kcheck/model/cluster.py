@@ -36,7 +36,7 @@ class ElectionKind(StrEnum):
     """The ways in which the controller can elect a leader. The value is the name in an answer."""
 
     CLEAN = "clean"
-    """It is in the ISR, or with an empty ISR in the ELR. The controller elects it as soon as it registers."""
+    """It is in the ISR, or with an empty ISR in the ELR. The controller elects it as soon as its broker runs."""
     UNCLEAN = "unclean"
     """It is neither: acknowledged records may be lost, and the controller elects it only if it is allowed to."""
 

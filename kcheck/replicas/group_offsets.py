@@ -83,7 +83,7 @@ def committed_offsets(logs: Iterable[tuple[LogFile, ...]]) -> CommittedOffsets:
 def offsets_of_group(paths: Iterable[str], group: str) -> tuple[dict[tuple[str, int], Offset], bool]:
     """Return the committed offsets of a group in the log dirs of paths, and whether these were read completely.
 
-    A directory that the broker serves goes before a directory that it has renamed to -stray.
+    A directory that the broker serves goes before every other directory, such as -stray.
     """
     from kcheck.exports.sources import offset_logs
     from kcheck.replicas.replica import logs_of

@@ -209,7 +209,7 @@ def _leaves_hole(cut: CutPosition, after: Offset, leading: ReplicaState) -> bool
 
 
 def fork_of(state: ReplicaState, leading: ReplicaState) -> Fork:
-    """Return the place where two logs diverge, by their batches, or else by their epochs."""
+    """Return the place where two logs diverge, by first batches and epochs, or else by the CRCs of messages."""
     ours, theirs = state.log_end_offset, leading.log_end_offset
     assert ours is not None
     assert theirs is not None

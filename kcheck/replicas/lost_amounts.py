@@ -145,7 +145,7 @@ class _LostOffsets(NamedTuple):
 
 
 def _lost_range(follower: FollowerPlan, *, keeps: bool) -> _LostOffsets | None:
-    """Return the records that a follower loses or keeps apart from its leader; None without any.
+    """Return the records that a follower loses, or keeps although its leader lacks them; None without any.
 
     A follower that gets the lead later `keeps` the records that it does not truncate.
     """

@@ -61,7 +61,7 @@ class PartitionNow(NamedTuple):
 
     @property
     def leader(self) -> int | None:
-        """The broker that leads, or led last, by the metadata; None if they do not tell."""
+        """The broker that leads, or led last, by the metadata; None if unknown."""
         if self.registration is None:
             return None
         led = self.registration.leader

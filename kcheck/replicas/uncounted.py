@@ -19,9 +19,9 @@ def uncounted_premises(
     """Return the premises whose failure costs a broker records that no election counts.
 
     A disk that is older than the cluster lacks the later records, unless another replica here has them. The same goes
-    for a log without its end, unless another replica's log is longer. One as long with its producer snapshot counts
-    too. A preferred replica that lacks segments costs them once it is elected. The controller does not do this by
-    itself.
+    for a log without its end, unless another replica's log is longer. For a log without its producer snapshot, an
+    equally long log that has its own is enough. A preferred replica that lacks segments costs them once it is elected.
+    The controller does not do this by itself.
     """
     premises, elections = tuple(premises), tuple(elections)
     bare = {(row.partition, row.broker_id) for row in premises if row.id == SNAPSHOT_THERE}

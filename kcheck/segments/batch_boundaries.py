@@ -33,7 +33,7 @@ _SIZE_AT = struct.Struct(">i").unpack_from
 def batch_starts(
     buffer: bytearray, filled: int, remaining: int, starts: Positions, *, lax: bool
 ) -> tuple[Positions, int, End | None]:
-    """Return the positions of the batches in a window, the end of the last one, and why the file ends.
+    """Return the positions of the batches in a window, the end of the last one, and why no more follow.
 
     A reason of `None` means that more batches may follow the window. `starts` are positions where batches may begin.
     They are right if the sizes lead from one to the next, beginning with the window. Otherwise they are ignored. `lax`

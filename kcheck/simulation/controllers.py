@@ -105,7 +105,7 @@ def _elected(world: World, seats: Seats, *, new_epoch: bool = False) -> None:
 
 
 def register(world: World, number: int, request: Registration) -> None:
-    """Register a broker that has started, and answer; elect it if there is no leader and it can lead."""
+    """Register a broker that has started, and answer; elect a leader if none leads and one can be elected."""
     world.decide(Decision.REGISTERED)
     world.send(CONTROLLER, number, Registered(request.incarnation))
     rules, controller = world.rules.election, world.controller

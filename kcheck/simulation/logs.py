@@ -96,7 +96,7 @@ def crashed(node: Node) -> Node:
 def powered_off(node: Node, lost_from: int | None, *, torn: bool) -> Node:
     """Return the replica after a power loss.
 
-    Unsynced records can be lost from an offset, and a file can be filled with zeros.
+    Unsynced records can be lost from an offset, and leader-epoch-checkpoint can be filled with zeros.
     """
     end = max(node.flushed, node.flushed if lost_from is None else lost_from)
     batches = _below(node.batches, end)

@@ -28,7 +28,7 @@ class Budget(NamedTuple):
     delays: int = 0
     """Links that hold what is sent."""
     overtakes: int = 0
-    """Late messages of a ZooKeeper controller to a broker, after its later messages."""
+    """Messages of a ZooKeeper controller that reach a broker after its later messages."""
 
 
 BUDGET_MAX = 63

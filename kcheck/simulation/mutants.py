@@ -109,7 +109,7 @@ def without(mutant: str | None, release: Release) -> tuple[Release, Conditions]:
     if mutant not in rows():
         known = ", ".join(MUTANTS)
         raise UsageError(
-            f"--mutant {mutant}: not one of {known}, and the replication rows of docs/releases.md, such as {rows()[0]}"
+            f"--mutant {mutant}: not one of {known}, or a replication row of docs/releases.md, such as {rows()[0]}"
         )
     if mutant in _PROFILE_ROWS:
         at = ProfileRules._fields.index(mutant)

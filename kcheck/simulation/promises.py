@@ -55,7 +55,7 @@ def broken(before: ClusterState, state: ClusterState, rules: Rules, watched: tup
 
 
 def _acked_by_old_leader(before: ClusterState, state: ClusterState) -> bool:
-    """Return whether an acks=all producer got an acknowledgment from a leader that was already replaced."""
+    """Return whether an acks=all producer got an acknowledgment for records that a leader took once replaced."""
     if state.appends is before.appends:
         return False
     return any(

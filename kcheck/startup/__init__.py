@@ -52,7 +52,7 @@ One partition directory: `partition.start_partition` > `start_folder` > `log_loa
 |                      | `producer_replay.reload_log`     | rebuildProducerState   | an invalid transaction            |
 | 10. First unstable   | `LogLoader._locate`              | UnifiedLog             | no batch at this offset           |
 
-- Step 4 recovers a segment without its index, even after a clean shutdown. 2.2 and earlier also does so for an invalid
+- Step 4 recovers a segment without its index, even after a clean shutdown. 2.2 and earlier also do so for an invalid
   index.
 - Step 5b empties a segment whose offsets are out of order. Lost bytes delete every later segment.
 - Step 5c replaces the segment, and step 4 or 5 starts again.

@@ -144,7 +144,7 @@ class LoadedOffsetIndex(Index):
         self.last_offset = self._last()
 
     def problem(self, release: Release) -> str | None:
-        """Return the same problem, and a last entry below the base offset (1.1 and earlier: not above it)."""
+        """Return why the size or the last entry fails. It must reach the base offset (1.1 and earlier: exceed it)."""
         if self.entries and self.last_offset < self._base + (not release.splits_segments):
             return f"the last entry of {self.name} is below its segment"
         return super().problem(release)
@@ -201,7 +201,7 @@ def made_with(folder: Folder) -> int | None:
 
 
 def index_interval(folder: Folder, settings: Settings) -> int:
-    """Return index.interval.bytes. Without a given value, the entries of the log are farther apart.
+    """Return index.interval.bytes; if not given, the default, or less if entries of the log are closer.
 
     A broker adds an entry once more bytes than that have followed the entry before it (LogSegment.append, recover).
     """

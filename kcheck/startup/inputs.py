@@ -15,7 +15,7 @@ class Context(NamedTuple):
     """The broker that starts."""
 
     settings: Settings
-    """Its settings; for one partition, with the settings that its files show of its topic."""
+    """Its settings; for one partition, with the settings of its topic that its files show."""
     mode: Mode
     """The keeper of the metadata of its cluster (KRaft or ZooKeeper)."""
     release: Release

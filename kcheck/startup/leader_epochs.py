@@ -77,7 +77,7 @@ class EpochCache:
             self._become(self.entries)
 
     def truncate(self, *, end: int, start: int) -> None:
-        """Remove the epochs from the log end, and the epochs that end at or below the log start."""
+        """Remove epochs that begin at or above the log end, or that end at or below the log start."""
         if not self._release.epoch_cache:
             return
         self.write()
@@ -106,8 +106,8 @@ class EpochCache:
     def _become(self, entries: EpochEntries, *, truncated: bool = False) -> None:
         """Write the file, by renaming a temporary one.
 
-        3.8 and later (KAFKA-16541) writes the result of a truncation in the background. It skips a file that it cannot
-        create.
+        3.8 and later (KAFKA-16541) write the result of a truncation in the background. They skip a file that they
+        cannot create.
         """
         self._hold(entries)
         if LEADER_EPOCHS + TEMPORARY in self._folder.directories:

@@ -118,7 +118,7 @@ def broker_abort(starts: Iterable[LogDirPrediction], conflicts: Sequence[str]) -
 
 
 def has_metadata_log(start: LogDirPrediction) -> bool:
-    """Return whether the broker ends with this log dir, as it contains the KRaft metadata log.
+    """Return whether the broker exits if this log dir fails, as it contains the KRaft metadata log.
 
     ReplicaManager 3.3 to 4.3.1 does that.
     """
@@ -143,7 +143,7 @@ def with_offline(start: LogDirPrediction, reason: str | None) -> LogDirPredictio
 def future_beside_current(start: LogDirPrediction) -> str | None:
     """Return why a broker fails on a -future directory in the log dir of its current one; None without one.
 
-    It renames one to the other (LogManager.replaceCurrentWithFutureLog 2.8 to 4.3.1), with a
+    It renames one to the other (LogManager.replaceCurrentWithFutureLog 2.8 to 4.3.1), and meets a
     DirectoryNotEmptyException.
     """
     current = {partition.directory[:2] for partition in start.partitions if _is(partition, DirectoryState.CURRENT)}

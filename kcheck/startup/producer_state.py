@@ -227,7 +227,7 @@ def ends_start(segment: Segment) -> Iterator[None]:
 
 
 def _append_together(columns: HeaderColumns, rows: Array, states: ProducerStates | ProducerReplay) -> bool:
-    """Append a long run of batches at once, if no transaction can fail; return whether that was done."""
+    """Append a long run of batches at once if no transaction can end the load; return whether that was done."""
     if len(rows) < _RUN_COUNT_MIN:
         return False
     ids = columns.producer_id[rows].astype(np.int64)

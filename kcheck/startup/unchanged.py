@@ -145,7 +145,7 @@ def _has_topic(view: PartitionView, context: Context) -> bool:
 
 
 def _may_move(directory: PartitionDirectory, view: PartitionView, context: Context) -> bool:
-    """Return whether the metadata places the replica on no broker, or whether the broker can promote it."""
+    """Return whether by the metadata the broker does not serve the replica, or can promote it."""
     detector, zookeeper = context.stray_detector, context.zookeeper
     if zookeeper is not None and zookeeper.unserved(directory.topic, directory.partition, view.topic_id):
         return True

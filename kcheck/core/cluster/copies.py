@@ -92,7 +92,7 @@ class LostCopy(NamedTuple):
 
     @property
     def lacks_snapshot(self) -> bool:
-        """True if its newest snapshot cannot be read, which 3.8 and later reads first."""
+        """True if its newest snapshot cannot be read, which 3.8 and later read first."""
         return (self.damage or "").partition(":")[0].endswith(SNAPSHOT_ENDINGS[0])
 
 

@@ -93,9 +93,9 @@ def quorum(copies: Sequence[MetadataCopy], nodes: Iterable[NodeDirectory] = ()) 
 def started_together(standing: Quorum, order: Sequence[int]) -> tuple[int, ...]:
     """Return the nodes of the first group, in their order, so that the controllers among them elect a leader.
 
-    None where other nodes elect, or where one is enough. A node alone waits for the others, so it does not come
-    earlier. One of them has the newest copy of the metadata, and the others vote for it (OffsetAndEpoch). Older copies
-    alone would lose metadata records.
+    None where other nodes elect, or where one is enough. A node alone would only wait for the others, so it does not
+    start before them. One of them has the newest copy of the metadata, and the others vote for it (OffsetAndEpoch).
+    Older copies alone would lose metadata records.
     """
     voters = [number for number in order if number in standing.voters]
     majority = len(standing.voters) // 2 + 1
@@ -113,7 +113,7 @@ def committed_to(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> int 
     """Return the offset below which every record is committed; None if not known.
 
     No snapshot goes beyond the high watermark. Beyond it, a record is committed if a majority of the voters have it.
-    The last record of its epoch must also be in the latest epoch that any of them has seen.
+    The last records of these voters must be of the latest epoch that any copy has seen.
     """
     snapshots = max(copy.snapshot for copy in copies)
     held = _of_voters(copies, voters)

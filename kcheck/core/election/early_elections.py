@@ -109,7 +109,7 @@ def first_leaders(
 def means_for(
     partitions: Iterable[PartitionElection], order: Sequence[int], starts: Mapping[int, BrokerStart], means: Means
 ) -> Means:
-    """Return the operator's means, with brokers one by one if a partition would else get a poorer leader."""
+    """Return the operator's means, with brokers one by one if a partition would otherwise get a poorer leader."""
     if not means.may_stop:
         return means
     for partition, first in first_leaders(partitions, order, starts, means):
@@ -194,7 +194,7 @@ class KeptOut(NamedTuple):
 
 
 def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
-    """Yield the replicas to move aside before their broker starts, as they then fetch all records again."""
+    """Yield the replicas to move aside before their broker starts, as they then fetch all from the planned leader."""
     for partition in partitions:
         leader = partition.recommended if partition.planned is None else partition.leaders[partition.planned]
         numbers = set() if leader is None else {*leader.lacking}

@@ -104,7 +104,7 @@ def allows_unclean(image: ClusterImage, topic: str, release: Release, *, kraft: 
     """Return whether the controller elects uncleanly by itself, as far as is known.
 
     `ClusterImage.config` names the configuration that counts. Metadata does not contain the static configuration of
-    controllers. It is in their server.properties, and Kafka's default counts if none was seen. KRaft 3.8 and earlier
+    controllers. It is in their server.properties, and Kafka's default counts if none was seen. KRaft of 3.8 and earlier
     ignores the configuration (ConfigurationControlManager).
     """
     if kraft and not release.kraft_obeys_unclean_election:
@@ -195,7 +195,7 @@ def registered(seats: Seats, start: BrokerStart, rules: ElectionRules, acceptabl
 
     An unclean shutdown removes it from ISR and ELR. `acceptable` are the brokers that run meanwhile. A leader among
     them continues. Without an ELR a registration is like a fencing, so the last member of the ISR stays in it. 4.0 and
-    later does this in handleBrokerShutdown. In 3.9 and earlier a registration does not change the ISR.
+    later do this in handleBrokerShutdown. In 3.9 and earlier a registration does not change the ISR.
     """
     if not rules.kraft or rules.unfenced or start.broker_id not in (*seats.isr, *seats.elr):
         return seats

@@ -24,7 +24,7 @@ def fencing_order(brokers: Mapping[int, BrokerRegistration], release: Release) -
     """Return the running brokers of the metadata, in the order in which a new controller fences them.
 
     `brokers` are in the order of their first registration. Their sessions end at the same time. In 3.9 and earlier the
-    order of the registrations in the controller counts. 4.0 and later uses the order of a map of ids and epochs. The
+    order of the registrations in the controller counts. 4.0 and later use the order of a map of ids and epochs. The
     controller fills the map in the order of the registrations.
     """
     running = [number for number in _registrations(brokers) if not brokers[number].fenced]

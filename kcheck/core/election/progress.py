@@ -122,11 +122,12 @@ def differences(plan: SavedPlan, seen: ClusterSeen, awaited: Collection[TopicPar
 def unled(
     steps: Sequence[SavedStep], far: Sequence[StepState], plan: SavedPlan, seen: ClusterSeen
 ) -> Iterator[PlannedPartition]:
-    """Yield the partitions without a leader that no step elects any more, once the planned leader has started.
+    """Yield the partitions without a leader whose planned leader has started, and that no step elects any more.
 
     KRaft controllers elect a broker of the ISR as they unfence that broker
     (ReplicationControlManager.handleBrokerUnfenced 3.3 to 4.3.1). So the ISR is another than the plan assumed, or the
-    next broker started before the election. A leader that is stopped has led since.
+    next broker started before the election. Partitions that a planned leader has led since are left out after their
+    election.
     """
     planned = {TopicPartition(row.topic, row.partition): row for row in plan.partitions}
     elections = [(step, state) for step, state in zip(steps, far, strict=True) if step.kind in _ELECTIONS]
@@ -178,7 +179,7 @@ _PREPARE = (RecoveryAction.REPAIR, RecoveryAction.LOG_DIRS, RecoveryAction.SET_A
 
 
 def _is_left(at: int, latest: int, steps: Sequence[SavedStep], known: Sequence[StepState], seen: ClusterSeen) -> bool:
-    """Return whether a step has to be taken still, although a later broker has started."""
+    """Return whether a step still has to be taken, although a later broker has started."""
     step, brokers = steps[at], frozenset(steps[at].brokers)
     if step.kind in _PREPARE:
         return seen.registered.isdisjoint(brokers)

@@ -12,7 +12,7 @@ from kcheck.core.replication.leader_costs import NOT_KNOWN, UNKNOWN, Amounts
 from kcheck.core.sums import plus
 
 START_ALL = "start-all"
-"""The scenario in which every broker here starts and the operator does nothing more. It has the maximum loss."""
+"""The scenario in which every broker here starts without other steps, with the most that this can lose."""
 _UNCLEAN = "kafka-unclean"
 _OUTSIDER = BrokerStart(-1, clean=True)
 """A broker without a replica of the partition."""

@@ -67,7 +67,7 @@ def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
     A broker fetches the metadata all the time. After broker.session.timeout.ms without heartbeat a controller fences
     the broker (BrokerHeartbeatManager). A newly elected controller waits again, so the epoch must be the same. A broker
-    that asks for its shutdown runs on until the controller has written that and agrees.
+    that asks for its shutdown runs until the controller has written the request and agrees.
     """
     own = next((copy for copy in facts.copies if copy.node_id == facts.broker_id), None)
     newest, broker = facts.newest, facts.registration

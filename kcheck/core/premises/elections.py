@@ -1,4 +1,6 @@
-"""Premises about elections of replicas that were not in sync. The others delete their additional records.
+"""Premises about elections of replicas that were not in sync.
+
+The others delete their additional records once they follow.
 
 The static configuration of the broker itself does not count here, only the controllers' (`ClusterImage.config`).
 """

@@ -196,8 +196,9 @@ def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
 
 
 def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for directories with the id of another topic that has this partition here too. No broker renames them to
-    -stray.
+    """Look for directories with the id of another topic that has this partition here too.
+
+    No broker renames them to -stray.
 
     The log refuses the id of its topic. If the replica leads, the exception ends ReplicaManager.applyDelta. Then later
     partitions of the same change are not led, and no partition is followed. If the replica follows, nothing ends. With

@@ -77,8 +77,8 @@ def _refused_beyond_rules(
 ) -> Iterator[RefusedSetting]:
     """Yield settings with valid values that the broker still refuses when it starts.
 
-    Without the `refused` ones. It checks them as a default of topics (LogConfig), and with others
-    (KafkaConfig.validateValues). It also checks endpoints (EndPoint.createEndPoint, 0.10.2 to 4.3.1).
+    Settings that are already `refused` are left out. The broker of 0.10.2 to 4.3.1 checks defaults of topics
+    (LogConfig), settings together (KafkaConfig.validateValues), and endpoints (EndPoint.createEndPoint).
     """
     of_topics = setting_rules(TOPIC, release)
     rules = {name: of_topics[topic]._replace(name=name) for name, topic in OF_TOPICS.items() if topic in of_topics}

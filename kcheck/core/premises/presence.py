@@ -142,7 +142,7 @@ def absent_partitions(facts: BrokerFacts) -> tuple[TopicPartition, ...]:
 def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for assigned partitions without a directory. The broker makes them again, empty, and may lead them.
 
-    The broker reports its present log dir for the new replicas. Then the controller can elect it
+    The broker reports the log dir of the new replicas. Then the controller can elect it
     (ReplicationControlManager.handleAssignReplicasToDirs 3.7 to 4.3.1).
     """
     if facts.image is None or facts.broker_id is None or not facts.is_complete:
@@ -248,7 +248,7 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 
 
 def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs that another tool made begin later. As leaders they make the other replicas follow suit."""
+    """Look for logs whose beginning was removed. As leaders they make the other replicas delete theirs too."""
     for log in facts.logs:
         if log.lost_head is None:
             continue
@@ -345,7 +345,7 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
     for log in closed:
         if counts[log.log_dir] == 1 and not only_follows(log.partition, facts, in_the_end=False):
             name, end = partition_name(*log.partition), log.end
-            cut = f"the time index of the segment that ends at {end} is incomplete"
+            cut = f"the time index of the segment that ends at {end} is trimmed to its entries"
             sentence = (
                 f"{name} ends at {end}, but the broker was killed after it had closed the last segment. A newer one"
                 " may have been removed"

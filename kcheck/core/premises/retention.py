@@ -17,9 +17,8 @@ def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for segments that retention treats as old, though their records are not.
 
     A segment has the age of the last entry of its time index (LogSegment.maxTimestampSoFar). Retention deletes from the
-    oldest segment up to the first young enough one (UnifiedLog.deletableSegments), also the active segment. The
-    retention time decides about an entry that is only older than the records. It had passed when the newest was
-    written.
+    oldest segment up to the first young enough one (UnifiedLog.deletableSegments), also the active segment. An entry
+    that is only older counts if the retention time had passed when the newest record was written.
     """
     misdated = ((log.partition, log.log_dir, records) for log in facts.logs for records in log.misdated)
     for partition, log_dir, (start, end, timestamp, is_head, newest) in misdated:

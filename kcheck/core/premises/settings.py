@@ -81,7 +81,10 @@ def loaded_stores(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 
 
 def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for settings that name foreign classes. No file of a log dir shows whether the broker can load them."""
+    """Look for settings that name classes outside of Kafka.
+
+    No file of a log dir shows whether the broker can load them.
+    """
     if facts.config is None:
         return
     path = facts.config_path or ""

@@ -1,8 +1,8 @@
 """The releases of Kafka that can have written the files of a broker, in one table of evidence.
 
 A file stays when its broker is upgraded. So lasting traces of a release prove only that a broker at least this new
-wrote here. Evidence bounds a release from above only if every later broker writes something else when it starts. If the
-two contradict each other, present files win, as absent ones can be lost.
+wrote here. Missing or different data bounds a release from above only if every later broker writes it when it starts.
+If the two contradict each other, present files win, as absent ones can be lost.
 """
 
 import re

@@ -130,7 +130,7 @@ def load(
 def read_lines(lines: Iterable[EpochEntry], release: Release) -> EpochEntries:
     """Return the cache after the constructor.
 
-    2.6 and earlier takes the lines unchanged. 2.7 and later assigns each of them in turn.
+    2.6 and earlier take the lines unchanged. 2.7 and later assign each of them in turn.
     """
     unchanged = tuple(lines)
     if release.epoch_load in (EpochLoad.E0, EpochLoad.E1) or rise(unchanged):

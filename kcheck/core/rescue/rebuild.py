@@ -203,7 +203,7 @@ def _placed(
 
 
 def _leader(held: HeldPartition, replicas: tuple[int, ...]) -> int:
-    """Return the first leader, which is the best replica, or an equally long one without loss."""
+    """Return the first leader, which is the best replica, or without loss the first replica with its end."""
     best = next((row for row in held.replicas if row.broker_id == held.best), held.replicas[0])
     like = {row.broker_id for row in held.replicas if held.lost == 0 and (row.epoch, row.end) == (best.epoch, best.end)}
     return next((broker for broker in replicas if broker in like), best.broker_id)
@@ -243,7 +243,7 @@ def _directory(disks: HeldDisks, held: HeldPartition, broker: int) -> str:
 
 
 def _others(old: OldMetadata | None, answers: MetadataAnswers) -> Iterator[NamedRecord]:
-    """Yield the records that are no topics. Records of the user come after the old copy, and overrule it."""
+    """Yield the records that do not describe topics. Records of the user come after the old copy, and overrule it."""
     for kind, data in () if old is None else old.records:
         if kind != "ConfigRecord" or data["resourceType"] != TOPIC:
             yield kind, data

@@ -55,7 +55,7 @@ def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Ite
     for number in sorted({number for number in numbers if numbers.count(number) > 1}):
         paths = listed(node.log_dir for node in nodes if node.node_id == number)
         yield RescueRefusal(
-            "node-twice", f"Node {number} has two metadata logs: {paths}.", "Name the history that it used last."
+            "node-twice", f"Node {number} has two metadata logs: {paths}.", "Name the log dir that it used last."
         )
     for rift in rifts:
         topics = [_topics_of(nodes, log_dir) for log_dir in (rift.newest, rift.other)]
@@ -205,7 +205,7 @@ def _no_controller(loss: QuorumLoss, wanted: NewVoter | None) -> RescueRefusal:
     number = wanted.node_id if wanted is not None and not is_broker else new[0] if new else free
     bring = f"Format the disk of a new controller with kafka-storage.sh, and name it: {number}=PATH --voter {number}."
     if wanted is None and len(new) > 1:
-        bring = f"Name the copy that is to lead: --voter {number}."
+        bring = f"Name the controller that is to lead: --voter {number}."
     why = "No controller is here that can lead." if wanted is None else f"Node {number} is no controller that is here."
     return RescueRefusal("no-controller", why, bring)
 

@@ -1,8 +1,8 @@
 """The ways back to a quorum, the gentlest first, and the files that each of them changes.
 
-Each was played on real clusters of 3.3 to 4.3. The voter of a new quorum is alone at first. Empty voters that come
-before it elect one of themselves, and its log is truncated to theirs. Its epoch is above every epoch that a node has
-seen. Otherwise nodes with a higher one wait forever, or two nodes have different records at one offset.
+Each was played on real clusters of 3.3 to 4.3. The voter of a new quorum is alone at first. Empty voters started before
+it elect one of themselves, and its log is truncated to theirs. Its epoch is above every epoch that a node has seen.
+Otherwise nodes with a higher one wait forever, or two nodes have different records at one offset.
 """
 
 from collections.abc import Container, Iterable, Iterator

@@ -1,6 +1,6 @@
 """The znodes of a cluster whose ZooKeeper is lost, from the metadata that the disks of its brokers give.
 
-Brokers make every other znode when they start. Played with 2.4.1, 2.6.3 and 2.8.2
+Brokers make every other znode when they start. Tested with 2.4.1, 2.6.3 and 2.8.2
 (`tests/oracle/clusters/test_zookeeper_lost.py`).
 """
 
@@ -38,7 +38,7 @@ def znodes(plan: Rebuild, disks: HeldDisks) -> tuple[MadeZnode, ...]:
 
 
 def zookeeper_script(rows: Sequence[MadeZnode]) -> str:
-    """Return the lines for zookeeper-shell.sh, where a blank ends a word; no data has one."""
+    """Return the lines for zookeeper-shell.sh, where a blank ends a word, so that no data has a blank."""
     return "".join(" ".join(("create", row.path, row.data or _NOTHING)) + "\n" for row in rows)
 
 

@@ -178,7 +178,7 @@ class PartitionPrediction(NamedTuple):
     batches: BatchFaults | None = None
     """The faults of its batches; None if they were not read."""
     unproven: LostRecords | None = None
-    """Removed bytes that may be no records, as no header, segment or high watermark shows it."""
+    """Removed bytes that no header, segment or high watermark shows to be records."""
 
     @property
     def replica_log(self) -> LoadedLog | None:

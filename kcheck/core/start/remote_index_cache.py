@@ -33,7 +33,7 @@ def is_stranger_in_cache(name: str) -> bool:
 
 
 def is_cached_index(name: str) -> bool:
-    """Return whether a broker of 3.6 and later writes an index of this name.
+    """Return whether brokers of 3.6 and later write an index of this name.
 
     3.5 adds an underscore to the segment id.
     """
@@ -89,7 +89,7 @@ def _place(segment: CachedIndexes) -> tuple[int, str]:
 
 
 def _is_removed(name: str, release: Release) -> bool:
-    """Return whether the broker removes a file before it parses the names; 4.0 and earlier parses leftovers too."""
+    """Return whether the broker removes a file before it parses the names; 4.0 and earlier parse leftovers too."""
     return release.removes_leftovers_of_index_cache and name.endswith(_LEFTOVERS)
 
 

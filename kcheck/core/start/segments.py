@@ -27,7 +27,7 @@ def is_tiered(
     `files` are the names of the files in its directory. In 3.7 and earlier every tiered log has a remote log snapshot.
     In 3.8 and later only tiered logs have a checkpointed log start below the first segment. They alone keep the epochs
     from there (LogManager.checkpointLogStartOffsetsInDir, UnifiedLog.deleteOldSegments). `remote_storage` is the
-    broker's setting, None if unknown. With `of_topic` the topic has it, which alone decides (LogLoader.load).
+    broker's setting, None if unknown. With `of_topic` it is the topic's setting, which alone decides (LogLoader.load).
     """
     if not release.has_remote_storage or remote_storage is False:
         return False
@@ -59,7 +59,7 @@ def lost_head_of_log(
 ) -> tuple[Offset, Offset] | None:
     """Return the same of a log that the broker loads; `checkpoint` is its log start in the checkpoint.
 
-    `epochs` are the epochs on disk, if the broker changes them. 2.8 and earlier raises the first epoch to the first
+    `epochs` are the epochs on disk, if the broker changes them. 2.8 and earlier raise the first epoch to the first
     segment. A log whose log start is above its end begins again there. It loses all its records, as its prediction
     says.
     """

@@ -50,7 +50,7 @@ def stops_serving(outcome: str, name: str) -> bool:
 
 
 def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPrediction]:
-    """Return the partitions that abort the broker, lose records or are no longer served, worst first."""
+    """Return the partitions that fail when the broker starts, lose records or are not served, worst first."""
     ranks = {Outcome.ABORT: 0, Outcome.OFFLINE: 1}
 
     def badness(partition: PartitionPrediction) -> tuple[object, ...]:
@@ -92,7 +92,7 @@ def verdict(start: LogDirPrediction) -> LogDirVerdict:
 
 
 def shutdown_after_abort(start: LogDirPrediction) -> str | None:
-    """Return `clean` or `unclean`, as the broker then finds the shutdown; None unless the next start aborts."""
+    """Return the shutdown found after an aborted start, `clean` or `unclean`; None without an abort."""
     if start.outcome is not Outcome.ABORT:
         return None
     if not start.clean:

@@ -116,7 +116,7 @@ def without_record(log: RemoteLog) -> tuple[RemoteSegment, ...]:
 def forgets_metadata(log: RemoteLog) -> str | None:
     """Return the setting that lets brokers delete metadata of segments that are still in use; None without one.
 
-    Records of a segment that expires before its metadata may go.
+    A segment that expires before its metadata does not count.
     """
     kept, own = log.metadata_topic.retention, log.retention.ms
     if log.metadata_topic.is_compacted:

@@ -50,7 +50,7 @@ def is_in_table(key: str) -> bool:
 def objects_by_segment(
     objects: Iterable[StoreObject], layout: re.Pattern[str] | None = None, named: NamedSegments | None = None
 ) -> StoredObjects:
-    """Return the objects of each segment; others in the store are not of Kafka. `named`: all segments in metadata."""
+    """Return the objects of each segment; other objects are not of Kafka. `named` has all segments in metadata."""
     segments = StoredObjects(named)
     for key, size, modified in objects:
         match = (layout or _OBJECT).search(key)
@@ -124,7 +124,7 @@ def _sizes(
 
 
 def dangling_objects(log: StoredLog) -> Iterator[SegmentObjects]:
-    """Yield the objects of segments whose copy never finished, or that are deleted, or of a log that is left.
+    """Yield the objects of segments whose copy never finished, or that are deleted, or whose log is unused.
 
     The Iceberg mode of the Aiven plugin deletes nothing, because the table keeps the records.
     """

@@ -96,7 +96,7 @@ def test_a_controller_that_is_not_here_is_asked_for() -> None:
     assert names == [("no-controller", False)]
     assert "201=PATH --voter 201" in found.bring
     names, (found,) = of_way(left(node(201), node(202), *brokers(), dead=(101, 102, 103)))
-    assert found.bring == "Name the copy that is to lead: --voter 201."
+    assert found.bring == "Name the controller that is to lead: --voter 201."
     names, (found,) = of_way(nobody, NewVoter(301))
     assert found.why == "Node 301 is no controller that is here."
 
