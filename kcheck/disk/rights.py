@@ -63,7 +63,7 @@ def volume_of(path: str) -> Volume | None:
     return Volume(
         mount_point=_mount_point(path),
         is_read_only=bool(status.f_flag & os.ST_RDONLY),
-        is_seen_in_container=_in_container(),
+        is_seen_in_container=in_container(),
         free=status.f_bavail * status.f_frsize,
         free_for_root=status.f_bfree * status.f_frsize,
         block_size=status.f_frsize,
@@ -100,7 +100,7 @@ def _mount_point(path: str) -> str:
     return place
 
 
-def _in_container() -> bool:
+def in_container() -> bool:
     """Return whether the root of this process is the file system of a container."""
     types = [mount.type for mount in _mounts() if mount.point == "/"]
     return bool(types) and types[-1] in _OF_CONTAINERS

@@ -4,14 +4,14 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from kcheck.core.premises.facts import LogDirFacts, StoreFile
 from kcheck.core.premises.rights import FILES_OF_LOG_DIR, broker_users, is_used, log_dir_rights
-from kcheck.core.premises.security import fault_of, stores
+from kcheck.core.premises.security import KeyStore, fault_of, stores
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import is_absolute
-from kcheck.disk.rights import rights_in, rights_of, volume_of
+from kcheck.disk.rights import in_container, rights_in, rights_of, volume_of
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.rights import LogDirRights, Rights
-from kcheck.model.unreadable import UnreadableError
+from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _STORE_SIZE_MAX = 1 << 24
 _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
@@ -73,25 +73,25 @@ def with_volumes(log_dirs: Iterable[LogDirFacts], written: Mapping[str, int]) ->
 def stores_of(
     settings: Mapping[str, str], log_dirs: Iterable[str], given: Container[str]
 ) -> tuple[StoreFile, ...] | None:
-    """Return the key stores of a broker of this machine; None if another machine has its log dirs.
+    """Return the visible key stores of a broker of this machine; None if another machine has its log dirs.
 
-    Relative paths do not tell which machine.
+    Relative paths do not tell which machine. A container may have other files than the broker's.
     """
     places = tuple(log_dirs)
-    if not places or not all(is_absolute(place) and real_path(place) in given for place in places):
+    if not places or in_container() or not all(is_absolute(place) and real_path(place) in given for place in places):
         return None
-    return tuple(
-        StoreFile(store.setting, store.path, fault_of(store.kind, _content(store.path)))
-        for store in stores(settings)
-        if is_absolute(store.path)
-    )
+    return tuple(_seen_stores(store for store in stores(settings) if is_absolute(store.path)))
 
 
-def _content(path: str) -> bytes | None:
-    """Return the bytes of a file; None for a directory or a missing file."""
-    if not LOCAL.exists(path) or LOCAL.is_directory(path):
-        return None
-    try:
-        return LOCAL.read_whole(path, follow=True, size_max=_STORE_SIZE_MAX)
-    except UnreadableError:
-        return None
+def _seen_stores(every: Iterable[KeyStore]) -> Iterator[StoreFile]:
+    """Yield the stores that are missing, or that the user may read."""
+    for store in every:
+        content = None
+        try:
+            content = LOCAL.read_whole(store.path, follow=True, size_max=_STORE_SIZE_MAX)
+        except UnreadableError as error:
+            if error.cause not in (UnreadableCause.MISSING, UnreadableCause.NOWHERE) and not LOCAL.is_directory(
+                store.path
+            ):
+                continue
+        yield StoreFile(store.setting, store.path, fault_of(store.kind, content))

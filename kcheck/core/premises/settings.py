@@ -172,7 +172,7 @@ TABLE = (
     Premise(
         "P318", PremiseKind.SETTINGS, "The listeners can load their keys and certificates.",
         "On the host of the broker, each store of a TLS listener is a file of its type.",
-        "A missing or empty store, or one of another type. Not looked at on other hosts.",
+        "A missing or empty store, or one of another type. Not looked at on other hosts, or in a container.",
         "The process ends: failed to load SSL keystore.",
         "Restore the file, or correct the setting.",
         "DefaultSslEngineFactory, SslFactory 1.0 to 4.3.1", loaded_stores,
