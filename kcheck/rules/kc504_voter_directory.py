@@ -37,7 +37,7 @@ def check(view: Quorum, release: Release) -> Iterable[Finding]:
                 " has no vote",
                 effect=f"{kafka(release)} starts it as an observer; the old voter still counts for the majority.",
                 advice="kafka-metadata-quorum.sh --bootstrap-controller HOST:9093 remove-controller --controller-id"
-                f" {voter.voter_id} --controller-directory-id {voter.directory_id}. Then type on the node:"
+                f" {voter.voter_id} --controller-directory-id {voter.directory_id}; then on the node:"
                 " kafka-metadata-quorum.sh --command-config controller.properties --bootstrap-controller HOST:9093"
                 " add-controller",
                 data={

@@ -1,4 +1,4 @@
-"""The schemas of the records of __remote_log_metadata, Kafka 4.3.1: written by `python -m tests.oracle.messages`."""
+"""The schemas of the records of __remote_log_metadata, Kafka 4.3.1, by `python -m tests.oracle.messages`."""
 
 TABLE = """
 RemoteLogSegmentMetadataRecord 0 0 0+

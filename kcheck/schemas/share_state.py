@@ -1,4 +1,4 @@
-"""The schemas of the records of __share_group_state, Kafka 4.3.1: written by `python -m tests.oracle.messages`."""
+"""The schemas of the records of __share_group_state, Kafka 4.3.1, by `python -m tests.oracle.messages`."""
 
 TABLE = """
 ShareSnapshotKey 0 0 none

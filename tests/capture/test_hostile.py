@@ -130,7 +130,7 @@ def test_a_link_is_refused(sample: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"size": 2**62}, "cannot stand for files of"),
+        ({"size": 2**62}, "cannot contain files of"),
         ({"size": -1}, "is invalid"),
         ({"size": 2**70}, "is invalid"),
         ({"size": 1}, "is larger than the file was"),
@@ -148,7 +148,7 @@ def test_a_link_is_refused(sample: bytes, tmp_path: Path) -> None:
 def test_a_manifest_that_contradicts_itself_is_refused(
     sample: bytes, tmp_path: Path, changes: dict[str, object], why: str
 ) -> None:
-    """Sizes that no bundle stands for, members that do not exist, and what else a manifest can say."""
+    """Sizes that no bundle can have, members that do not exist, and what else a manifest can say."""
     assert why in refused(with_manifest(sample, **changes), tmp_path)
 
 

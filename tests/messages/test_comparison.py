@@ -10,7 +10,7 @@ from tests.messages.catalogue import log_line, read
 NOW = LogOnDisk(0, 20, 18, {3: 10}, "t-0")
 NO_ENTRY = "no entry of this epoch in leader-epoch-checkpoint"
 LESS = "log end 20, 5 less: truncated or lost since"
-GONE = ("renamed to t-0.x-stray", "it is gone", False)
+GONE = ("renamed to t-0.x-stray", "it is missing now", False)
 TRUNCATED = "[Log partition=t-0, dir=/d] Truncating to offset 25"
 STRAY = "Log in /d/t-0 marked stray and renamed to /d/t-0.x-stray"
 LOADED = (

@@ -21,7 +21,11 @@ FOLDER = Path(__file__).parents[2] / "kcheck" / "schemas"
 
 TABLES = {
     "offsets": ("the records of __consumer_offsets", "kafka-group-coordinator", r".*(Key|Value)"),
-    "protocol": ("what members of a classic group say", "kafka-clients", "ConsumerProtocol(Assignment|Subscription)"),
+    "protocol": (
+        "messages from members of a classic group",
+        "kafka-clients",
+        "ConsumerProtocol(Assignment|Subscription)",
+    ),
     "transactions": ("the records of __transaction_state", "kafka-transaction-coordinator", r".*(Key|Value)"),
     "share_state": ("the records of __share_group_state", "kafka-share-coordinator", r".*(Key|Value)"),
     "metadata": ("the records of __cluster_metadata", "kafka-metadata", r".*Record"),
@@ -46,7 +50,7 @@ def source(module: str) -> str:
     about, jar, names = TABLES[module]
     found = sorted(_schemas(jar, names), key=lambda schema: (schema.get("apiKey", 0), schema["name"]))
     lines = [line for schema in found for line in _message(schema)]
-    head = f"The schemas of {about}, Kafka {NEWEST}: written by `{COMMAND}`."
+    head = f"The schemas of {about}, Kafka {NEWEST}, by `{COMMAND}`."
     return "\n".join([f'"""{head}"""', "", 'TABLE = """', *lines, '"""', ""])
 
 

@@ -189,5 +189,5 @@ def test_what_makes_no_sense_is_told(read: Any, fleet: Path) -> None:
     ):
         with pytest.raises(UsageError, match=said):
             direct(path, **options)
-    with pytest.raises(PySparkException, match="table colours is not known"):
+    with pytest.raises(PySparkException, match="table colours: not one of"):
         read(layout, "colours")

@@ -111,7 +111,7 @@ def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
 
 def _as_loaded(partition: PartitionPrediction) -> PartitionPrediction:
     """Return a partition without what fails after the LogManager has loaded it."""
-    is_late = partition.log is not None and ": the broker cannot write " in (partition.reason or "")
+    is_late = partition.log is not None and ", so the broker cannot write " in (partition.reason or "")
     return partition._replace(outcome=Outcome.OK, reason=None) if is_late else partition
 
 
