@@ -62,7 +62,7 @@ class BatchSource(CopyingSource):
         return bytes(buffer)
 
     def next_data(self, position: int) -> int | None:
-        """Return the first position that may hold data, after a range of zeros; None after the last range."""
+        """Return the first position from this one on that may hold data, not zeros; None if all are zeros."""
         while position < self.size:
             begin, end, is_zeros = self._range_at(position)
             if not is_zeros or not begin <= position < end:

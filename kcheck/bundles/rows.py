@@ -45,7 +45,7 @@ _FOOTER = struct.Struct("<QI")
 """The size of the `.log`, and how many blocks there are."""
 _BLOCKS_MAX = 1 << 16
 MESSAGE_HEADER_SIZE = LEGACY.size + 8
-"""The size of a header of magic 0 with the sizes of a null key and of its value; magic 1 adds a timestamp."""
+"""The size of a header of magic 0, with the size fields of a null key and of the value. Magic 1 adds a timestamp."""
 _FILLER = 0xFF
 _TAIL_SIZE = 4
 _ENTRY_SIZE_MIN = OVERHEAD.size + MIN_ENTRY_SIZE

@@ -43,7 +43,7 @@ _TEXT_RUN = 8
 """A header has no run of this many printable bytes; where there is one, the bytes are text."""
 _TAIL_SIZE = 4
 BatchMask = Callable[[bytes], bytes | None]
-"""Returns the kept part of a batch of magic 2, with its size; None if its records are left out."""
+"""Returns the kept form of a batch of magic 2, of equal size; None if its records are left out."""
 
 
 class LogRows(NamedTuple):

@@ -92,10 +92,10 @@ def content_of(name: str) -> Taken:
 
 
 def masked_lines(name: str, data: bytes, rename: Callable[[str], str] | None = None) -> bytes:
-    """Return a text file with masked lines that its kind does not have.
+    """Return a text file, with masks in lines that its kind does not have.
 
-    Letters become `x`, and odd signs `?`. Numbers, spaces and the signs of the formats stay, so that a reader fails at
-    the same place. `rename` is applied to the topics of a checkpoint.
+    In these lines letters become `x`, and odd signs `?`. Numbers, spaces and the signs of the formats stay, so that a
+    reader fails at the same place. `rename` is applied to the topics of a checkpoint.
     """
     kind = parse_file(name).kind
     pieces = _BREAKS.split(data)

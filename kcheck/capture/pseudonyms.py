@@ -44,9 +44,9 @@ class Pseudonyms:
         return other
 
     def group(self, name: str) -> str:
-        """Return the pseudonym of a group, with its size in bytes.
+        """Return the pseudonym of a group, with the same size in bytes.
 
-        A group with a legal topic name gets the topic's pseudonym.
+        A group with a legal topic name gets the pseudonym of a topic of that name.
         """
         if not name.startswith("__") and is_legal_topic(name):
             return self.topic(name)

@@ -73,7 +73,7 @@ def _roots(arguments: Sequence[str]) -> list[tuple[int | None, str]]:
 
 
 def items(arguments: Sequence[str], *, offsets: bool = False) -> Iterator[CapturedPath]:
-    """Yield every file and directory below the paths, sorted below each; UsageError without files of Kafka.
+    """Yield every file and directory below the paths, sorted below each; UsageError for a path without Kafka files.
 
     One log dir, or one folder of them, is the bundle itself. Anything else has its own name in the bundle, as have the
     log dirs of a server.properties. Two of one name get the names of their brokers before it, if the arguments are

@@ -150,7 +150,7 @@ def main() -> None:
 
 
 def _unforeseen(error: Exception) -> int:
-    """Print why a command stopped, and return its exit code, as pyarrow is missing, or kcheck has a bug."""
+    """Print why a command stopped (pyarrow is missing, or kcheck has a bug), and return its exit code."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "pyarrow":
         print(
             "kcheck: Parquet and fleet need pyarrow, which is missing; for example: pip install pyarrow",

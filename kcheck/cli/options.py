@@ -143,7 +143,7 @@ class Common(NamedTuple):
         end(report, failed=any(fails(finding.id, finding.severity) for finding in report.collected) or failed())
 
     def write_whole(self, report: Report, *, failed: Callable[[], bool]) -> None:
-        """Write a report that is there to its end, although ^C comes."""
+        """Write a complete report, even after ^C."""
         from kcheck.disk.signals import held_back
 
         with held_back():

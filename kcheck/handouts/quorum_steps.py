@@ -193,7 +193,7 @@ def _grow(context: QuorumContext) -> QuorumStep:
     notes = [
         "Kafka has no command for that with static voters. Stop every node, and do this for each new controller.",
         f"On every node, set controller.quorum.voters={number}@{place},{new}@{_PLACE},{new + 1}@{_PLACE}.",
-        "An empty controller that starts could win the election, and truncate the log. Copy the log there first.",
+        "An empty controller could win the election, and the others then truncate the log. Copy the log first.",
     ]
     if context.checks_voters:
         notes.append("Remove quorum-state of every node. It names the former voters, and the nodes would not start.")

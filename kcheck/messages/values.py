@@ -132,7 +132,7 @@ def partition_of(text: str) -> tuple[str, int] | None:
 
 
 def path_place(path: str, *, is_file: bool) -> LogPlace:
-    """Return the partition and log dir of the path of a partition directory, or of a file."""
+    """Return the partition and log dir of a path (a partition directory, or a file below a log dir)."""
     path = path.strip("'`\"").rstrip("/\\")
     separator = "\\" if "\\" in path and "/" not in path else "/"
     parts = path.split(separator)

@@ -59,7 +59,7 @@ class PrintableJson:
 
 
 def java_double(number: float) -> str:
-    """Return a number as Double.toString of JDK 19 and later, with the fewest unique digits, at least two."""
+    """Return a number as Double.toString of JDK 19 and later, with the fewest distinguishing digits, at least two."""
     sign, digits, exponent = _decimal(number)
     if _PLAIN_LEAST <= exponent < _PLAIN_MOST:
         padded = "0" * -exponent + digits

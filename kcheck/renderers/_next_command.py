@@ -1,4 +1,4 @@
-"""The command to type next, for every answer. It repeats the user's paths and its options.
+"""The command to type next, for every answer. It repeats the user's paths, and the options of this command.
 
 Its modules are imported for the answers that have them.
 """

@@ -24,7 +24,7 @@ class Moment(NamedTuple):
     changes: dict[str, str]
     """Changed replicas and their changes."""
     cut: dict[str, tuple[int, int, bool]]
-    """By replica, the first and last offset of removed records, and whether the history ends with a loss of some."""
+    """By replica, the range `[start, end)` of removed offsets, and whether the history ends with a loss of some."""
     step: HistoryStep
 
 

@@ -91,7 +91,7 @@ def _steps(plan: Plan, done: Mapping[int, bool], least: Least, page: Page) -> No
 
 
 def _of_steps(plan: Plan) -> Iterator[list[int]]:
-    """Yield the numbers of the operations of each step, which differ only in their losses."""
+    """Yield the numbers of the operations of each step. Their reasons are equal except for losses."""
     for _, numbers in groupby(_numbers(plan), key=lambda number: plan.operations[number].why._replace(loses=None)):
         yield [*numbers]
 

@@ -109,7 +109,7 @@ def record_tables(blocks: list[Block], counts: list[int], page: Page, layout: Ta
 
 
 def _table_sizes(counts: Integers, table_counts: Integers, length: int) -> Integers:
-    """Return the numbers of rows of all tables. Only the last table of a batch is not full."""
+    """Return the numbers of rows of all tables. Only the last table of a batch may have fewer."""
     sizes = np.full(int(table_counts.sum()), length)
     has_records = counts > 0
     sizes[np.cumsum(table_counts)[has_records] - 1] = (counts[has_records] - 1) % length + 1

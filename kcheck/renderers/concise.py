@@ -1,7 +1,7 @@
 """One line a finding, for grep, editors and CI, as `PATH[:LINE]: LEVEL ID PARTITION|-: MESSAGE`.
 
-LEVEL is info, warning, error, fatal, or loss for the next start. The lines of the next start come first; findings
-follow in the order of JSON.
+LEVEL is info, warning, error, fatal, or loss for records that the next start loses. The lines of the next start come
+first; findings follow in the order of JSON.
 """
 
 import os

@@ -65,10 +65,11 @@ def truncates_to_log_start(view: PartitionView, release: Release) -> bool:
 
 
 def lacks_remote_epochs(view: PartitionView, release: Release) -> bool:
-    """Return whether the epochs of a tiered log begin above its log start.
+    """Return whether a tiered log has no epochs, or only epochs that begin above its log start.
 
-    The log start is below its first local segment. Only a clean shutdown proves a late first epoch. A killed broker may
-    not have written a higher log start yet. In 3.7 and earlier every tiered log has a snapshot of its remote segments.
+    Its log start must be below its first local segment. Only a clean shutdown proves a late first epoch. A killed
+    broker may not have written a higher log start yet. In 3.7 and earlier every tiered log has a snapshot of its remote
+    segments.
     """
     log_start = view.log_start_checkpoint
     if log_start is None or not release.has_remote_storage or not served(view) or view.is_metadata_log:

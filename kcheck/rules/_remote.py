@@ -76,7 +76,7 @@ def has_epochs_from_log_start(replica: RemoteReplica) -> bool:
 
 
 def spans_words(spans: Spans) -> str:
-    """Return `offsets 0 to 19 and 25 to 29`, of many the first."""
+    """Return `offsets 0-19 and 25-29`, of many the first."""
     first, last = spans[0][0], spans[-1][1]
     noun = "offset" if last == first + 1 else "offsets"
     return f"{noun} {some_of([bare_range(start, end) for start, end in spans], _MOST)}"

@@ -1,4 +1,4 @@
-"""Shared by the rules on segments (findings about corrupt batches and index entries, and their next start)."""
+"""Shared by the rules on segments (findings about corrupt batches and index entries, and their effects)."""
 
 from collections.abc import Callable
 
@@ -207,8 +207,8 @@ REBUILD = (
 def rebuilt(view: SegmentView, release: Release) -> bool:
     """Return whether the next start surely rebuilds the indexes of a segment, as it recovers the segment.
 
-    2.2 and earlier also does so if OffsetIndex.sanityCheck or TimeIndex.sanityCheck fails. The index then has bytes
-    after its last slot, or zeros in that slot. In an `.index` zeros are not a valid offset in 1.1 and earlier.
+    2.2 and earlier also do so if OffsetIndex.sanityCheck or TimeIndex.sanityCheck fails. The index then has bytes after
+    its last slot, or zeros in that slot. In an `.index` zeros are not a valid offset in 1.1 and earlier.
     """
     offsets, times = view.offset_index, view.time_index
     torn = any(index is not None and index.torn for index in (offsets, times))

@@ -5,9 +5,9 @@ invalid, the version is unknown, or directory.id is invalid or reserved.
 
 What the broker does:
 
-- 4.0 and later, and KRaft brokers in 3.7 and later: the log dir goes offline. The broker does not start if no log dir
-  has a valid file. The same goes for the metadata log dir. Without any node id, or with a reserved directory.id, it
-  does not start.
+- 4.0 and later, and KRaft brokers in 3.7 and later: the log dir goes offline. The broker does not start without any
+  valid file, or if this is the metadata log dir. Without any node id, or with a reserved directory.id, it does not
+  start.
 - 2.8 to 3.6, and 0.9 to 2.7: it does not start.
 - With ZooKeeper, 2.8 to 3.9: it accepts a file without any entry and rewrites it. In 3.6 and earlier the broker does
   not start if another of its log dirs has a file with entries.

@@ -67,7 +67,7 @@ def _was_begun(view: PartitionView) -> bool:
 
 
 def _gaps(view: PartitionView) -> Iterator[tuple[SegmentView, SegmentView]]:
-    """Yield neighboring segments with offsets between them, if both were read and are intact."""
+    """Yield neighboring segments with offsets between them. Both have only valid batches, and the first is complete."""
     start = view.log_start_offset or 0
     apart = [pair for pair in pairwise(view.read or ()) if start < pair[1].base_offset > pair[0].end_offset]
     neighbours = {(one.base_offset, other.base_offset) for one, other in pairwise(view.segments)} if apart else set()

@@ -104,7 +104,7 @@ def _failure(release: Release) -> str:
 
 
 def _of_snapshot(view: PartitionView, file: KafkaFile, release: Release) -> tuple[Severity, str]:
-    """Return the reaction of a broker that writes the snapshot of this offset."""
+    """Return the reaction of a broker that writes this snapshot, at the log end or before a segment."""
     failure = _io_failure(release)
     if not release.has_producer_state or not file.offset:
         return _LEFT_ALONE

@@ -83,8 +83,8 @@ def _advice(replica: ReplicaInCluster) -> str:
     if replica.of_zookeeper:
         return "Ask the cluster (kafka-topics.sh --describe). If it has no replica here, the directory is not needed."
     return (
-        "If the topic was not deleted or moved on purpose, first copy the directory outside every log dir. "
-        "kcheck recover topic brings its records back into a topic of this name."
+        "Before the broker starts, copy the directory outside every log dir, unless the topic was deleted or moved on "
+        "purpose. kcheck recover topic brings its records back into a topic of this name."
     )
 
 

@@ -3,8 +3,8 @@
 What is wrong: __remote_log_metadata has the begin of one deletion several times, and no end. The store refuses deletes.
 One try is a deletion under way, and no finding.
 
-What the broker does (3.6 and later): It tries again at each run of its task. With retention.bytes a run of 3.7 and
-later counts the segment again. This run names one segment more, and moves the log start by it. Records that retention
+What the broker does (3.6 and later): It tries again at each run of its task. With retention.bytes each run in 3.7 and
+later counts the segment again. Each run names one segment more, and moves the log start by it. Records that retention
 should keep are then below the log start, and stay there.
 
 In 3.7 and later a limit by retention.bytes or log.retention.bytes makes this an error. Otherwise this is a warning.

@@ -41,7 +41,7 @@ _FILES = {*OFFSET_CHECKPOINTS, META_PROPERTIES, FileKind.BOOTSTRAP}
 
 
 def check(view: LogDirView, release: Release) -> Iterable[Finding]:
-    """Find the directories that abort the broker."""
+    """Find the directories that keep the broker from starting."""
     names = dict.fromkeys((*view.unparseable, *(partition.where.dir or "" for partition in view.partitions)))
     for name in names:
         if name == CLEAN_SHUTDOWN and release.removes_marker_first:

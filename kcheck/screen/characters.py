@@ -103,7 +103,7 @@ def wrapped(lines: bytes, width: int, indent: str, hanging: str) -> list[str]:
 
 
 def _runs_of_spaces(octets: Characters) -> tuple[Integers, Integers]:
-    """Return the first and last positions of runs of spaces; the last run is empty, after all characters."""
+    """Return the starts and exclusive ends of runs of spaces; the last run is empty, after all characters."""
     is_space = np.concatenate(([False], octets == ord(" "), [False]))
     edges = np.flatnonzero(is_space[1:] != is_space[:-1])
     return np.append(edges[::2], octets.size), np.append(edges[1::2], octets.size)

@@ -242,7 +242,7 @@ def _unread(view: SegmentView, directories: frozenset[str]) -> Iterator[Finding]
 
 
 def _scanned(view: PartitionView, next_base: Offset | None) -> bool | None:
-    """Return whether log recovery reads a segment, after an unclean shutdown, from the recovery point's segment.
+    """Return whether log recovery reads a segment (from the recovery point's on, after an unclean shutdown).
 
     See LogLoader.recoverLog. Without a recovery point it reads from the log start. It always reads a metadata log.
     """

@@ -39,7 +39,7 @@ _SEAL_SIZE = 13
 _LAST_ZXID_SIZE = 8
 _ZXID = re.compile(r"[0-9A-Fa-f]{1,16}")
 _RATIO_MAX, _SMALL_SIZE = 200, 1 << 20
-"""Maximum ratio and size of an uncompressed snapshot, so that a small file with a false size costs little."""
+"""The limit of an uncompressed snapshot, as a ratio to the file and bytes to add. A false size then costs little."""
 _LONG_DIGEST = 2
 """The first version of a digest that is a number; 3.6.0 wrote text."""
 
