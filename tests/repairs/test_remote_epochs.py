@@ -182,6 +182,16 @@ def test_a_log_start_that_somebody_raised(own: str) -> None:
         assert (start, "within an epoch" in answer.why) == (17, True)
 
 
+def test_a_log_start_within_an_epoch_of_the_other_replica(tmp_path: Path) -> None:
+    """DeleteRecords raised it, so the epochs before it are not wanted back."""
+    of = state(OLD_LEADER, "4-back", tmp_path)
+    (of / "broker-1/uncl-0/leader-epoch-checkpoint").write_text("0\n1\n2 26\n")
+    starts = of / "broker-1/log-start-offset-checkpoint"
+    starts.write_text(starts.read_text().replace("uncl 0 24\n", "uncl 0 26\n"))
+    why = refused(planned(of / "broker-1", of / "broker-2"))
+    assert why["KC411"] == "the log starts at 26 within an epoch: DeleteRecords or retention raised this offset"
+
+
 def test_a_store_without_metadata_is_no_proof() -> None:
     finding = KC242.finding(Location("b"), "", effect="", advice="")
     (answer,) = REPAIR.plan(site((), own="0\n0\n", remote=remote_log(MetadataState.NOT_GIVEN)), (finding,))
