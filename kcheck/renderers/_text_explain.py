@@ -35,8 +35,9 @@ def explain(report: Report, page: Page) -> None:
         _pages(answer.rules, page)
         page.line() if answer.rules and answer.premises else None
         _premises(answer.premises, page)
-        page.line() if (answer.rules or answer.premises) and answer.log_rules else None
-        _messages(answer.log_rules, page)
+        if answer.log_rules:
+            page.line() if answer.rules or answer.premises else None
+            _messages(answer.log_rules, page)
         return
     from kcheck.renderers._text_log import explained_log  # only for messages of a log
 
