@@ -65,11 +65,19 @@ def has_mark(cluster: Cluster, topic: str, mark: int) -> bool:
     return f"{topic} 0 {mark}\n" in marks.read_text()
 
 
+def has_second(cluster: Cluster, topic: str) -> bool:
+    """Whether broker 2 has the second segment with its records."""
+    log = cluster[2].log_dirs[0] / f"{topic}-0" / f"{BATCH:020}.log"
+    return log.exists() and log.stat().st_size > 0
+
+
 def two_epochs(cluster: Cluster, topics: tuple[str, ...]) -> None:
     """Copy two segments of each of two epochs; broker 2 is down then."""
     for topic in topics:
         tiered.create(cluster, topic)
     tiered.send(cluster, topics, 2)
+    for topic in topics:
+        wait_for(f"all of {topic} on broker 2", partial(has_second, cluster, topic))  # acks=1: it may lead without
     cluster[1].stop()
     cluster[1].start()
     for topic in topics:
