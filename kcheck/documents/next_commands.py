@@ -16,9 +16,9 @@ def repairable_log_dirs(findings: Iterable[Finding]) -> tuple[str, ...]:
 
 def are_decided_together(findings: Iterable[Finding]) -> bool:
     """Return whether one course is for several brokers, because their replicas differ or lack an unclean election."""
-    found = [row for row in findings if row.severity is not Severity.INFO]
-    differ = any(row.id.startswith("KC4") or row.id == "KC254" for row in found)
-    return differ and len({row.where.broker_id for row in found} - {None}) > 1
+    wrong = [row for row in findings if row.severity is not Severity.INFO]
+    differ = any(row.id.startswith("KC4") or row.id == "KC254" for row in wrong)
+    return differ and len({row.where.broker_id for row in wrong} - {None}) > 1
 
 
 def explain_command(findings: Iterable[Finding]) -> str | None:

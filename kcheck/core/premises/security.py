@@ -121,13 +121,13 @@ def _without_keys(settings: Mapping[str, str], roles: str, listeners: list[_List
 
 def stores(settings: Mapping[str, str]) -> Iterator[KeyStore]:
     """Yield the files of keys and certificates that the listeners load."""
-    found = dict.fromkeys(
+    every = dict.fromkeys(
         KeyStore(listener.key(f"ssl.{store}.location"), path, listener.get(f"ssl.{store}.type", "JKS").upper())
         for listener in _listeners(settings)
         for store in ("keystore", "truststore")
         if "SSL" in listener.protocol and (path := listener.get(f"ssl.{store}.location"))
     )
-    yield from (store for store in found if PROVIDER not in store.path)
+    yield from (store for store in every if PROVIDER not in store.path)
 
 
 def fault_of(kind: str, content: bytes | None) -> str | None:

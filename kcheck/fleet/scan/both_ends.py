@@ -23,8 +23,8 @@ def worse_findings(
     def badness(finding: Finding | None) -> int:
         return -1 if finding is None else finding.severity.rank
 
-    found = _worse((ours[1], theirs[1]), lambda finding: (finding.id, finding.where), badness)
-    for finding, is_ours in found:
+    worse = _worse((ours[1], theirs[1]), lambda finding: (finding.id, finding.where), badness)
+    for finding, is_ours in worse:
         kafka = None if is_ours is None else (theirs if is_ours else ours)[0].name
         yield finding._replace(kafka_differs=kafka)
 
@@ -37,10 +37,10 @@ def worse_premises(
     def badness(premise: JudgedPremise | None) -> int:
         return 0 if premise is None else _STATUSES.index(premise.status)
 
-    found = _worse(
+    worse = _worse(
         (ours[1], theirs[1]), lambda one: (one.id, one.broker_id, one.log_dir, one.partition), badness
     )  # fmt: skip
-    named = [(one, None if is_ours is None else (theirs if is_ours else ours)[0].name) for one, is_ours in found]
+    named = [(one, None if is_ours is None else (theirs if is_ours else ours)[0].name) for one, is_ours in worse]
     return sorted(named, key=lambda row: row[0].id)
 
 
