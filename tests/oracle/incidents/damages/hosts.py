@@ -202,8 +202,9 @@ def clock_set_back(site: Site) -> str | None:
                 data[at + 17 : at + 21] = crc32c(bytes(data[at + 21 : end])).to_bytes(4, "big")
                 changed += 1
         log.write_bytes(data)
+        log.with_suffix(".timeindex").unlink(missing_ok=True)
         os.utime(log, (log.stat().st_atime, log.stat().st_mtime - year / 1000))
-    return f"the newest batches of {site.broker.name} are a year older, {changed} of them" if changed else None
+    return f"{changed} newest batches of {site.broker.name} are a year older, without time index" if changed else None
 
 
 def cluster_id_everywhere(site: Site) -> str | None:
