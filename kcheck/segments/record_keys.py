@@ -1,6 +1,6 @@
 """The keys of the newest records of a log."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from kcheck.model.entries import Offset
 from kcheck.model.names import log_name
@@ -14,7 +14,7 @@ _READ_SIZE_MAX = 4 << 20
 _NEWEST_MAGIC = 2
 
 
-def newest_keys(files: Files, bases: Sequence[Offset]) -> Iterator[bytes]:
+def newest_keys(files: Files, bases: Sequence[Offset]) -> Generator[bytes, None, None]:
     """Yield the keys of records, segment by segment from the newest one back, up to a corrupt batch.
 
     A bundle has no records, and so no keys.
