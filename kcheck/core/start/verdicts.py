@@ -38,6 +38,21 @@ def _is_unknown_replica(outcome: str, name: str) -> bool:
     return outcome == Outcome.DELETED and not name.endswith("-delete")
 
 
+def removed_alone(starts: Iterable[LogDirPrediction]) -> dict[str, tuple[str, ...]]:
+    """Return the -delete directories with records, by log dir; empty if anything else is lost or fails.
+
+    No repair keeps them, because a broker removes them by their names.
+    """
+    removed: dict[str, tuple[str, ...]] = {}
+    for start in starts:
+        own = [row for row in start.partitions if _severity(row).rank >= Severity.ERROR.rank]
+        if SEVERITIES[start.outcome].rank >= Severity.ERROR.rank or not all(row.dir.endswith("-delete") for row in own):
+            return {}
+        if own:
+            removed[start.path] = tuple(row.dir for row in own)
+    return removed
+
+
 def is_set_aside(partition: PartitionPrediction) -> bool:
     """Return whether the broker stops serving a partition with this start, although it loads it."""
     return stops_serving(partition.outcome, partition.dir)
