@@ -13,7 +13,7 @@ from kcheck.core.election.scenarios import harm as harm_of
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_verdict import amount_lost
 from kcheck.documents.first_repairs import why_first
-from kcheck.documents.premises import losing_premises
+from kcheck.documents.premises import losing_premises, notes
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.model.cluster import ClusterImage, Seat
@@ -66,6 +66,7 @@ def warnings(election: Election) -> Iterator[str]:
     if len(election.fenced) > 1:
         text = f"The metadata lists brokers {brokers_of(election.fenced)} as running. The ISR depends on the order in"
         yield f"{text} which the controller fences them; kcheck assumes this one."
+    yield from notes(election.premises)
 
 
 def interrupted(election: Election, page: Page) -> None:
