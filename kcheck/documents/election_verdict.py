@@ -10,11 +10,12 @@ from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import WRONG_METADATA
-from kcheck.core.replication.leader_costs import Amounts, total
+from kcheck.core.replication.leader_costs import total
+from kcheck.documents.election_words import amount_lost
 from kcheck.model.cluster import UNCLEAN, Seat
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
-from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
+from kcheck.words import agree, broker_names, counted, listed, record_count, some_of
 
 _SEATS = {
     Seat.ISR: "in the ISR of", Seat.ELR: "in the ELR (after registration) of",
@@ -76,7 +77,7 @@ def _uncounted(premises: Iterable[JudgedPremise]) -> Iterator[str]:
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
     """Yield the brokers to repair before any broker starts, as their logs may hold records that the others lack."""
     if gaps:
-        brokers = f"{agree(len(gaps), 'broker', 'brokers')} {listed([gap.broker_id for gap in gaps], most=len(gaps))}"
+        brokers = broker_names([gap.broker_id for gap in gaps])
         replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
         yield (
             f"First see whether kcheck repair makes {brokers} start, and ask again. Data that only {its}"
@@ -100,11 +101,10 @@ def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     without = [row for row in partitions if row.best is None and row.unknown_replicas]
     if without:
         brokers = sorted({number for row in without for number in row.unknown_replicas})
-        count = len(brokers)
-        name, them = agree(count, "broker", "brokers"), agree(count, "it", "them")
+        them = agree(len(brokers), "it", "them")
         yield (
             f"Start no broker yet: kcheck recommends no leader for {counted(len(without), 'partition')}. Bring the log"
-            f" dirs of {name} {listed(brokers, most=count)}, or give {them} up with --dead. If you have to go on"
+            f" dirs of {broker_names(brokers)}, or give {them} up with --dead. If you have to go on"
             f" without {them}:"
         )
 
@@ -122,8 +122,8 @@ def _starts(
     first, more = order.brokers[0], [*_more_phases(course)]
     then = f" Then {', then '.join(more)}." if more else ""
     if order.together:
-        nodes = listed(order.together, most=len(order.together))
-        yield f"Start brokers {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
+        nodes = broker_names(order.together)
+        yield f"Start {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
         return
     yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
 
@@ -232,17 +232,4 @@ def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterato
 
 
 def _names(partitions: Sequence[PartitionElection]) -> str:
-    return some_of([partition_name(row.topic, row.partition) for row in partitions])
-
-
-def amount_lost(lost: Amounts) -> str:
-    """Return the cost of an election, as `26 records are lost, 17 of them committed`."""
-    if lost.records == 0:
-        return "nothing is lost"
-    upper, committed = lost.upper_records, lost.upper_committed
-    words = f"{record_count(lost.records, at_most=lost.at_most)} {agree(upper or 0, 'is', 'are')} lost"
-    if committed is None:
-        return words
-    if upper == committed and (lost.records is None) == (lost.committed is None):
-        return f"{words}, {agree(committed, 'which was', 'all of them')} committed"
-    return f"{words}, {'at most ' * (lost.committed is None)}{committed or 'none'} of them committed"
+    return some_of([row.name for row in partitions])

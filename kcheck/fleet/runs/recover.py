@@ -12,9 +12,9 @@ from kcheck.core.election.scenarios import START_ALL, Scenario
 from kcheck.core.election.steps import StepText, steps_of
 from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer, release_row
-from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
 from kcheck.documents.election import scenario_row
 from kcheck.documents.election_verdict import empty_words
+from kcheck.documents.election_words import bound_words, decision_words, uncounted_words, unled_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
@@ -25,7 +25,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.uncounted import uncounted_premises
-from kcheck.words import agree, counted, listed, other_end_words, shell_line
+from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, shell_line
 
 FIRST_COUNT = 3
 """Number of shown steps of a plan. `kcheck recover` on the disks gives all of them."""
@@ -153,8 +153,7 @@ def _not_known(election: RunElection, *, is_counted: bool) -> Iterator[str]:
         yield "how many records the replicas do not share: the scan did not read all batches (--depth crc does)"
     mendable = election.cluster.mendable
     if mendable:
-        brokers = f"{agree(len(mendable), 'broker', 'brokers')} {listed(mendable)}"
-        yield f"whether a repair of {brokers} saves records first: a run plans no repairs"
+        yield f"whether a repair of {broker_names(mendable, LISTED_MAX)} saves records first: a run plans no repairs"
 
 
 def _disks(run: FleetRun, cluster: RunCluster, question: ElectionQuestion) -> str:
