@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from kcheck.core.election.course import Later
 from kcheck.core.election.election import controllers_otherwise
 from kcheck.core.election.first_repairs import FirstRepair
-from kcheck.core.election.plans import BrokerGap, PartitionElection
+from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.premises.remote import REMOTE_METADATA
@@ -97,27 +97,55 @@ def course_words(partition: PartitionElection) -> str:
     return f"{words}: {amount_lost(lost)}."
 
 
-def decision_words(start_all: Scenario, plan: Scenario, best: Scenario, *, is_led: bool) -> Iterator[str]:
-    """Yield the loss of starting everything now, and of the plan; without metadata, of the best leaders."""
-    if start_all.offline_partitions is not None:
+def names_of(partitions: Sequence[PartitionElection]) -> str:
+    """Return the names of the first partitions, and how many more there are."""
+    return some_of([row.name for row in partitions])
+
+
+def empty_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield the partitions of which no broker here serves a log."""
+    empty = [row for row in partitions if row.starts_empty]
+    unserved = [row for row in empty if any(copy.state not in SERVED for copy in row.candidates)]
+    nowhere = [row for row in empty if row not in unserved]
+    for rows, why in ((nowhere, "no disk here has"), (unserved, "no broker here serves")):
+        if rows:
+            verb, its = agree(len(rows), "starts", "start"), agree(len(rows), "its", "their")
+            yield f"{names_of(rows)} {verb} empty: {why} {its} log."
+
+
+def decision_words(
+    start_all: Scenario,
+    plan: Scenario,
+    best: Scenario,
+    partitions: Sequence[PartitionElection],
+    *,
+    uncounted: Iterable[str],
+    is_counted: bool = True,
+) -> Iterator[str]:
+    """Yield the loss of starting everything now, the loss of the plan, the `uncounted` losses, and the proof.
+
+    Without metadata it is the loss of the best leaders. If a run does not show the losses, `is_counted` is false.
+    """
+    unled, is_known = sum(row.best is None for row in partitions), start_all.offline_partitions is not None
+    if not is_counted:
+        yield "The run does not show how many records starting everything now loses."
+        if start_all.offline_partitions:
+            count = counted(start_all.offline_partitions, "partition")
+            yield f"Starting everything now leaves {count} without a leader."
+    elif is_known:
         yield f"Starting everything now: {_outcome(start_all)}."
         yield f"This plan: {_outcome(plan)}."
-        return
-    yield "Without metadata it is not known which leader Kafka elects."
-    if is_led:
-        yield f"Under the best leaders {amount_lost(best.lost)}."
-
-
-def bound_words(plan: Scenario, best: Scenario) -> Iterator[str]:
-    """Yield what no plan can do better than, where the plan loses more than the best leaders."""
-    if plan.lost.upper_records is not None and plan.lost != best.lost:
+    else:
+        yield "Without metadata it is not known which leader Kafka elects."
+        if unled < len(partitions):
+            yield f"Under the best leaders {amount_lost(best.lost)}."
+    if is_known:
+        yield from empty_words(partitions)
+    yield from uncounted
+    if unled and is_counted:
+        yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
+    if is_known and plan.lost.upper_records is not None and plan.lost != best.lost:
         yield f"No plan can do better than this: {_outcome(best)}."
-
-
-def unled_words(count: int) -> Iterator[str]:
-    """Yield how many partitions have no recommended leader."""
-    if count:
-        yield f"kcheck recommends no leader for {counted(count, 'partition')}."
 
 
 def uncounted_words(

@@ -17,8 +17,7 @@ from kcheck.disk.paths import absolute, is_absolute, join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
-from kcheck.documents.election_verdict import empty_words
-from kcheck.documents.election_words import bound_words, decision_words, discarded_words, uncounted_words, unled_words
+from kcheck.documents.election_words import decision_words, discarded_words, uncounted_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.unserved import not_counted_words
@@ -157,19 +156,15 @@ class ClusterRecovery(Answer):
             return (self.election.verdict,)
         election = self.election
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
-        unled = sum(partition.best is None for partition in election.partitions)
         gone = [lost.path for lost in election.question.without]
-        return (
-            *decision_words(start, plan, best, is_led=unled < len(election.partitions)),
-            *(() if start.offline_partitions is None else empty_words(election.partitions)),
+        uncounted = (
             *uncounted_words(
                 election.gaps, election.uncounted, election.question.dead, without=gone, has_steps=bool(election.starts)
             ),
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
-            *unled_words(unled),
-            *(() if start.offline_partitions is None else bound_words(plan, best)),
         )
+        return tuple(decision_words(start, plan, best, election.partitions, uncounted=uncounted))
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:
