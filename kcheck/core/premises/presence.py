@@ -317,6 +317,7 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
     yield from _newest_segment_there(premise, facts)
+    yield from _last_segment_filled(premise, facts)
     yield from _end_readable(premise, facts)
     for log, (start, end, known_by) in _missing(facts):
         partition, log_dir = log.partition, log.log_dir
@@ -352,6 +353,20 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
             )
             provide = f"{EVERY_DISK}; or --allow {premise.id} if none was"
             yield not_seen(premise, facts, sentence, provide, PremiseEvidence(f"{log.log_dir}/{name}", cut))
+
+
+def _last_segment_filled(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for an empty last segment after others. A broker begins a segment for a batch (UnifiedLog.maybeRoll).
+
+    A broker that deletes all segments begins one as well, and so may a follower that truncates.
+    """
+    for log in facts.logs:
+        if log.is_emptied and not only_follows(log.partition, facts, in_the_end=False):
+            name = partition_name(*log.partition)
+            sentence = f"{name} ends at {log.end} with an empty segment, which a broker begins only for a batch"
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"the segment that begins at {log.end} has no byte")
+            provide = f"{EVERY_DISK}; or --allow {premise.id} if no records are missing"
+            yield not_seen(premise, facts, sentence, provide, evidence)
 
 
 def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -445,10 +460,11 @@ TABLE = (
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
         "A file of the disk that has offsets above the log end. Not seen in a replica that is not elected. Nor are"
-        " records after a last segment that a killed broker had closed, or in bytes without a batch header.",
+        " records after a last segment that a killed broker had closed, or in bytes without a batch header. Not"
+        " seen either: an empty last segment after a kill.",
         "The broker lowers them without a message. As leader it makes the other replicas truncate.",
         "Let another replica lead. Before this broker starts, ask kcheck recover with the log dirs of all brokers.",
-        "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
+        "LogLoader.load, LogManager.loadLog, UnifiedLog.maybeRoll 3.0 to 4.3.1", ends_there, ends_start=False,
         rules=("KC212", "KC213"), may_lack=True,
     ),
     Premise(
