@@ -111,6 +111,7 @@ def log_facts(
         unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served and looks else None,
         is_closed=closed,
         is_emptied=is_served and looks and not clean and row.lost is None and _is_emptied(files, log),
+        loses=row.lost is not None,
         start=log.log_start_offset,
         batches=row.batches if is_served else BatchFaults(),
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,

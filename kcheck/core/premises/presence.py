@@ -1,7 +1,7 @@
 """Premises about the presence of log dirs, partitions and metadata."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, standing
 from kcheck.core.election.fencing import fencing_order
@@ -335,6 +335,39 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
 
 
+def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFacts]:
+    """Return the facts of brokers, with records of a leader's last epoch that a follower has and the leader lacks.
+
+    A follower gets the batches of an epoch from its leader alone (ReplicaFetcherThread), and no leader truncates.
+    """
+    replicas = dict[TopicPartition, list[tuple[int, LogFacts]]]()
+    for own in facts.values():
+        if own.broker_id is not None:
+            for log in own.logs:
+                replicas.setdefault(log.partition, []).append((own.broker_id, log))
+    return {
+        broker: own._replace(logs=tuple(_with_followers(log, own, replicas.get(log.partition, ())) for log in own.logs))
+        for broker, own in facts.items()
+    }
+
+
+def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[int, LogFacts]]) -> LogFacts:
+    """Return a log, with the records after its end that the longest of its followers has."""
+    topic = None if facts.image is None else facts.image.topics.get(log.partition.topic)
+    known = None if topic is None else topic.partitions.get(log.partition.partition)
+    if known is None or facts.broker_id != known.last_leader or known.last_leader_epoch is None or log.loses:
+        return log
+    ends = [
+        (other.end, number)
+        for number, other in replicas
+        if number in known.replicas and other.epoch == known.last_leader_epoch and other.topic_id == log.topic_id
+    ]
+    end, number = max(ends, default=(log.end, 0))
+    if end <= log.end or any(records.known_by is not None for records in log.missing):
+        return log
+    return log._replace(missing=(*log.missing, MissingRecords(log.end, end, f"the replica of broker {number}")))
+
+
 def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for a log whose last segment the broker had closed, as it does once it begins a newer one.
 
@@ -459,13 +492,13 @@ TABLE = (
     Premise(
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
-        "A file of the disk that has offsets above the log end. Not seen in a replica that is not elected. Nor are"
-        " records after a last segment that a killed broker had closed, or in bytes without a batch header. Not"
-        " seen either: an empty last segment after a kill.",
+        "A file of the disk that has offsets above the log end. A follower that has more of the leader's epoch. Not"
+        " seen in a replica that is not elected. Nor are records after a last segment that a killed broker had closed,"
+        " or in bytes without a batch header. Not seen either: an empty last segment after a kill.",
         "The broker lowers them without a message. As leader it makes the other replicas truncate.",
         "Let another replica lead. Before this broker starts, ask kcheck recover with the log dirs of all brokers.",
-        "LogLoader.load, LogManager.loadLog, UnifiedLog.maybeRoll 3.0 to 4.3.1", ends_there, ends_start=False,
-        rules=("KC212", "KC213"), may_lack=True,
+        "LogLoader.load, LogManager.loadLog, UnifiedLog.maybeRoll, ReplicaFetcherThread 3.0 to 4.3.1", ends_there,
+        ends_start=False, rules=("KC212", "KC213"), may_lack=True,
     ),
     Premise(
         TOPICS_THERE, PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
