@@ -114,6 +114,8 @@ def log_facts(
         epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
         unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served and looks else None,
         is_closed=closed,
+        is_emptied=is_served and looks and not clean and row.lost is None and _is_emptied(files, log),
+        loses=row.lost is not None,
         start=log.log_start_offset,
         batches=row.batches if is_served else BatchFaults(),
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
@@ -121,6 +123,16 @@ def log_facts(
         keys_of=_keys_of(files, row, log, image) if is_served and looks and not is_proven else None,
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
     )
+
+
+def _is_emptied(files: Files, log: LoadedLog) -> bool:
+    """Return whether the last of several segments has no byte on disk."""
+    if len(log.bases) < 2 or log.bases[-1] != log.log_end_offset:
+        return False
+    try:
+        return files.entries().sizes.get(f"{segment_prefix(log.log_end_offset)}.{FileKind.LOG}") == 0
+    except UnreadableError:
+        return False
 
 
 def _lacks_snapshot(row: PartitionPrediction, log: LoadedLog) -> bool:

@@ -1,5 +1,6 @@
 """Logs of real brokers of which somebody removed segments: the start does not notice, predict and preflight do."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -194,6 +195,22 @@ def test_snapshots_of_log_ends_that_a_clean_stop_left(tmp_path: Path) -> None:
     for path in folder.glob(f"broker-1/data*/segments-0/{129:020}.snapshot"):
         path.unlink()
     assert (["segments-0"] * 2, False) == (uncounted(), safe())
+
+
+def test_an_emptied_last_segment(disk: Path) -> None:
+    """A broker of 4.0.2 that was killed led without the 30 records of one: the high watermark was older."""
+    base = max(int(path.stem) for path in (disk / "segments-0").glob("*.log"))
+    for path in (disk / "segments-0").glob(f"{base:020}.*"):
+        path.write_bytes(b"") if path.suffix == ".log" else path.unlink()
+    checkpoint = disk / "replication-offset-checkpoint"
+    checkpoint.write_text(re.sub(r"segments 0 \d+", f"segments 0 {base}", checkpoint.read_text()))
+    assert told(disk) != {}  # a recovery point shows it after a clean stop
+    kill(disk)
+    rows = [row for row in kcheck.predict(disk).premises if row.id == "P306"]
+    sentence = f"segments-0 ends at {base} with an empty segment, which a broker begins only for a batch"
+    assert [("not-seen", sentence)] == [(row.status, row.sentence) for row in rows]
+    (disk / "segments-0" / f"{base:020}.log").unlink()
+    assert [row for row in kcheck.predict(disk).premises if row.id == "P306" and row.status == "not-seen"] == []
 
 
 def test_an_emptied_log_without_any_other_file(tmp_path: Path) -> None:

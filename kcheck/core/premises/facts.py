@@ -72,6 +72,10 @@ class LogFacts(NamedTuple):
     """The last epoch of an only replica as leader in the metadata, if no file shows it."""
     is_closed: bool = False
     """True if the broker had closed its last segment before it was killed, as it had begun a newer one."""
+    is_emptied: bool = False
+    """True if its last segment of several is empty after an unclean stop."""
+    loses: bool = False
+    """True if its broker loses records at its end."""
     remote: RemoteLog | None = None
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()

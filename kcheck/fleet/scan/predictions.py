@@ -159,8 +159,8 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None, diff
 
 def _faults(log: LogFacts) -> str | None:
     faults = (
-        log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch, log.closed_at, log.lacks_snapshot,
-        log.keys_of,
+        log.lost_head, log.missing, log.misdated, log.is_closed, log.is_emptied, log.unseen_epoch, log.closed_at,
+        log.lacks_snapshot, log.keys_of,
     )  # fmt: skip
     return _ENCODE((*faults, log.batches)) if any(faults) or log.batches is not None else None
 
@@ -197,12 +197,14 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
     if faults is None:
         return log
-    head, missing, misdated, is_closed, unseen_epoch, closed_at, lacks_snapshot, keys_of, batches = json.loads(faults)
+    head, missing, misdated, is_closed, is_emptied, *more, batches = json.loads(faults)
+    unseen_epoch, closed_at, lacks_snapshot, keys_of = more
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
         misdated=tuple(MisdatedRecords(*records) for records in misdated),
         is_closed=is_closed,
+        is_emptied=is_emptied,
         unseen_epoch=unseen_epoch,
         closed_at=closed_at,
         lacks_snapshot=lacks_snapshot,
