@@ -73,7 +73,11 @@ def test_log_dirs_that_were_copied_or_mounted_elsewhere(places: str, node: Path)
 
 @pytest.mark.parametrize(
     "own",
-    ["listeners=A://kafka-3:9092", "advertised.listeners=A://KAFKA-3.lan:9092", "listeners=SSL://:9093\nssl.keystore.location={store}"],
+    [
+        "listeners=A://kafka-3:9092",
+        "advertised.listeners=A://KAFKA-3.lan:9092",
+        "listeners=SSL://:9093\nssl.keystore.location={store}",
+    ],
 )
 def test_log_dirs_that_are_not_on_their_own_host(own: str, node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An absolute path does not change there: the disk is mounted at a wrong place. In a container it may."""
