@@ -1,8 +1,13 @@
 """A call of a function stands for a command, and the next command repeats parts of it."""
 
+import re
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import kcheck
+from kcheck.errors import UsageError
 from tests.docs.examples import ROOT
 
 FOLDER = str(ROOT / "fixtures" / "brokers" / "4.3.1" / "diverged")
@@ -27,3 +32,17 @@ def test_a_plan_is_an_argument(tmp_path: Path) -> None:
     out, brokers = str(tmp_path / "plan"), [f"1={FOLDER}/broker-1", f"2={FOLDER}/broker-2"]
     assert f"less {out}/plan.md" == kcheck.elect(*brokers, out=out).to_dict()["next"]
     assert f"kcheck recover {' '.join(brokers)}" == kcheck.verify(out, *brokers).to_dict()["next"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"partitions": ["orders-0"]}, "partitions: ['orders-0'] is not a PartitionFilter"),
+        ({"partitions": kcheck.PartitionFilter(topics="orders")}, "partitions: a filter takes tuples"),
+        ({"partitions": kcheck.PartitionFilter(topics=("none",))}, "partitions: topic none: no partition matches"),
+        ({"epochs": ("a",)}, "epochs: 'a' is not a number"),
+    ],
+)
+def test_an_error_names_the_argument(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        kcheck.end_offset(f"{FOLDER}/broker-1", **arguments)
