@@ -489,15 +489,6 @@ def test_a_relative_log_dir_leads_somewhere() -> None:
     assert refuted(given)["P301"] == "log dir d2 is missing; the path is relative, and leads to /home/d2"
 
 
-def test_replicas_of_a_partition_that_was_created_without_the_broker_need_no_directory() -> None:
-    """Its first ISR has all brokers that were there, so the broker never had a record that the ISR lacks."""
-    without = facts(log_dir(directories=(METADATA_LOG,)))
-    for isr, epoch, is_proven in (((2,), 0, True), ((2,), 1, False), ((2,), None, False), ((1, 2), 0, False)):
-        partitions = {0: PartitionRegistration((2, 1), isr, 2, 0, epoch)}
-        given = without._replace(image=ClusterImage({"orders": TopicImage("orders", "T", partitions)}))
-        assert is_proven == ("P302" in rows(given, PremiseStatus.PROVEN))
-
-
 def test_replicas_that_a_reassignment_adds_need_no_directory() -> None:
     adding = image(2, 1, isr=(2,), adding=(1,))
     assert "P302" in rows(facts(log_dir(directories=(METADATA_LOG,)), image=adding), PremiseStatus.PROVEN)
