@@ -217,11 +217,16 @@ def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tu
 
 
 def _doubled(settings: Mapping[str, str], every: Iterable[str]) -> Iterator[str]:
-    """Yield the entries of log.dirs that lead to the log dir of an earlier entry; metadata.log.dir may do so."""
+    """Yield the entries of log.dirs and metadata.log.dir that are other paths of earlier ones.
+
+    Brokers with ZooKeeper do not read metadata.log.dir. KRaft nodes look for the metadata log in every other path
+    (KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1).
+    """
+    of_metadata = settings.get("metadata.log.dir", "").strip() if not settings.get("process.roles", "").strip() else ""
     seen = set()
     for place in every:
         real = real_path(place)
-        if real in seen and place != settings.get("metadata.log.dir", "").strip():
+        if real in seen and place != of_metadata:
             yield place
         seen.add(real)
 

@@ -190,7 +190,7 @@ class BrokerFacts(NamedTuple):
     config_path: str | None = None
     """The path of that file."""
     doubled: tuple[str, ...] = ()
-    """The entries of log.dirs that are other paths of a log dir that an earlier entry names."""
+    """The entries of log.dirs and metadata.log.dir that are other paths of a log dir of an earlier entry."""
     elsewhere: tuple[str, ...] = ()
     """The entries of log.dirs, all missing, in settings next to other log dirs of the node."""
     stores: tuple[StoreFile, ...] | None = None

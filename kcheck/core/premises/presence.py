@@ -166,10 +166,26 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
             " other replicas would delete their records"
         )
         yield refuted(premise, facts, sentence, evidence)
-    if not alone and not others:
-        has = "has" if len(absent) == 1 else "have"
-        sentence = f"{_named(absent)} {has} no directory here; whether another broker has the records is not known"
+    if alone or others:
+        return
+    expected = [partition for partition in absent if not _was_never_in_sync(partition, facts)]
+    if not expected:
+        yield proven(premise, facts, evidence)
+    else:
+        has = "has" if len(expected) == 1 else "have"
+        sentence = f"{_named(expected)} {has} no directory here; whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
+
+
+def _was_never_in_sync(partition: TopicPartition, facts: BrokerFacts) -> bool:
+    """Return whether the broker was down when the partition was created, and has never been in the ISR.
+
+    The first ISR has all replicas that are there (ReplicationControlManager 3.3 to 4.3.1, PartitionStateMachine 0.8.2
+    to 3.9). The partition epoch counts the changes since. The broker had no record that the ISR lacks.
+    """
+    assert facts.image is not None
+    registration = facts.image.topics[partition.topic].partitions[partition.partition]
+    return registration.partition_epoch == 0 and facts.broker_id not in registration.isr
 
 
 def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -451,7 +467,7 @@ TABLE = (
     ),
     Premise(
         PARTITIONS_THERE, PremiseKind.PRESENCE, "Every partition assigned to the broker has a directory.",
-        "Each assigned partition has a directory in a log dir of the broker.",
+        "Each assigned partition has a directory here, or has never had this replica in its ISR.",
         "A partition without a directory that the broker may lead, or that only it has. Not seen where other brokers "
         "may have its records.",
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",

@@ -9,6 +9,8 @@ from tests.oracle.incidents.shapes import Shape
 from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster, wait_for
 
+KEYS = 60
+"""So many that each partition has enough for premise P313."""
 CODECS = ("none", "none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -64,7 +66,8 @@ class Run:
                 elif topic == "keys":
                     self.learn(self.client.ask(f"keyed {topic} {partition} {self.random.choice((9, 30))} none {acks}"))
                 elif topic != "spread" or partition == 0:
-                    self.send(topic, "-" if topic == "spread" else partition, acks)
+                    is_keyed = topic == "spread"
+                    self.send(topic, "-" if is_keyed else partition, acks, KEYS if is_keyed else None)
 
     def settle(self) -> None:
         """Return when followers have caught up and high watermarks are checkpointed."""
