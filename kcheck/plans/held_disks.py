@@ -8,6 +8,7 @@ from kcheck.core.election.plans import CopyState, PartitionElection
 from kcheck.core.rescue.held import HeldDisks, HeldLogDir, HeldPartition, HeldReplica, OldMetadata
 from kcheck.core.rescue.made_ids import made_id
 from kcheck.core.rescue.quorum_loss import RescueNode, is_usable
+from kcheck.core.rescue.rebuild import TOPIC
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join
 from kcheck.disk.planned import PlannedTree
@@ -36,7 +37,7 @@ from kcheck.replicas.elect import ClusterElection, ElectionQuestion, elect
 from kcheck.replicas.replica import LogFile
 from kcheck.replicas.transaction_states import transaction_states
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.metadata_copy import read_copy
+from kcheck.views.metadata_copy import Extent, read_copy
 from kcheck.views.targets import Target
 
 _EVERY = PartitionFilter()
@@ -225,15 +226,22 @@ def _of_snapshots(path: str) -> _Facts:
 
 
 def _old(nodes: Iterable[RescueNode]) -> OldMetadata | None:
-    """Return the newest usable copy, with the records that kcheck else does not keep."""
-    usable = [node for node in nodes if is_usable(node)]
-    if not usable:
+    """Return the newest complete copy, or else the rest of one, with the records that an image does not keep."""
+    copies = [node for node in nodes if node.copy is not None]
+    if not copies:
         return None
-    newest = max(usable, key=lambda node: node.age)
+    newest = max(copies, key=lambda node: (is_usable(node), node.age))
     kept: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+    names: dict[str, str] = {}
 
     def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
         del replay, offset, timestamp
+        if name == "TopicRecord":
+            names[data["topicId"]] = data["name"]
+        if name == "RemoveTopicRecord":  # Its configuration goes with it (ConfigurationControlManager).
+            gone = names.get(data["topicId"])
+            for key in [key for key, row in kept.items() if _is_config_of(row, gone)]:
+                del kept[key]
         of = _REMOVALS.get(name, name)
         if of not in _KEPT:
             return
@@ -244,8 +252,14 @@ def _old(nodes: Iterable[RescueNode]) -> OldMetadata | None:
             kept[key] = (name, dict(data))
 
     assert newest.copy is not None
-    copy = read_copy(LOCAL, newest.copy.path, newest.node_id, observe=observe)
-    return OldMetadata(newest.node_id, copy.image, tuple(kept.values()))
+    copy = read_copy(LOCAL, newest.copy.path, newest.node_id, Extent(torn=True), observe)
+    missing = None if is_usable(newest) else f"{copy.defects[0].place}: {copy.defects[0].why}"
+    return OldMetadata(newest.node_id, copy.image, tuple(kept.values()), missing)
+
+
+def _is_config_of(row: tuple[str, Mapping[str, Any]], topic: str | None) -> bool:
+    name, data = row
+    return name == "ConfigRecord" and (data["resourceType"], data["resourceName"]) == (TOPIC, topic)
 
 
 def partition_directories(names: Iterable[str]) -> Iterator[str]:

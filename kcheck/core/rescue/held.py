@@ -64,6 +64,8 @@ class OldMetadata(NamedTuple):
     """The topics, replicas and brokers in it."""
     records: tuple[tuple[str, Mapping[str, Any]], ...]
     """Its configurations, ACLs, credentials, quotas and tokens, as names and fields of records of version 0."""
+    missing: str | None = None
+    """The place where a part is missing; None if the copy is complete up to its end."""
 
 
 class HeldDisks(NamedTuple):

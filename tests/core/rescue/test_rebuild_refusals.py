@@ -60,6 +60,7 @@ def test_a_copy_that_knows_everything_is_better() -> None:
     assert names(refusals_of_held([], enough, wanted(standalone=True))) == []
     assert not is_enough(disks())
     assert not is_enough(disks(old=old("t", epoch=2)))
+    assert not is_enough(disks(old=old("t", epoch=3, missing="a.checkpoint: the snapshot is incomplete")))
     assert not is_enough(disks(old=old("u", epoch=3)))
     assert not is_enough(disks({("t", 1): partition()}, old=old("t", epoch=3)))
     assert not is_enough(disks(old=old("t", epoch=3, ids="other-")))
