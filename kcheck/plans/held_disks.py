@@ -1,6 +1,7 @@
 """Reads what the disks of brokers hold of a cluster whose metadata is lost, for `core.rescue.rebuild`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
@@ -10,7 +11,7 @@ from kcheck.core.rescue.made_ids import made_id
 from kcheck.core.rescue.quorum_loss import RescueNode, is_usable
 from kcheck.core.rescue.rebuild import TOPIC
 from kcheck.disk.local import LOCAL
-from kcheck.disk.paths import join
+from kcheck.disk.paths import join, split
 from kcheck.disk.planned import PlannedTree
 from kcheck.disk.tree import Tree
 from kcheck.formats import partition_metadata, producer_snapshot
@@ -38,6 +39,7 @@ from kcheck.replicas.replica import LogFile
 from kcheck.replicas.transaction_states import transaction_states
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import Extent, read_copy
+from kcheck.views.metadata_paths import identity_of
 from kcheck.views.targets import Target
 
 _EVERY = PartitionFilter()
@@ -99,9 +101,10 @@ def held_disks(
         here += [(target.path, name) for name, _ in log_dir.directories]
         compacted |= (log_dir.checkpoints.cleaned or {}).keys()
     places = {(opened[path].view.where.broker_id, name): path for path, name in here}
+    unnamed = tuple(_unnamed(targets))
     if not any(parts.state is DirectoryState.CURRENT for row in opened.values() for _, parts in row.directories):
-        return HeldDisks(tuple(rows), {})
-    disks = HeldDisks(tuple(rows), {}, frozenset(compacted), old=_old(nodes))
+        return HeldDisks(tuple(rows), {}, unnamed=unnamed)
+    disks = HeldDisks(tuple(rows), {}, frozenset(compacted), old=_old(nodes), unnamed=unnamed)
     trees = {
         target.path: target.tree
         if as_they_are
@@ -109,6 +112,21 @@ def held_disks(
         for target, row in zip(targets, rows, strict=True)
     }
     return _with_partitions(disks, targets, trees, places, release)
+
+
+def _unnamed(targets: Sequence[Target]) -> Iterator[tuple[int, str]]:
+    """Yield other log dirs of the same brokers in the folders of their log dirs, by the ids in meta.properties."""
+    named = {target.tree.real(target.path) for target in targets}
+    for target in targets:
+        own, folder = identity_of(target.tree, target.path), split(target.tree.real(target.path))[0]
+        with suppress(UnreadableError):
+            for name in target.tree.directory(folder).entries().directories:
+                other = identity_of(target.tree, join(folder, name))
+                is_same = own.cluster_id is not None and (other.cluster_id, other.node_id) == (
+                    own.cluster_id, target.broker_id,
+                )  # fmt: skip
+                if is_same and target.broker_id is not None and join(folder, name) not in named:
+                    yield target.broker_id, join(folder, name)
 
 
 def _as_planned(target: Target, row: HeldLogDir, disks: HeldDisks, names: Iterable[str]) -> Tree:

@@ -142,3 +142,17 @@ def test_a_copy_of_a_controller_that_writes(verb: str, tmp_path: Path, monkeypat
     monkeypatch.setattr("kcheck.views.rescue_nodes.read_copy", growing)
     (bring,) = (row.bring for row in asked(nodes, (1, 2, 3) if verb == "metadata" else (3,)) if row.name == "changing")
     assert bring == "Stop node 3, copy its log dir again, and ask again."
+
+
+def test_one_of_two_log_dirs(tmp_path: Path) -> None:
+    """Group offsets and transactions are in the other one: the broker would set them aside."""
+    paths = metadata.torn(tmp_path, size=2000)
+    folder = tmp_path / "nodes" / "broker-1"
+    alone = [f"1={folder}/data1", *paths[1:]]
+    for is_known in (True, False):
+        if not is_known:
+            shutil.rmtree(folder / "data1" / METADATA)
+        (row,) = (row for row in kcheck.recover_metadata(*alone).refusals if row.name == "unnamed-log-dirs")
+        assert row.why == f"{folder}/data2 is a log dir of broker 1 too, and was not named."
+        assert row.bring == "Name all of them, or the server.properties of the broker (1=PATH)."
+        assert "unnamed-log-dirs" not in [one.name for one in kcheck.recover_metadata(*paths).refusals]

@@ -87,6 +87,8 @@ class HeldDisks(NamedTuple):
     """The time of the newest batch, in ms since 1970."""
     old: OldMetadata | None = None
     """The newest copy of the metadata; None without any."""
+    unnamed: tuple[tuple[int, str], ...] = ()
+    """Other log dirs of the same brokers in the same folders, by broker, which the user did not name."""
 
     @property
     def cluster_id(self) -> str | None:

@@ -38,8 +38,26 @@ def refusals_of_held(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Want
         if row.locked_by is not None:
             bring = f"Stop node {row.broker_id}, and ask again."
             yield RescueRefusal("running", f"A process runs on {row.path}.", bring)
+    yield from _of_log_dirs(disks)
     yield from _of_copies(nodes, disks, wanted)
     yield from _of_topic_ids(disks)
+
+
+def _of_log_dirs(disks: HeldDisks) -> Iterator[RescueRefusal]:
+    """Yield the log dirs of a broker that are not here. The broker would set every directory in them aside."""
+    known = {} if disks.old is None else disks.old.image.brokers
+    short = dict(reversed(disks.unnamed))
+    for number in disks.brokers:
+        here = {row.directory_id for row in disks.log_dirs if row.broker_id == number}
+        registered = {*known[number].log_dirs} if number in known and None not in here else set[str]()
+        if number in short:
+            why = f"{short[number]} is a log dir of broker {number} too, and was not named."
+        elif registered - here:
+            why = f"The metadata names {counted(len(registered), 'log dir')} of broker {number}, and not all are here."
+        else:
+            continue
+        bring = f"Name all of them, or the server.properties of the broker ({number}=PATH)."
+        yield RescueRefusal("unnamed-log-dirs", why, bring, forced=True)
 
 
 def _of_copies(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRefusal]:
