@@ -88,7 +88,11 @@ def _of_access(records: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tup
             value = ",".join(f"{key}={data[field]}" for key, field in keys.items())
             configs.setdefault(f"/config/users/{_sanitized(data['name'])}", {})[SCRAM_NAMES[data["mechanism"]]] = value
         elif name == "ClientQuotaRecord":
-            configs.setdefault(_quota_path(data["entity"]), {})[data["key"]] = _number(data["value"])
+            path = _quota_path(data["entity"])
+            user, clients, _ = path.partition("/clients/")
+            if clients and user != "/config":
+                configs.setdefault(user, {})  # As after its last setting is deleted: a broker reads JSON there.
+            configs.setdefault(path, {})[data["key"]] = _number(data["value"])
     for path, entries in acls.items():
         yield path, _json({"version": 1, "acls": entries})
     for path, config in configs.items():

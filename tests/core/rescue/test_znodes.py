@@ -100,5 +100,6 @@ def test_acls_credentials_and_quotas_are_znodes_too() -> None:
         "SCRAM-SHA-256": "salt=YQ==,stored_key=Yg==,server_key=Yw==,iterations=4096", "producer_byte_rate": "1024",
     }  # fmt: skip
     assert found["/config/users/<default>/clients/c"]["config"] == {"request_percentage": "12.5"}
+    assert found["/config/users/<default>"]["config"] == {}
     assert found["/config/ips/<default>"]["config"] == {"connection_creation_rate": "3"}
     assert made(MadeZnode("/kafka-acl/Group/a b", "")) == {"'/kafka-acl/Group/a b'": '""'}

@@ -218,7 +218,8 @@ def access_of(folder: Path) -> dict[str, object]:
     """Return the ACLs, credentials and quotas in the files of a ZooKeeper, by znode."""
     tree = ZookeeperServer(str(folder), None, []).restore(lambda *_: None)
     found = {path: znode.data for path, znode in tree.znodes.items() if path.startswith(OF_ACCESS) and znode.data}
-    return {path: _sorted(json.loads(data)) for path, data in found.items()}
+    rows = {path: _sorted(json.loads(data)) for path, data in found.items()}
+    return {path: row for path, row in rows.items() if row.get("config") != {}}
 
 
 def _sorted(value: dict[str, object]) -> dict[str, object]:
