@@ -22,6 +22,8 @@ def sentences(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
         yield f"{counted(len(names), 'partition')} {has} offline: {listed(names, most=3)}."
     if disks.old is not None:
         yield f"Configurations, ACLs, users and quotas come from the older copy of node {disks.old.node_id}."
+        if disks.old.missing is not None:
+            yield f"A part of that copy is missing ({disks.old.missing}). Add the rest to the answers file."
     if plan.left_out:
         yield f"That copy names topics that no disk has: {listed(plan.left_out, most=3)}. They are left out."
     yield from _unknown(disks, plan)

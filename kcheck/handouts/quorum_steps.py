@@ -226,11 +226,10 @@ def rescue_command(verb: str, arguments: Sequence[str], dead: Iterable[int]) -> 
     return shell_line(["kcheck", "recover", verb, *arguments, *words])
 
 
-def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str, progress: str | None) -> str:
-    """Return recovery.md; `progress` is the command that says how far the cluster is; None without one."""
+def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str, progress: str) -> str:
+    """Return recovery.md; `progress` is the command that says how far the cluster is."""
     parts = [f"# {title}", *map(markdown_text, verdict)]
-    if progress is not None:
-        parts += ["After each step, ask what to do now:", fenced((progress,), "sh")]
+    parts += ["After each step, ask what to do now:", fenced((progress,), "sh")]
     for place, step in enumerate(steps, start=1):
         parts += (f"## {place}. {markdown_text(step.title)}", *map(markdown_text, step.notes))
         if step.commands:
