@@ -214,8 +214,12 @@ def part_batches(part: RunFile, table: str, columns: Sequence[str], wanted: Want
 
 
 def _groups(metadata: Any, wanted: WantedRows) -> list[int]:
-    """Return the row groups that can hold rows with wanted values."""
-    there = metadata.schema.names
+    """Return the row groups that can hold rows with wanted values.
+
+    `metadata.schema` makes a cycle of references, which keeps the metadata of each file for a long time.
+    """
+    count = metadata.num_columns if metadata.num_row_groups and wanted else 0
+    there = [metadata.row_group(0).column(at).path_in_schema for at in range(count)]
     columns = [(there.index(name), values) for name, values in wanted.items() if name in there]
     return [
         group
