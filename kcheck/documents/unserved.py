@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.start.predictions import records_words
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.sums import known_sum
-from kcheck.documents.next_start import records_words
 from kcheck.documents.strays import removal_words
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row

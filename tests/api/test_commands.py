@@ -1,14 +1,17 @@
 """A call of a function stands for a command, and the next command repeats parts of it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import kcheck
 from kcheck.documents.answer import Answer
 from kcheck.dumps.filter import DumpDetail
+from kcheck.errors import UsageError
 from kcheck.renderers.json import RENDERER
 from tests.docs.examples import ROOT
 
@@ -51,3 +54,17 @@ def test_a_dump_is_what_its_text_says() -> None:
     log, detail = next(Path(FOLDER).rglob("emptied-0/*.log")), DumpDetail(records=True)
     said = json.loads(RENDERER.rendered(kcheck.dump(log, detail=detail).report()))
     assert said == kcheck.dump(log, detail=detail).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"partitions": ["orders-0"]}, "partitions: ['orders-0'] is not a PartitionFilter"),
+        ({"partitions": kcheck.PartitionFilter(topics="orders")}, "partitions: a filter takes tuples"),
+        ({"partitions": kcheck.PartitionFilter(topics=("none",))}, "partitions: topic none: no partition matches"),
+        ({"epochs": ("a",)}, "epochs: 'a' is not a number"),
+    ],
+)
+def test_an_error_names_the_argument(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        kcheck.end_offset(f"{FOLDER}/broker-1", **arguments)
