@@ -17,7 +17,7 @@ from kcheck.documents.election_words import (
     group_words,
     why_first,
 )
-from kcheck.documents.premises import losing_premises
+from kcheck.documents.premises import losing_premises, notes
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.replicas.elect import ClusterElection
@@ -68,6 +68,7 @@ def warnings(election: Election) -> Iterator[str]:
     if len(election.fenced) > 1:
         text = f"The metadata lists brokers {brokers_of(election.fenced)} as running. The ISR depends on the order in"
         yield f"{text} which the controller fences them; kcheck assumes this one."
+    yield from notes(election.premises)
 
 
 def interrupted(election: Election, page: Page) -> None:

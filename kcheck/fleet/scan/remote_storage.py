@@ -18,6 +18,7 @@ from kcheck.fleet.run_output import RunOutput
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.jobs.guard import bug_finding, guarded
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, RemoteLog, RemoteSegment, SegmentRun, SegmentState, StoreObject
 from kcheck.model.report import PartitionFilter
@@ -151,10 +152,9 @@ def _partition_row(cluster: _TieredCluster, row: TieredReplica, others: list[Tie
 
 
 def _replica(row: TieredReplica) -> RemoteReplica:
-    view, local_start = row.view, local_start_of(row.view)
-    assert view.log_start_offset is not None
-    assert local_start is not None
-    return RemoteReplica(view.log_start_offset, local_start, view.leader_epochs, view.log_end_offset or local_start)
+    view, local_start = row.view, local_start_of(row.view) or Offset(0)
+    start, end = view.log_start_offset or Offset(0), view.log_end_offset or local_start
+    return RemoteReplica(start, local_start, view.leader_epochs, end)
 
 
 def _segment_rows(cluster: _TieredCluster, answer: Tiered) -> Iterator[tuple[object, ...]]:
