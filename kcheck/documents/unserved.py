@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.start.predictions import records_words
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.sums import known_sum
-from kcheck.documents.next_start import records_words
 from kcheck.documents.strays import removal_words
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row
-from kcheck.words import agree, listed, partition_name, some_of
+from kcheck.words import LISTED_MAX, agree, broker_names, listed, partition_name, some_of
 
 _KINDS = {DirectoryState.STRAY: "-stray ", DirectoryState.DELETED: "-delete ", DirectoryState.CURRENT: ""}
 
@@ -23,8 +23,8 @@ def not_counted_words(rows: Iterable[Unserved]) -> Iterator[str]:
             directories=tuple(directory for row in own for directory in row.directories),
             held=tuple(loss for row in own for loss in row.held),
         )
-        brokers = listed(sorted(row.broker_id for row in own if row.broker_id is not None))
-        yield f"Not counted: {agree(len(own), 'broker', 'brokers')} {brokers}: {unserved_words(every)}."
+        brokers = broker_names(sorted(row.broker_id for row in own if row.broker_id is not None), LISTED_MAX)
+        yield f"Not counted: {brokers}: {unserved_words(every)}."
 
 
 def unserved_words(unserved: Unserved) -> str:

@@ -127,6 +127,13 @@ class TopicImage(NamedTuple):
     """Its partitions by number."""
     deleting: bool = False
     """True if its deletion is pending (ZooKeeper)."""
+    left_out: int = 0
+    """Number of its partitions that are not in `partitions`, as a task of a scan has only its own."""
+
+    @property
+    def partition_count(self) -> int:
+        """Number of its partitions."""
+        return len(self.partitions) + self.left_out
 
 
 class Levels(NamedTuple):

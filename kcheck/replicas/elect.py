@@ -32,9 +32,8 @@ from kcheck.core.start.unserved import Unserved, lost_in_starts
 from kcheck.disk.signals import held_back
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
-from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row
+from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row, repair_row
 from kcheck.documents.election_verdict import verdict
-from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
@@ -57,7 +56,7 @@ from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
-from kcheck.words import agree, counted, listed
+from kcheck.words import LISTED_MAX, broker_names, counted
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
 
@@ -349,8 +348,7 @@ def elect(
     cluster = _cluster_here(directories, image, question, release)._replace(deleting=deleting)
     elections, interrupted = _elections(directories, cluster)
     if directories.unread:
-        whose = f"{agree(len(directories.unread), 'broker', 'brokers')} {listed(directories.unread)}"
-        interrupted = f"the log dirs of {whose} not read"
+        interrupted = f"the log dirs of {broker_names(directories.unread, LISTED_MAX)} not read"
     with held_back() as came:
         answer = _decided(
             arguments, question, wanted, release, directories, cluster, elections, interrupted,

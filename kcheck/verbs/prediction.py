@@ -7,7 +7,6 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.start.verdicts import log_dir_severity
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
-from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.unserved import unserved_row
 from kcheck.model.finding import Severity
@@ -33,7 +32,7 @@ class Prediction(BrokerAnswer):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """The verdict on each log dir, in the order of `log_dirs`, in the words of JSON and of the screen."""
-        return tuple(map(verdict_words, self.log_dirs))
+        return tuple(start.verdict for start in self.log_dirs)
 
     @property
     def severity(self) -> Severity:
