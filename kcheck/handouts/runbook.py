@@ -232,12 +232,14 @@ def _controllers(recovery: Recovery) -> str:
     return "ZooKeeper runs, for longer than zookeeper.session.timeout.ms (18 s by default)"
 
 
-def _stop(step: RecoveryStep, _: PlanContext) -> StepText:
-    brokers = broker_names(step.brokers)
+def _stop(step: RecoveryStep, plan: PlanContext) -> StepText:
+    brokers, recovery, script = broker_names(step.brokers), plan.recovery, "bin/kafka-server-stop.sh"
+    has_ids = recovery.kraft and recovery.release.stops_one_node
+    alone = "" if has_ids else "; the script stops every Kafka process of its host, controllers too"
     return StepText(
         f"Stop {brokers}: the next broker has to be alone when it is elected",
-        "unclean elections are off on every controller; where they are on, the next broker would take over",
-        ("bin/kafka-server-stop.sh",),
+        f"unclean elections are off on every controller; where they are on, the next broker would take over{alone}",
+        tuple(f"{script} --node-id={number}" for number in step.brokers) if has_ids else (script,),
         f"the {agree(len(step.brokers), 'process of', 'processes of')} {brokers} ended by"
         f" {agree(len(step.brokers), 'itself', 'themselves')}",
         f"nothing: {brokers} will lead again what {agree(len(step.brokers), 'it leads', 'they lead')} now",

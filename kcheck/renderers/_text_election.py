@@ -86,7 +86,7 @@ def _election(answer: Election, page: Page) -> None:
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     rest = len(at_stake) - len(shown) + left_out
-    more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
+    more = f"{counted(rest, 'more partition')} can lose records under other leaders; --all lists them. " if rest else ""
     page.line()
     page.wrapped(f"{more}Add --partition {shell_word(shown[0].name)} to see one in full.")
 

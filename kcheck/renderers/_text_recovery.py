@@ -134,7 +134,8 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     if len(rows) > len(shown):
-        page.line(f"{counted(len(rows) - len(shown), 'more partition')} can lose records; --all lists them.")
+        more = counted(len(rows) - len(shown), "more partition")
+        page.line(f"{more} can lose records under other leaders; --all lists them.")
 
 
 def recover_run(report: Report, page: Page) -> None:

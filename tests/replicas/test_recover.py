@@ -25,6 +25,7 @@ import kcheck.replicas.elect as elect_module
 import kcheck.replicas.partition_directories as directories_module
 from kcheck.core.election.progress import StepState
 from kcheck.core.election.steps import RecoveryAction
+from kcheck.core.releases.releases import release
 from kcheck.errors import UsageError
 from kcheck.plans import first_repairs
 from kcheck.plans.recover import ClusterRecovery
@@ -83,6 +84,12 @@ def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> N
     assert answer.texts[1].commands == ("bin/kafka-server-start.sh -daemon config/controller.properties",)
     assert answer.texts[1].check == ("kcheck cluster controller",)
     assert answer.texts[2].needs == "the controllers run; no producer writes before the last step"
+    assert answer.texts[4].commands == ("bin/kafka-server-stop.sh --node-id=1",)
+    assert "every Kafka process" not in answer.texts[4].needs
+    before = replace(answer.election, release=release("3.6"))
+    stop = next(text for text in replace(answer, election=before).texts if text.title.startswith("Stop broker 1"))
+    assert stop.commands == ("bin/kafka-server-stop.sh",)
+    assert stop.needs.endswith("; the script stops every Kafka process of its host, controllers too")
 
 
 @pytest.mark.usefixtures("_power_loss")
