@@ -58,7 +58,7 @@ class MetadataCopy(NamedTuple):
     in_transaction: bool = False
     """True if the copy ends inside of a metadata transaction (3.6 and later)."""
     corrupt_snapshots: tuple[str, ...] = ()
-    """The snapshots that cannot be read in full. In 3.8 and later a node does not start if the newest is corrupt."""
+    """The snapshots that cannot be read in full. Nodes of 3.8 and later end at the newest, or load a part."""
     lacks_base: bool = False
     """True if no intact file has the first part of the metadata."""
 

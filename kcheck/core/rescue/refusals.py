@@ -137,7 +137,7 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
             bring += f" Start {listed(loss.damaged)} last, because of the corrupt copy."
         corrupt = [*_corrupt_paths(loss.survivors)]
         if corrupt:
-            bring += f" First move {listed(corrupt)} elsewhere, because no node starts with a corrupt snapshot."
+            bring += f" First move {listed(corrupt)} elsewhere: a node with a corrupt snapshot ends, or loads a part."
         yield RescueRefusal("majority", f"{left}: a majority.", bring, forced=True)
     for node in () if loss.has_majority else loss.strangers:
         known = loss.voting_directory(node)

@@ -214,7 +214,7 @@ def dropped_votes(nodes: Iterable[RescueNode], others: Container[int], *, names_
 
 
 def corrupt_files(nodes: Iterable[RescueNode], others: Container[int]) -> Iterator[DropLog | DropSnapshots]:
-    """Yield the snapshots with which nodes would not start; `others` are nodes that get another log."""
+    """Yield the corrupt snapshots, which nodes cannot load in full; `others` are nodes that get another log."""
     for node in nodes:
         copy = node.copy
         if copy is None or node.dead or node.node_id in others:

@@ -160,7 +160,8 @@ def test_a_controller_that_was_formatted_again_is_asked_for_its_directory_id() -
 def test_a_corrupt_snapshot_goes_before_its_controller_starts(damage: str, expected: str) -> None:
     nodes = [node(101, copy(101, damage=damage)), node(102, copy(102)), node(103, copy(103))]
     (refusal,) = refusals_of_quorum(left(*nodes, *brokers(), dead=()))
-    words = f"First move /101/__cluster_metadata-0{expected} elsewhere, because no node starts with a corrupt snapshot."
+    where = f"/101/__cluster_metadata-0{expected}"
+    words = f"First move {where} elsewhere: a node with a corrupt snapshot ends, or loads a part."
     assert refusal.bring.endswith(words)
 
 

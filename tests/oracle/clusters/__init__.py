@@ -75,7 +75,7 @@ Acceptance of rescues: a cell, its test, the releases with `KCHECK_SWEEP`, and t
 | metadata, ACLs and users | acls_and_credentials_of_the_answers_hold | 3.9.2 4.3.1 | - |
 | metadata, 20,000 partitions | twenty_thousand_partitions_load | 3.3.2 4.3.1 | - |
 | ZooKeeper, znodes | an_empty_zookeeper_gets_the_metadata_as_znodes | 2.4.1 2.6.3 2.8.2 3.9.2 | all |
-| ZooKeeper, ACLs, users, quotas | acls_users_and_quotas_of_the_answers_are_as_brokers_wrote_them | 2.8.2 3.9.2 | - |
+| ZooKeeper, access | acls_users_and_quotas_of_the_answers_are_as_brokers_wrote_them | 2.8.2 3.9.2 | 2.8.2 |
 | ZooKeeper into KRaft | disks_of_zookeeper_serve_in_kraft | 2.6.3 2.8.2 3.6.2 | - |
 | topic, created again | the_directories_of_a_topic_that_was_created_again_serve | 3.6.2 3.9.2 | - |
 | topic, deleted | a_deleted_topic_comes_back | 4.3.1 | - |

@@ -50,14 +50,17 @@ def with_snapshots(nodes: Nodes, *lost: int) -> None:
         del nodes.nodes[number]
 
 
-def tear(nodes: Nodes, *each: int) -> dict[int, Path]:
-    """Cut the newest snapshot of nodes in its middle, and change a byte; return their paths."""
+def tear(nodes: Nodes, *each: int, part: float = 1.0) -> dict[int, Path]:
+    """Change a byte in the newest snapshot of nodes, and keep a part of the file; return their paths.
+
+    A node loads what a truncated file has, and ends at a wrong CRC.
+    """
     torn = {}
     for number in each:
         newest = torn[number] = max(nodes.metadata(number).glob("*.checkpoint"))
         data = bytearray(newest.read_bytes())
         data[len(data) // 2] ^= 1
-        newest.write_bytes(bytes(data[: len(data) * 3 // 4]))
+        newest.write_bytes(bytes(data[: int(len(data) * part)]))
     return torn
 
 
@@ -93,7 +96,7 @@ def test_what_is_left_of_a_torn_snapshot_fills_the_answers(version: str, base: B
                 if path != newest and path.name != "quorum-state":
                     path.unlink()
             (folder / log_name(int(newest.name[:20]))).touch()
-        tear(nodes, *BROKERS)
+        tear(nodes, *BROKERS, part=0.75)
         refused = kcheck.recover_quorum(*nodes.arguments(*BROKERS, NEW), dead=CONTROLLERS)
         assert {"damaged"} <= {row.name for row in refused.refusals}
         known = completed(nodes, cluster, tmp_path / "answers")
