@@ -104,7 +104,7 @@ def trend(
     output_options: OutputOptions,
     storage_option: StorageOption = None,
 ) -> None:
-    """Show when findings appeared and when they were gone, over several scan runs."""
+    """Show when findings appeared and disappeared over several scan runs."""
     from kcheck.disk.store import mounted
     from kcheck.fleet.run import open_runs
     from kcheck.fleet.runs.history import history as over_runs

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from kcheck.documents.next_start import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import Page, cell, moment, size

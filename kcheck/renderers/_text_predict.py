@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.start.verdicts import shutdown_after_abort
-from kcheck.documents.next_start import NEXT_STARTS, verdict_words
 from kcheck.documents.premises import loses, notes, open_words
 from kcheck.documents.unserved import unserved_words
 from kcheck.model.names import DirectoryState
@@ -62,7 +61,7 @@ def unserved_lines(unserved: Iterable[Unserved], page: Page) -> None:
 def verdict_on(start: LogDirPrediction, page: Page) -> None:
     """Write the verdict on a log dir, and its reasons."""
     broker = "" if start.broker_id is None else f"   broker {start.broker_id}"
-    words = verdict_words(start)
+    words = start.verdict
     style = "bold" if words == NEXT_STARTS[Outcome.OK] else "bold red"
     page.wrapped(f"{cell(start.path)}{broker}: {words}", hanging="    ", style=style)
     for reason in start.reasons:
