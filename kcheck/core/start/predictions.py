@@ -173,7 +173,7 @@ class PartitionPrediction(NamedTuple):
     changes: Changes = Changes()
     """The changes of its files."""
     after: Mapping[str, Content] = {}
-    """Its files after the broker has started, by name."""
+    """Its files after the broker has started, by name; empty without a simulated start."""
     fails_later: bool = False
     """True if its log dir goes offline as soon as the broker runs."""
     uncertain: str | None = None

@@ -108,7 +108,7 @@ CLUSTERS = (
 )  # fmt: skip
 
 
-@pytest.mark.sample(1)
+@pytest.mark.whole
 @pytest.mark.parametrize("healthy", CLUSTERS, ids=lambda row: f"{row.version}-{row.story.__name__}-{row.log_dirs}")
 def test_nothing_is_wrong(healthy: Healthy, tmp_path: Path, start: Start) -> None:
     """Every verb is asked about the disks of a cleanly stopped cluster, and about the disks as they were killed."""
