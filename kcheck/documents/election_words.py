@@ -62,6 +62,30 @@ def gap_words(gap: BrokerGap) -> str:
     return f"{replicas} and does not start: {gap.why}"
 
 
+def unregistered_words(partitions: Iterable[PartitionElection], *, kraft: bool) -> Iterator[str]:
+    """Yield the unknown facts of partitions without metadata, and the option for metadata."""
+    if any(partition.registration is None for partition in partitions):
+        text = "Some partitions have no cluster metadata. Their ISR, and replicas on other brokers, are unknown."
+        where = "a controller's log dir" if kraft else "ZooKeeper's data, or kafka-topics --describe,"
+        yield f"{text} Name {where} with --metadata."
+
+
+def run_words(unread: int) -> Iterator[str]:
+    """Yield the unknown facts of an election from the tables of a run."""
+    text = "A run has no batches, so transactions that a leader truncates or leaves open are missing."
+    yield f"{text} Groups that have read beyond its log are missing too. kcheck elect on the log dirs lists both."
+    if unread:
+        text = f"The log ends of {counted(unread, 'replica')} are unknown:"
+        yield f"{text} a broker reads these logs when it starts. Scan with --depth crc."
+
+
+def fenced_words(fenced: Sequence[int]) -> Iterator[str]:
+    """Yield the assumed order of fencing several brokers."""
+    if len(fenced) > 1:
+        text = f"The metadata lists brokers {brokers_of(fenced)} as running. The ISR depends on the order in"
+        yield f"{text} which the controller fences them; kcheck assumes this one."
+
+
 def controller_words(image: ClusterImage, *, kraft: bool) -> Iterator[str]:
     """Yield the controllers that decide differently from the assumed one."""
     otherwise = controllers_otherwise(image, kraft=kraft)

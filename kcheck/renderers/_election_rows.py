@@ -13,8 +13,11 @@ from kcheck.documents.election_words import (
     SEATS,
     brokers_of,
     controller_words,
+    fenced_words,
     gap_words,
     group_words,
+    run_words,
+    unregistered_words,
     why_first,
 )
 from kcheck.documents.premises import losing_premises, notes
@@ -22,7 +25,7 @@ from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
-from kcheck.words import bare_range, counted
+from kcheck.words import bare_range
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
@@ -51,23 +54,14 @@ def warnings(election: Election) -> Iterator[str]:
         yield from map(why_first, election.repairs)
     yield from losing_premises(election.premises)
     yield from aside_words(_aside(election.partitions))
-    if any(partition.registration is None for partition in election.partitions):
-        text = "Some partitions have no cluster metadata. Their ISR, and replicas on other brokers, are unknown."
-        where = "a controller's log dir" if election.kraft else "ZooKeeper's data, or kafka-topics --describe,"
-        yield f"{text} Name {where} with --metadata."
+    yield from unregistered_words(election.partitions, kraft=election.kraft)
     if isinstance(election, ClusterElection):
         yield from group_words(election.partitions)
     else:
-        text = "A run has no batches, so transactions that a leader truncates or leaves open are missing."
-        yield f"{text} Groups that have read beyond its log are missing too. kcheck elect on the log dirs lists both."
-        if election.unread:
-            text = f"The log ends of {counted(election.unread, 'replica')} are unknown:"
-            yield f"{text} a broker reads these logs when it starts. Scan with --depth crc."
+        yield from run_words(election.unread)
     if election.image is not None:
         yield from controller_words(election.image, kraft=election.kraft)
-    if len(election.fenced) > 1:
-        text = f"The metadata lists brokers {brokers_of(election.fenced)} as running. The ISR depends on the order in"
-        yield f"{text} which the controller fences them; kcheck assumes this one."
+    yield from fenced_words(election.fenced)
     yield from notes(election.premises)
 
 
