@@ -9,10 +9,10 @@ from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.remote import REMOTE_METADATA
-from kcheck.core.premises.table import WRONG_METADATA
+from kcheck.core.premises.table import WRONG_METADATA, why_not_started
 from kcheck.core.replication.leader_costs import total
 from kcheck.documents.election_words import amount_lost, empty_words, names_of
-from kcheck.model.cluster import UNCLEAN, Seat
+from kcheck.model.cluster import UNCLEAN, ClusterImage, Seat
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.words import agree, broker_names, counted, listed, record_count
@@ -22,6 +22,12 @@ _SEATS = {
     Seat.LAST_KNOWN: "the last known leader of",
 }  # fmt: skip
 """The name of a place that makes a leader."""
+
+
+def why_empty(premises: Iterable[JudgedPremise], image: ClusterImage | None) -> str | None:
+    """Return why an answer without any partition proves nothing; None if the cluster has none."""
+    unseen = "the partitions of the cluster are not known: name a copy of its metadata with --metadata"
+    return why_not_started(premises) or (unseen if image is None else None)
 
 
 def verdict(

@@ -78,6 +78,8 @@ def _election(answer: Election, page: Page) -> None:
         _whole(partitions[0], page)
         return
     at_stake = sorted(filter(is_at_stake, partitions), key=harm)
+    if not partitions:
+        return
     if not at_stake:
         page.line()
         page.line("No partition loses records, whichever replica leads.")

@@ -24,7 +24,6 @@ from kcheck.core.election.plans import (
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.table import why_not_started
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.topic_settings import being_deleted
@@ -33,7 +32,7 @@ from kcheck.disk.signals import held_back
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row, repair_row
-from kcheck.documents.election_verdict import verdict
+from kcheck.documents.election_verdict import verdict, why_empty
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
@@ -184,7 +183,7 @@ class ClusterElection(BrokerAnswer):
         A cluster that needs a repair first is not safe yet. Nor is a cluster with a broker here that does not start.
         """
         stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
-        is_empty = not self.partitions and why_not_started(self.premises) is not None
+        is_empty = not self.partitions and why_empty(self.premises, self.image) is not None
         is_open = (
             self.rescue
             or self.repairs
@@ -375,7 +374,7 @@ def _decided(
         apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
-        why_empty=why_not_started(directories.premises),
+        why_empty=why_empty(directories.premises, image),
         uncounted=uncounted_premises(directories.premises, elections),
         apart=not_counted_words(apart),
     )  # fmt: skip
@@ -387,6 +386,7 @@ def _decided(
     if interrupted is not None:
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
+    if interrupted is not None or (not elections and image is None):
         compared = tuple(row._replace(lost=NOT_KNOWN, offline_partitions=None, may_be_led=False) for row in compared)
     return ClusterElection(
         release=release,

@@ -196,7 +196,7 @@ def _failures(log_dir: LogDir, context: Context) -> Iterator[UnreadableOutcome]:
     meta = log_dir.view.files.get(META_PROPERTIES)
     fault = None if meta is None else kc121_meta_properties_unreadable.fault_in(meta, release)
     if meta is not None and fault is not None:
-        outcome = outcome_of(fault, release, mode=mode, empty=names_nothing(meta.parsed.value.properties))
+        outcome = outcome_of(fault, release, mode=mode)
         if outcome is not Outcome.OK:
             yield UnreadableOutcome(outcome, kc121_meta_properties_unreadable.message(meta, fault))
     refused = None if detector is None else unsupported(detector.copy.image, release)

@@ -14,6 +14,22 @@ BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1" / "diverg
 pytestmark = pytest.mark.usefixtures("in_folder")
 
 
+def test_log_dirs_without_partitions_and_metadata_prove_nothing(tmp_path: Path) -> None:
+    """Every volume of every broker may be lost: the meta.properties of real brokers alone."""
+    paths = []
+    for number in (1, 2):
+        meta = BROKERS / f"broker-{number}" / "data1" / "meta.properties"
+        (tmp_path / f"{number}" / "data1").mkdir(parents=True)
+        (tmp_path / f"{number}" / "data1" / meta.name).write_bytes(meta.read_bytes())
+        paths.append(f"{number}={tmp_path}/{number}/data1")
+    ended = kcheck("elect", *paths)
+    assert (ended.code, "the partitions of the cluster are not known" in ended.out.replace("\n", " ")) == (1, True)
+    assert "No partition loses records" not in ended.out
+    assert {row["lost"]["records"] for row in document("elect", *paths)["scenarios"]} == {None}
+    page = kcheck("elect", *paths, "--format", "html").out
+    assert ("Ways to go on" in page, "No partition loses records" in page) == (True, False)
+
+
 def _elected(*arguments: str) -> dict[str, Any]:
     (partition,) = document("elect", *arguments)["partitions"]
     return dict(partition)

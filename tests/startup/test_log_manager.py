@@ -122,6 +122,18 @@ def test_a_missing_meta_properties(mode: Mode | None, outcome: Outcome, tmp_path
     assert (outcome, mode is None) == (start.outcome, start.uncertain is not None)
 
 
+@pytest.mark.parametrize(
+    ("kafka", "meta", "outcome"),
+    [
+        ("2.4", "\0" * 90, Outcome.ABORT), ("2.7", "", Outcome.ABORT), ("2.8", "\0" * 90, Outcome.OK),
+        ("3.6", "a=\\u00", Outcome.ABORT), ("3.9", "", Outcome.OK), ("3.9", "a=\\u00", Outcome.OFFLINE),
+    ],
+)  # fmt: skip
+def test_a_meta_properties_without_entries(kafka: str, meta: str, outcome: Outcome, tmp_path: Path) -> None:
+    """BrokerMetadataCheckpoint 0.9 to 2.7 needs a version; Properties.load of any release refuses a cut escape."""
+    assert started(tmp_path, "t-0", mode=Mode.ZOOKEEPER, meta=meta, kafka=kafka).outcome is outcome
+
+
 def test_the_kraft_log_is_loaded_by_the_raft_layer() -> None:
     """KafkaMetadataLog.apply: unclean, without checkpoints and topic settings; LogManager skips it (rule 7.4)."""
     inputs = LoadInputs(clean=True, recovery_point=50)

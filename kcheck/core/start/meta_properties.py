@@ -65,12 +65,12 @@ def _is_reserved(directory_id: str) -> bool:
     return not any(raw[:8]) and int.from_bytes(raw[8:], "big", signed=True) < _RESERVED_IDS
 
 
-def outcome_of(fault: MetaPropertiesFault, release: Release, *, mode: Mode, empty: bool) -> Outcome:
-    """Return the outcome of a log dir whose meta.properties has a fault. `empty` means that `names_nothing` is true.
+def outcome_of(fault: MetaPropertiesFault, release: Release, *, mode: Mode) -> Outcome:
+    """Return the outcome of a log dir whose meta.properties has a fault.
 
     OFFLINE needs another log dir with an intact file, and a metadata log outside of this one. Else the broker aborts.
     """
-    if empty and mode is Mode.ZOOKEEPER:
+    if fault is MetaPropertiesFault.EMPTY and mode is Mode.ZOOKEEPER:
         return Outcome.OK
     offline = fault is MetaPropertiesFault.UNREADABLE and release.outlives_bad_meta_properties
     return Outcome.OFFLINE if offline else Outcome.ABORT

@@ -52,9 +52,9 @@ def page(report: Report) -> Iterator[Html]:
     rows = answer.partitions
     at_stake = [*rows] if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)
     count = len(at_stake) + (0 if isinstance(answer, ClusterElection) else answer.left_out)
-    if not at_stake:
+    if rows and not at_stake:
         yield "<p>No partition loses records, whichever replica leads.</p>\n"
-    else:
+    elif rows:
         shown = at_stake[:_ROW_COUNT]
         said = caption(len(shown), count, "partition")
         yield _section("stake", "At stake", _table("at-stake", said, PARTITION_TITLES, map(partition_cells, shown)))

@@ -47,18 +47,19 @@ def test_what_a_broker_does_not_take(
 
 
 @pytest.mark.parametrize(
-    ("fault", "kafka", "mode", "empty", "outcome"),
+    ("fault", "kafka", "mode", "outcome"),
     [
-        (UNREADABLE, "3.6", Mode.KRAFT, False, Outcome.ABORT),
-        (UNREADABLE, "3.7", Mode.KRAFT, False, Outcome.OFFLINE),
-        (UNREADABLE, "3.7", Mode.ZOOKEEPER, False, Outcome.OFFLINE),
-        (EMPTY, "3.9", Mode.KRAFT, True, Outcome.ABORT),
-        (EMPTY, "3.9", Mode.ZOOKEEPER, True, Outcome.OK),
-        (NO_NODE_ID, "4.3", Mode.KRAFT, True, Outcome.ABORT),
-        (RESERVED_ID, "4.3", Mode.KRAFT, False, Outcome.ABORT),
-        (UNUSABLE, "3.6", Mode.ZOOKEEPER, False, Outcome.ABORT),
+        (UNREADABLE, "3.6", Mode.KRAFT, Outcome.ABORT),
+        (UNREADABLE, "3.7", Mode.KRAFT, Outcome.OFFLINE),
+        (UNREADABLE, "3.7", Mode.ZOOKEEPER, Outcome.OFFLINE),
+        (EMPTY, "3.9", Mode.KRAFT, Outcome.ABORT),
+        (EMPTY, "3.9", Mode.ZOOKEEPER, Outcome.OK),
+        (UNREADABLE, "2.7", Mode.ZOOKEEPER, Outcome.ABORT),
+        (NO_NODE_ID, "4.3", Mode.KRAFT, Outcome.ABORT),
+        (RESERVED_ID, "4.3", Mode.KRAFT, Outcome.ABORT),
+        (UNUSABLE, "3.6", Mode.ZOOKEEPER, Outcome.ABORT),
     ],
 )
-def test_what_follows(fault: MetaPropertiesFault, kafka: str, mode: Mode, *, empty: bool, outcome: Outcome) -> None:
+def test_what_follows(fault: MetaPropertiesFault, kafka: str, mode: Mode, outcome: Outcome) -> None:
     """A broker of ZooKeeper writes an empty file again; from 3.7 an unreadable one takes its log dir offline."""
-    assert outcome is outcome_of(fault, release(kafka), mode=mode, empty=empty)
+    assert outcome is outcome_of(fault, release(kafka), mode=mode)
