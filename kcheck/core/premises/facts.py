@@ -88,6 +88,8 @@ class LogFacts(NamedTuple):
     """The log end at the last clean shutdown; None if it was unclean, or without a checkpoint."""
     lacks_snapshot: bool = False
     """True if a clean stop left no producer snapshot at the log end."""
+    keys_of: tuple[int, int] | None = None
+    """The other partition to which all of its keys belong, and their number; None without one."""
     unread_size: int = 0
     """Number of bytes at its end without a batch. The broker truncates them, and they may hold records."""
 

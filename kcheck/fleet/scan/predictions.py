@@ -160,7 +160,7 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None, diff
 def _faults(log: LogFacts) -> str | None:
     faults = (
         log.lost_head, log.missing, log.misdated, log.is_closed, log.is_emptied, log.unseen_epoch, log.closed_at,
-        log.lacks_snapshot,
+        log.lacks_snapshot, log.keys_of,
     )  # fmt: skip
     return _ENCODE((*faults, log.batches)) if any(faults) or log.batches is not None else None
 
@@ -198,7 +198,7 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     if faults is None:
         return log
     head, missing, misdated, is_closed, is_emptied, *more, batches = json.loads(faults)
-    unseen_epoch, closed_at, lacks_snapshot = more
+    unseen_epoch, closed_at, lacks_snapshot, keys_of = more
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
@@ -208,6 +208,7 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
         unseen_epoch=unseen_epoch,
         closed_at=closed_at,
         lacks_snapshot=lacks_snapshot,
+        keys_of=None if keys_of is None else tuple(keys_of),
         batches=None if batches is None else _batch_faults(*batches),
     )
 

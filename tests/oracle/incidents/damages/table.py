@@ -118,6 +118,7 @@ KINDS = (
     Kind(38, generations.fewer_voters, "combined"),
     Kind(8, subtle.other_index_entry), Kind(8, subtle.foreign_index), Kind(8, subtle.old_time_index),
     Kind(6, subtle.foreign_segment_whole), Kind(24, subtle.partition_over_other), Kind(24, subtle.exchange_in_topic),
+    Kind(24, subtle.exchange_keyed),
     Kind(1, subtle.tail_without_trace, "many"), Kind(2, subtle.power_loss), Kind(2, subtle.zero_length_files),
     Kind(29, handiwork.nested_copy), Kind(34, handiwork.linked_partition), Kind(34, handiwork.linked_segment),
     Kind(34, handiwork.linked_log_dir), Kind(7, handiwork.renamed_segment), Kind(28, handiwork.second_name),
