@@ -17,6 +17,7 @@ SPEAKING = {
             "batches",
             "compaction",
             "elections",
+            "followers",
             "identity",
             "limits",
             "listeners",
