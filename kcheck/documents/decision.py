@@ -1,30 +1,38 @@
 """The sentences of a decision (the loss of starting everything now, the loss of a plan, and the proof)."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 
-from kcheck.core.election.plans import BrokerGap
 from kcheck.core.election.scenarios import Scenario
-from kcheck.core.premises.remote import REMOTE_METADATA
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.election_verdict import amount_lost
-from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, counted
 
 
-def decision_words(start_all: Scenario, plan: Scenario, best: Scenario, *, is_led: bool) -> Iterator[str]:
-    """Yield the loss of starting everything now, and of the plan; without metadata, of the best leaders."""
+def decision_words(
+    start_all: Scenario, plan: Scenario, best: Scenario, *, is_led: bool, nothing: str
+) -> Iterator[tuple[str, bool]]:
+    """Yield the loss of starting everything now, and of the plan; without metadata, of the best leaders.
+
+    The second value is true if a sentence is about a loss, or about partitions without a leader. `nothing` are the
+    words for no loss.
+    """
     if start_all.offline_partitions is not None:
-        yield f"Starting everything now: {_outcome(start_all)}."
-        yield f"This plan: {_outcome(plan)}."
+        for title, course in (("Starting everything now", start_all), ("This plan", plan)):
+            yield f"{title}: {_outcome(course, nothing)}.", _is_bad(course)
         return
-    yield "Without metadata it is not known which leader Kafka elects."
+    yield "Without metadata it is not known which leader Kafka elects.", False
     if is_led:
-        yield f"Under the best leaders {amount_lost(best.lost)}."
+        yield f"Under the best leaders {amount_lost(best.lost, nothing)}.", best.lost != Amounts()
 
 
-def bound_words(plan: Scenario, best: Scenario) -> Iterator[str]:
+def _is_bad(course: Scenario) -> bool:
+    return course.lost.records != 0 or course.offline_partitions != 0
+
+
+def bound_words(plan: Scenario, best: Scenario, *, nothing: str) -> Iterator[str]:
     """Yield what no plan can do better than, where the plan loses more than the best leaders."""
     if plan.lost.upper_records is not None and plan.lost != best.lost:
-        yield f"No plan can do better than this: {_outcome(best)}."
+        yield f"No plan can do better than this: {_outcome(best, nothing)}."
 
 
 def unled_words(count: int) -> Iterator[str]:
@@ -33,37 +41,9 @@ def unled_words(count: int) -> Iterator[str]:
         yield f"kcheck recommends no leader for {counted(count, 'partition')}."
 
 
-def uncounted_words(
-    gaps: Iterable[BrokerGap],
-    premises: Iterable[JudgedPremise],
-    dead: Collection[int],
-    *,
-    without: Iterable[str] = (),
-    has_steps: bool,
-) -> Iterator[str]:
-    """Yield the uncounted records, which no disk shows, or no broker serves after its next start.
-
-    `without` are the log dirs that are given up.
-    """
-    for gap in gaps:
-        is_dead = gap.broker_id in dead
-        if gap.why is not None and not is_dead:
-            yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
-        what = "is lost, and not counted" if is_dead else "is not counted"
-        steps = "" if is_dead or not has_steps else "; the steps are without it"
-        yield f"Data that only broker {gap.broker_id} has {what}{steps}."
-    for path in without:
-        yield f"Data that only {path} has is lost, and not counted."
-    for premise in premises:
-        whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
-        is_lost = premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED
-        first = "First restore __remote_log_metadata" if is_lost else "Not counted"
-        yield f"{first}: {whose}{premise.sentence}."
-
-
-def _outcome(scenario: Scenario) -> str:
+def _outcome(scenario: Scenario, nothing: str) -> str:
     """Return the cost of a course, as a clause."""
-    lost = amount_lost(scenario.lost)
+    lost = amount_lost(scenario.lost, nothing)
     if not scenario.offline_partitions:
         return lost
     count = scenario.offline_partitions

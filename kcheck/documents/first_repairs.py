@@ -17,8 +17,13 @@ def repair_row(repair: FirstRepair) -> Row:
 
 def why_first(repair: FirstRepair) -> str:
     """Return the next start of the broker without its repair."""
-    discards = "" if repair.discards is None else f"; {discarded_words(repair)}"
-    return f"broker {repair.broker_id} is to be repaired first; without that {repair.why}{discards}"
+    dropped = "" if repair.discards is None else f"; {discarded_words(repair)}"
+    return f"broker {repair.broker_id} is to be repaired first; without that {repair.why}{dropped}"
+
+
+def discards(repair: FirstRepair) -> bool:
+    """Return whether a repair discards records."""
+    return repair.discards is not None
 
 
 def discarded_words(repair: FirstRepair) -> str:
@@ -32,14 +37,17 @@ def added_words(log_dirs: Sequence[BrokerLogDir]) -> str:
 
 
 def repair_words(
-    repairs: Sequence[FirstRepair], *, without: Mapping[str, Scenario], then: Mapping[str, Scenario]
+    repairs: Sequence[FirstRepair], *, without: Mapping[str, Scenario], then: Mapping[str, Scenario], nothing: str
 ) -> str:
-    """Return which brokers to repair, and what that changes, by the ways to go on `without` the repairs and `then`."""
+    """Return which brokers to repair, and what that changes, by the ways to go on `without` the repairs and `then`.
+
+    `nothing` are the words for no loss.
+    """
     brokers = f"{agree(len(repairs), 'broker', 'brokers')} {_brokers(repairs)}"
     is_led = without["best"].offline_partitions and then["best"].offline_partitions == 0
     every = "every partition has a leader, and " if is_led else ""
-    words = f"First repair {brokers}: then, under the best leaders, {every}{_figures(then['best'])}."
-    changes = [_figures(without["best"])] if without["best"] != then["best"] else []
+    words = f"First repair {brokers}: then, under the best leaders, {every}{_figures(then['best'], nothing)}."
+    changes = [_figures(without["best"], nothing)] if without["best"] != then["best"] else []
     offline = without["start-all"].offline_partitions or 0
     if offline > max(then["start-all"].offline_partitions or 0, without["best"].offline_partitions or 0):
         verb = agree(offline, "gets", "get")
@@ -62,8 +70,8 @@ def _size(repair: FirstRepair) -> str:
     return f"{steps}, {counted(repair.bytes, 'byte')}" if repair.bytes else steps
 
 
-def _figures(scenario: Scenario) -> str:
-    lost, offline = amount_lost(scenario.lost), scenario.offline_partitions
+def _figures(scenario: Scenario, nothing: str) -> str:
+    lost, offline = amount_lost(scenario.lost, nothing), scenario.offline_partitions
     if not offline:
         return lost
     led = f"{counted(offline, 'partition')} {agree(offline, 'has', 'have')} no replica that can lead"

@@ -42,7 +42,7 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
 
 def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     """Return the facts that the plan lacks, which come first."""
-    gaps = [*_missing(recovery)]
+    gaps = [*map(markdown_text, recovery.uncounted), *_missing(recovery)]
     if recovery.undecided:
         gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
     aborting = [number for number in recovery.order if number not in recovery.starts]

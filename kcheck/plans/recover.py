@@ -16,13 +16,14 @@ from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import absolute, is_absolute, join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
-from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
+from kcheck.documents.decision import bound_words, decision_words, unled_words
 from kcheck.documents.election import interrupted_row, is_least, partition_row, scenario_row
 from kcheck.documents.election_verdict import empty_words
 from kcheck.documents.first_repairs import discarded_words, repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.unserved import not_counted_words
+from kcheck.documents.uncounted import premise_words, uncounted_words
+from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.runbook import PlanContext, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -72,6 +73,16 @@ class Case(NamedTuple):
     """The recommended leaders in this case."""
     dead: tuple[int, ...] = ()
     """The brokers whose disks are then given up."""
+
+
+class KeptElsewhere(NamedTuple):
+    """A directory that is not served any more, and needs no step."""
+
+    partition: PartitionElection
+    broker_id: int
+    prediction: PartitionPrediction
+    holders: tuple[int, ...]
+    """The brokers whose replicas have all records."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +150,9 @@ class ClusterRecovery(Answer):
             for row in self.election.partitions
             if row.race and None not in row.race and lost_by_all(row).records is not None
         )
-        return start._replace(scenario=self.scenario(START_ALL), sentences=self.sentences, counted=counted)
+        return start._replace(
+            scenario=self.scenario(START_ALL), sentences=self.sentences, losses=self.losses, counted=counted
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -156,20 +169,58 @@ class ClusterRecovery(Answer):
             )
         if not self.election.partitions:
             return (self.election.verdict,)
-        election = self.election
+        election, question = self.election, self.election.question
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
         unled = sum(partition.best is None for partition in election.partitions)
-        gone = [lost.path for lost in election.question.without]
         return (
-            *decision_words(start, plan, best, is_led=unled < len(election.partitions)),
+            *(text for text, _ in self._decision),
             *(() if start.offline_partitions is None else empty_words(election.partitions)),
             *uncounted_words(
-                election.gaps, election.uncounted, election.question.dead, without=gone, has_steps=bool(election.starts)
+                election.gaps, election.uncounted, question.dead, election.of_cluster, without=question.without,
+                has_steps=bool(election.starts),
             ),
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
+            *(
+                kept_elsewhere_words(row.broker_id, row.prediction.dir, row.prediction, row.holders)
+                for row in self.kept_elsewhere
+            ),
             *unled_words(unled),
-            *(() if start.offline_partitions is None else bound_words(plan, best)),
+            *(() if start.offline_partitions is None else bound_words(plan, best, nothing=election.nothing_words)),
+        )  # fmt: skip
+
+    @property
+    def _decision(self) -> tuple[tuple[str, bool], ...]:
+        """The loss of starting everything now, and of the plan; true where something is lost."""
+        election = self.election
+        courses = (self.scenario(START_ALL), self.scenario("plan"), self.scenario("best"))
+        is_led = any(partition.best is not None for partition in election.partitions)
+        return tuple(decision_words(*courses, is_led=is_led, nothing=election.nothing_words))
+
+    @property
+    def losses(self) -> frozenset[str]:
+        """The sentences about a loss, or about partitions without a leader."""
+        return frozenset(text for text, is_bad in self._decision if is_bad)
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """The first steps for old disks and other premises whose cost nothing counts, as sentences."""
+        return tuple(premise_words(self.election.uncounted, self.election.of_cluster))
+
+    @cached_property
+    def kept_elsewhere(self) -> tuple[KeptElsewhere, ...]:
+        """The directories that brokers rename or remove when they start, and whose records replicas here have."""
+        rows: dict[tuple[int | None, str | None], PartitionPrediction] = {
+            (start.broker_id, row.dir): row
+            for start in self.election.predicted.values()
+            for row in start.partitions
+            if row.directory.state is DirectoryState.CURRENT and row.whole is not None
+        }
+        return tuple(
+            KeptElsewhere(part, copy.broker_id, rows[copy.broker_id, copy.dir], tuple(sorted(part.leaders)))
+            for part in self.election.of_cluster
+            for copy in part.candidates
+            if copy.only_here is not None and copy.only_here.records == 0 and (copy.broker_id, copy.dir) in rows
         )
 
     @property

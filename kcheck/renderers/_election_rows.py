@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.course import Later
 from kcheck.core.election.election import controllers_otherwise
-from kcheck.core.election.plans import SERVED, BrokerGap, Candidate, CopyState, PartitionElection
+from kcheck.core.election.plans import SERVED, BrokerGap, Candidate, CopyState, PartitionElection, only_aside
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.election.scenarios import harm as harm_of
+from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_verdict import amount_lost
 from kcheck.documents.first_repairs import why_first
 from kcheck.documents.premises import losing_premises
+from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.model.cluster import ClusterImage, Seat
@@ -47,7 +49,8 @@ def warnings(election: Election) -> Iterator[str]:
     yield from map(gap_words, election.gaps)
     if isinstance(election, ClusterElection):
         yield from map(why_first, election.repairs)
-    yield from losing_premises(election.premises)
+    said = [row for row in election.uncounted if row.id not in WRONG_METADATA]
+    yield from losing_premises(row for row in election.premises if row not in said)
     yield from aside_words(_aside(election.partitions))
     if any(partition.registration is None for partition in election.partitions):
         text = "Some partitions have no cluster metadata. Their ISR, and replicas on other brokers, are unknown."
@@ -101,13 +104,11 @@ def _group_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
 
 
 def _aside(partitions: Sequence[PartitionElection]) -> Iterator[AsideCopy]:
-    """Yield the copies that no broker serves, and that have what no replica has."""
-    for partition in partitions:
-        for copy in partition.candidates:
-            only = copy.only_here
-            if only is not None and only.records != 0:
-                name, place = name_of(partition), cell(copy.dir)
-                yield AsideCopy(only.records, copy.broker_id, name, place, copy.state, partition.has_unloaded)
+    """Yield the copies that no broker serves, and that have records which no replica has."""
+    for partition, copy in only_aside(partitions):
+        only = copy.only_here
+        name, place = name_of(partition), cell(copy.dir)
+        yield AsideCopy(only and only.records, copy.broker_id, name, place, copy.state, partition.has_unloaded)
 
 
 def name_of(partition: PartitionElection) -> str:
@@ -238,7 +239,7 @@ def course_words(partition: PartitionElection) -> str:
     )
     if others and lost != now.lost_in_the_end:
         words += f", or broker {' or '.join(map(str, others))} if it registers first"
-    return f"{words}: {amount_lost(lost)}."
+    return f"{words}: {amount_lost(lost, NOTHING_HERE)}."
 
 
 class LogPart(NamedTuple):

@@ -29,15 +29,13 @@ def recovery(report: Report, page: Page) -> None:
     page.line(f"recovery of {counted(brokers, 'broker')}, {counted(partitions, 'partition')}", "bold")
     page.line()
     interrupted(answer.election, page)
-    for sentence in answer.sentences:
-        page.wrapped(sentence, style="bold")
+    _sentences(answer, page)
     _steps(answer, page)
     for case in answer.cases:
         page.line()
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         recovery = ClusterRecovery(election=case.election)
-        for sentence in recovery.sentences:
-            page.wrapped(sentence, style="bold")
+        _sentences(recovery, page)
         _steps(recovery, page)
     if answer.election.rescue is None:
         _at_stake(answer, page)
@@ -49,6 +47,12 @@ def recovery(report: Report, page: Page) -> None:
     if answer.written:
         page.line()
         page.wrapped(f"Written: {', '.join(map(cell, answer.written))}.", hanging="  ")
+
+
+def _sentences(answer: ClusterRecovery, page: Page) -> None:
+    """Write the decision; only a loss is red."""
+    for sentence in answer.sentences:
+        page.wrapped(sentence, style="bold red" if sentence in answer.losses else "bold")
 
 
 def recovery_next(report: Report, page: Page) -> None:

@@ -12,9 +12,10 @@ from kcheck.core.election.scenarios import START_ALL, Scenario
 from kcheck.core.election.steps import StepText, steps_of
 from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer, release_row
-from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
+from kcheck.documents.decision import bound_words, decision_words, unled_words
 from kcheck.documents.election import scenario_row
 from kcheck.documents.election_verdict import empty_words
+from kcheck.documents.uncounted import nothing_words, uncounted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
@@ -98,18 +99,24 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
     unled = sum(row.best is None for row in election.of_cluster)
     uncounted = uncounted_premises(election.premises, election.of_cluster)
+    nothing = nothing_words([*election.gaps, *uncounted], ())
     is_known = start_all.offline_partitions is not None
     is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
     sentences = (
         *(
-            decision_words(start_all, plan, best, is_led=unled < len(election.of_cluster))
+            (
+                text
+                for text, _ in decision_words(
+                    start_all, plan, best, is_led=unled < len(election.of_cluster), nothing=nothing
+                )
+            )
             if is_counted
             else (_UNCOUNTED, *_unled_now(start_all))
         ),
         *(empty_words(election.of_cluster) if is_known else ()),
-        *uncounted_words(election.gaps, uncounted, question.dead, has_steps=bool(election.starts)),
+        *uncounted_words(election.gaps, uncounted, question.dead, election.of_cluster, has_steps=bool(election.starts)),
         *(unled_words(unled) if is_counted else ()),
-        *(bound_words(plan, best) if is_known else ()),
+        *(bound_words(plan, best, nothing=nothing) if is_known else ()),
     )
     not_known = tuple(_not_known(election, is_counted=is_counted))
     steps = _texts(run, election, question) if is_counted else ()
