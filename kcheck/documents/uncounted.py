@@ -8,6 +8,7 @@ from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
+from kcheck.documents.next_commands import page_words
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, partition_name, some_of
 
@@ -81,6 +82,7 @@ def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> I
         yield f"First find the newest disk of broker {number} ({premise.id}): {premise.sentence}."
         yield "Records that only that disk has are not counted."
         yield from risk_words(number, partitions, is_gone=premise.status is PremiseStatus.REFUTED, disk="that disk")
+        yield page_words(premise.id).strip()
         return
     whose = "" if number is None else f"broker {number}: "
     if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:

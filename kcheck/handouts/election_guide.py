@@ -11,6 +11,7 @@ from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import fenced, markdown_code, markdown_partition, markdown_text
 from kcheck.handouts.repair_steps import repair_steps
+from kcheck.handouts.runbook import leaders
 from kcheck.handouts.tool_commands import address, describe
 from kcheck.model.cluster import UNCLEAN
 from kcheck.words import NAMED_MAX, agree, counted, partition_name, record_count, shell_line, shell_word, some_of
@@ -36,6 +37,7 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
         _stuck(recovery),
         _checks(recovery),
         _restore(recovery, files),
+        [*leaders(recovery)],
     ]
     return "\n\n".join(line for part in parts for line in part) + "\n"
 

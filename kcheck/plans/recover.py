@@ -225,9 +225,14 @@ class ClusterRecovery(Answer):
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:
-        """The partitions that can lose records or their leader, those first that lose most if no operator acts."""
+        """The partitions that can lose records or their leader, in the order of losses if no operator acts.
+
+        With a filter: every wanted partition.
+        """
+        if self.wanted == EVERY_PARTITION:
+            return tuple(sorted(filter(is_at_stake, self.election.partitions), key=harm))
         rows = (row for row in self.election.partitions if self.wanted.has(row.topic, row.partition))
-        return tuple(sorted(filter(is_at_stake, rows), key=harm))
+        return tuple(sorted(rows, key=harm))
 
     @property
     def next_command(self) -> str:

@@ -31,12 +31,16 @@ Election: TypeAlias = "ClusterElection | RunElection"
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "ISR", "ELR", "if all start", "lost", "plan", "lost", "best", "lost")
+LEADERS_LEGEND = (
+    'Each number is the broker that leads, then the records lost under that leader. "2, later 1" means that broker 1'
+    " leads in the end."
+)
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
 _WAYS = {
     "start-all": "start all brokers",
-    "start-all-unrepaired": "start all, without the repair",
+    "start-all-unrepaired": "start all brokers as they are",
     "plan": "follow the plan",
     "best": "choose the best leaders",
     "kafka-unclean": "enable unclean elections",
@@ -166,10 +170,16 @@ def brokers_of(numbers: Sequence[int] | None) -> str:
     return "?" if numbers is None else ",".join(map(str, numbers)) or "-"
 
 
-def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
-    """Return the cells of a way to go on."""
+def scenario_rows(election: Election) -> list[tuple[object, ...]]:
+    """Return the cells of each way to go on."""
+    after = ", once repaired" if any(row.name.endswith("-unrepaired") for row in election.scenarios) else ""
+    return [_scenario_cells(row, after) for row in election.scenarios]
+
+
+def _scenario_cells(scenario: Scenario, after: str) -> tuple[object, ...]:
     lost, name = scenario.lost, scenario.name
     words = _WAYS.get(name) or f"let broker {name.split('-')[1]} lead"
+    words += after if name == "start-all" else ""
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
 

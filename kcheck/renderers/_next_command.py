@@ -101,7 +101,10 @@ def _predict(report: Report, typed: CommandLine) -> str | None:
 
     answer = report.answer
     assert isinstance(answer, Prediction)
-    return _line("repair", typed) if answer.severity.rank >= Severity.WARNING.rank else None
+    if answer.severity.rank < Severity.WARNING.rank:
+        return None
+    brokers = {start.broker_id for start in answer.log_dirs if any(row.replica_log for row in start.partitions)}
+    return _line("repair" if len(brokers - {None}) < 2 else "recover", typed)
 
 
 def _preflight(report: Report, typed: CommandLine) -> str | None:

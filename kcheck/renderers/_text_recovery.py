@@ -8,9 +8,16 @@ from kcheck.documents.first_repairs import why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
-from kcheck.plans.recover import ClusterRecovery
+from kcheck.plans.recover import EVERY_PARTITION, ClusterRecovery
 from kcheck.plans.rescue_progress import RescueProgress
-from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, interrupted, partition_cells, warnings
+from kcheck.renderers._election_rows import (
+    LEADERS_LEGEND,
+    PARTITION_TITLES,
+    gap_words,
+    interrupted,
+    partition_cells,
+    warnings,
+)
 from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
 from kcheck.words import counted, other_end_words
@@ -131,14 +138,20 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
 
 
 def _at_stake(answer: ClusterRecovery, page: Page) -> None:
-    rows = answer.at_stake
+    is_filtered = answer.wanted != EVERY_PARTITION
+    rows = answer.election.partitions if page.every and not is_filtered else answer.at_stake
+    if is_filtered:
+        page.line()
+        page.wrapped("The steps and losses are for every partition. The table has only the wanted ones.")
     if not rows:
         return
     shown = rows if page.every else rows[:_WORST_COUNT]
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
+    page.wrapped(LEADERS_LEGEND)
     if len(rows) > len(shown):
-        page.line(f"{counted(len(rows) - len(shown), 'more partition')} can lose records; --all lists them.")
+        more = counted(len(rows) - len(shown), "more partition")
+        page.wrapped(f"{more} can lose records under another leader; --all lists them.")
 
 
 def recover_run(report: Report, page: Page) -> None:

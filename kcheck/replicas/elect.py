@@ -464,7 +464,9 @@ def _cluster_here(
     """Return the known facts of the cluster; UsageError if a broker is both here and dead."""
     present = sorted(directories.brokers.keys() & set(question.dead))
     if present:
-        raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
+        raise UsageError(
+            f"--dead {present[0]}: broker {present[0]} is among the paths; name only the others, as BROKER=PATH"
+        )
     # The broker makes the replicas of a log dir that log.dirs names no more again, empty, as with a new disk.
     remade = {lost.broker_id for lost in question.without}
     return ClusterHere(

@@ -45,10 +45,12 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
     assert certain == (
         "First find the newest disk of broker 2 (P701): an old copy. Records that only that disk has are not counted."
         " Without that disk t-0 loses records for certain, because no other replica exists. led-0 can lose records,"
-        " because broker 2 led it last."
+        " because broker 2 led it last. Read kcheck help old-copy."
     )
     (said,) = premise_words([OLD._replace(status=PremiseStatus.NOT_SEEN)], [ONLY, ONLY])
-    assert said.endswith("Without that disk t-0, t-0 can lose records, because no other replica exists.")
+    assert said.endswith(
+        "Without that disk t-0, t-0 can lose records, because no other replica exists. Read kcheck help old-copy."
+    )
     (alone,) = premise_words([OLD._replace(broker_id=None)], [ONLY])
     assert alone.startswith("Not counted (P701): an old copy. First: Find the newest disk")
 
