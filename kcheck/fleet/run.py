@@ -10,7 +10,7 @@ from kcheck.disk.output import reading
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError, UsageError
-from kcheck.fleet.run_output import MANIFEST, run_tables
+from kcheck.fleet.run_output import MANIFEST, RunOutput, run_tables
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import unusable
 
@@ -152,6 +152,12 @@ def run_in(path: str) -> FleetRun | None:
         return _run(path, manifest)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise KcheckError(f"{where} is corrupt: {type(error).__name__}: {error}") from error
+
+
+def written_run(output: RunOutput, names: Iterable[str], kafka: str = "", depth: str = "") -> FleetRun:
+    """Return the rows of tables so far of a run that is being written."""
+    parts = {name: [RunFile(*file) for file in output.written(name)] for name in names}
+    return FleetRun(output.path, "", "", kafka, depth, None, None, finished=False, parts=parts)
 
 
 def _run(path: str, manifest: Mapping[str, Any]) -> FleetRun:

@@ -8,7 +8,7 @@ from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
 from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.model.names import METADATA_DIRECTORY
-from kcheck.words import agree, listed, shell_line, shell_word
+from kcheck.words import agree, broker_names, listed, shell_line, shell_word
 
 _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""
@@ -72,7 +72,7 @@ def _stop(context: QuorumContext) -> QuorumStep:
     if not context.loss.is_dynamic:
         return QuorumStep("Stop every controller and every broker", action=RescueAction.STOP)
     brokers = sorted(changed - {*context.loss.voters})
-    also = f", and {agree(len(brokers), 'broker', 'brokers')} {listed(brokers)}" if brokers else ""
+    also = f", and {broker_names(brokers)}" if brokers else ""
     title, note = f"Keep every controller stopped{also}", "Other brokers may run."
     return QuorumStep(title, notes=(note,), action=RescueAction.STOP)
 

@@ -39,7 +39,7 @@ from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.rescue_nodes import rescue_nodes, rifts
 from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, paths_of, read_properties, replica_targets
-from kcheck.words import agree, listed, shell_line, some_of
+from kcheck.words import LISTED_MAX, agree, broker_names, listed, shell_line, some_of
 
 _UNTIL = {
     RescueAction.CONTROLLER: "the metadata log of the controller has a record of a new leader",
@@ -118,7 +118,7 @@ class RescueProgress(Answer):
             return f"Stop: {some_of(self.fails)}.", "Start no other node, stop every node of the plan, and ask again."
         if self.at is None:
             following = self.seen.following
-            which = f", with {agree(len(following), 'broker', 'brokers')} {listed(following)}" if following else ""
+            which = f", with {broker_names(following, LISTED_MAX)}" if following else ""
             return (f"Done. The cluster is as planned{which}.",)
         step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:

@@ -25,7 +25,7 @@ Modules that they share:
   `_text_recovery_metadata`, `_text_recovery_topic`, `_text_rescue`, `_text_verification`,
   `_text_cluster`, `_text_end_offset`: How do answers about several look?
 - `_text_simulation`, `_text_fleet`: How do a history and the reports of a fleet look as text?
-- `_election_rows`, `_seats`: Which words and cells do text and HTML share for elections?
+- `_election_rows`: Which cells do text and HTML share for elections?
 - `_space_time`: Which messages and changes do drawings of a history show?
 - `_html`: Which parts does a page have?
 - `_decoded`, `_remote_metadata`, `_json_writer`: How does kafka-dump-log write decoded records and JSON?

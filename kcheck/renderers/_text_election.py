@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kcheck.core.election.plans import Candidate, PartitionElection, is_at_stake
+from kcheck.documents.election_words import SEAT_LEGEND, brokers_of, course_words, gap_words
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
     CANDIDATE_TITLES,
@@ -12,24 +13,19 @@ from kcheck.renderers._election_rows import (
     PARTITION_TITLES,
     SCENARIO_TITLES,
     Election,
-    brokers_of,
     candidate_cells,
     cluster_cells,
-    course_words,
     extent,
-    gap_words,
     harm,
     interrupted,
     log_lines,
     loss_cells,
-    name_of,
     offsets,
     partition_cells,
     repair_commands,
     scenario_rows,
     warnings,
 )
-from kcheck.renderers._seats import SEAT_LEGEND
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell
@@ -96,7 +92,7 @@ def _election(answer: Election, page: Page) -> None:
     )
     page.wrapped(LEADERS_LEGEND)
     page.line()
-    page.wrapped(f"{more}Add --partition {shell_word(name_of(shown[0]))} to see one in full.")
+    page.wrapped(f"{more}Add --partition {shell_word(shown[0].name)} to see one in full.")
 
 
 def _clusters(answer: "RunElections", page: Page) -> None:
@@ -149,7 +145,7 @@ def _losses(answer: "RunElection", page: Page) -> None:
 
 def _whole(partition: PartitionElection, page: Page) -> None:
     """Write one partition, with its metadata, every candidate, the logs side by side, and the followers."""
-    page.line(name_of(partition), "bold")
+    page.line(partition.name, "bold")
     registered = partition.registration
     if registered is not None:
         places = {"replicas": registered.replicas, "ISR": registered.isr, "ELR": registered.elr}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from kcheck.core.election.progress import PlanState
 from kcheck.core.election.steps import RecoveryAction
-from kcheck.documents.first_repairs import why_first
+from kcheck.documents.election_words import gap_words, why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
@@ -13,7 +13,6 @@ from kcheck.plans.rescue_progress import RescueProgress
 from kcheck.renderers._election_rows import (
     LEADERS_LEGEND,
     PARTITION_TITLES,
-    gap_words,
     interrupted,
     partition_cells,
     warnings,

@@ -21,12 +21,11 @@ from kcheck.core.replication.truncation_plans import (
     RefetchedRecords,
     TruncationPlan,
 )
-from kcheck.documents.election_verdict import amount_lost
+from kcheck.documents.election_words import SEAT_LEGEND, SEATS, amount_lost
 from kcheck.documents.uncounted import NOTHING
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.loss import LostRecords
 from kcheck.model.report import Report
-from kcheck.renderers._seats import SEAT_LEGEND, SEATS
 from kcheck.replicas.truncation import Truncation
 from kcheck.screen.page import Page, bound_cell, cell, loss_text, size
 from kcheck.words import counted, lost_words, offset_range, partition_name, record_count, some_of

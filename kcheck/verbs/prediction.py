@@ -38,11 +38,16 @@ class Prediction(BrokerAnswer):
     def severity(self) -> Severity:
         """The worst severity of all log dirs, an error if a broker starts and loses by a refuted premise."""
         worst = max(map(log_dir_severity, self.log_dirs), default=Severity.INFO, key=lambda severity: severity.rank)
-        if not self.premises or worst.rank > Severity.ERROR.rank:
-            return worst
+        return Severity.ERROR if worst.rank < Severity.ERROR.rank and self.loses_otherwise else worst
+
+    @property
+    def loses_otherwise(self) -> bool:
+        """True if a broker starts and loses by a refuted premise."""
+        if not self.premises:
+            return False
         from kcheck.documents.premises import loses  # not to check a file
 
-        return Severity.ERROR if any(map(loses, self.premises)) else worst
+        return any(map(loses, self.premises))
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcome of each log dir and partition, unless they are many or recovery reads much."""

@@ -194,3 +194,21 @@ def test_snapshots_of_log_ends_that_a_clean_stop_left(tmp_path: Path) -> None:
     for path in folder.glob(f"broker-1/data*/segments-0/{129:020}.snapshot"):
         path.unlink()
     assert (["segments-0"] * 2, False) == (uncounted(), safe())
+
+
+def test_an_emptied_log_without_any_other_file(tmp_path: Path) -> None:
+    """Each load leaves a leader-epoch-checkpoint, and a leader writes its epoch: without one, files were removed."""
+    kept.unpacked(kept.PLACE / "4.3.1-kraft-nothing-k0.tar.xz", tmp_path)
+    log_dir = next(tmp_path.glob("broker-2/data*/solo-1")).parent
+    for path in (log_dir / "solo-1").iterdir():
+        if path.suffix != ".metadata":
+            path.unlink()
+    (log_dir / "solo-1" / f"{0:020}.log").touch()
+    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+        rows = (log_dir / name).read_text().splitlines()[2:]
+        rows = [row for row in rows if not row.startswith("solo ")]
+        (log_dir / name).write_text("\n".join(["0", str(len(rows)), *rows, ""]))
+    log_dirs = sorted(tmp_path.glob("broker-2/data*"))
+    premises = kcheck.predict(*log_dirs, metadata=[tmp_path / "controller" / "data1"], kafka="4.3").premises
+    sentence = "broker 2 led solo-1 in leader epoch 2, which its log does not show: the disk may be an older copy"
+    assert [("P701", sentence)] == [(row.id, row.sentence) for row in premises if row.status != "proven"]

@@ -83,7 +83,9 @@ class LogFacts(NamedTuple):
     closed_at: Offset | None = None
     """The log end at the last clean shutdown; None if it was unclean, or without a checkpoint."""
     lacks_snapshot: bool = False
-    """True if no producer snapshot is at the log end, as every clean stop leaves one."""
+    """True if a clean stop left no producer snapshot at the log end."""
+    keys_of: tuple[int, int] | None = None
+    """The other partition to which all of its keys belong, and their number; None without one."""
     unread_size: int = 0
     """Number of bytes at its end without a batch. The broker truncates them, and they may hold records."""
 

@@ -62,6 +62,11 @@ def listeners_of(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield name, mapped.get(name, "").upper()
 
 
+def hosts_of(settings: Mapping[str, str]) -> frozenset[str]:
+    """Return the hosts of the listeners of a node, in lower case."""
+    return frozenset(row.host.lower() for name in (_LISTENERS, _ADVERTISED) for row in _endpoints(settings, name))
+
+
 def refused_ports(settings: Mapping[str, str]) -> Iterator[RefusedSetting]:
     """Yield ports that brokers cannot open, register or connect to."""
     roles = _entries(settings, "process.roles")

@@ -472,7 +472,8 @@ TABLE = (
     Premise(
         "P317", PremiseKind.PRESENCE, "The settings next to the log dirs contain them.",
         "server.properties next to the log dirs lists one of them, or is missing.",
-        "Nothing. Not seen: a server.properties with the id of the node lists only missing log dirs of other names.",
+        "Nothing. Not seen: a server.properties with the id of the node lists only missing log dirs. They have other"
+        " names, or this machine is the broker's by its listeners or key stores.",
         "The broker uses other log dirs or ends.",
         "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
         "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",

@@ -131,14 +131,15 @@ def _of_missing(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iterator[Res
     if missing:
         yield RescueRefusal(
             "missing-disk",
-            f"No disk here has {_first(missing)}.",
+            f"No disk here has {listed(missing, most=_SHOWN_COUNT)}.",
             "Name the log dirs of the broker that has it, or give it up with --dead BROKER. The partition then "
             "stays offline.",
         )
     if few:
         yield RescueRefusal(
             "fewer-replicas",
-            f"{_first(few)} {agree(len(few), 'has', 'have')} fewer replicas here than other partitions of the topic.",
+            f"{listed(few, most=_SHOWN_COUNT)} {agree(len(few), 'has', 'have')} fewer replicas here than other"
+            " partitions of the topic.",
             "Name the log dirs of the broker that has the others, or give it up (--dead BROKER).",
             forced=True,
         )
@@ -163,11 +164,6 @@ def _missing(plan: Rebuild, wanted: Wanted) -> list[str]:
         for name, number in plan.without_disk
         if name not in answers or number not in answers[name].replicas
     ]
-
-
-def _first(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN_COUNT
-    return listed(names[:_SHOWN_COUNT]) if more <= 0 else f"{', '.join(names[:_SHOWN_COUNT])} and {more} more"
 
 
 def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:

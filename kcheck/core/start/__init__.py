@@ -11,6 +11,7 @@ verdicts, and reasons not to start the broker. `startup` acts the steps out on f
 - `producer_state`: Which producers and transactions does the broker find in the batches?
 - `remote_index_cache`: What happens to the cached indexes of remote segments?
 - `topic_settings`: How do the settings of a topic change its logs?
+- `partitioner`: Which partition do the keys of records belong to?
 - `strays`: Is a replica part of the KRaft metadata?
 - `zookeeper_replicas`: Is a replica part of the metadata in ZooKeeper?
 - `cordoned`: Does a log dir get new replicas?

@@ -31,6 +31,21 @@ def _severity(partition: PartitionPrediction) -> Severity:
     return SEVERITIES[partition.outcome]
 
 
+def removed_alone(starts: Iterable[LogDirPrediction]) -> dict[str, tuple[str, ...]]:
+    """Return the -delete directories with records, by log dir; empty if anything else is lost or fails.
+
+    No repair keeps them, because a broker removes them by their names.
+    """
+    removed: dict[str, tuple[str, ...]] = {}
+    for start in starts:
+        own = [row for row in start.partitions if _severity(row).rank >= Severity.ERROR.rank]
+        if SEVERITIES[start.outcome].rank >= Severity.ERROR.rank or not all(row.dir.endswith("-delete") for row in own):
+            return {}
+        if own:
+            removed[start.path] = tuple(row.dir for row in own)
+    return removed
+
+
 def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPrediction]:
     """Return the partitions that fail when the broker starts, lose records or are not served, worst first."""
     ranks = {Outcome.ABORT: 0, Outcome.OFFLINE: 1}

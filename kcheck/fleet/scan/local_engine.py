@@ -12,14 +12,14 @@ from kcheck.disk.paths import is_url, join
 from kcheck.disk.store import mounted
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
-from kcheck.fleet.run import BrokerKey
+from kcheck.fleet.run import BrokerKey, written_run
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
 from kcheck.fleet.scan.decisions import Decide, add_decisions
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
-from kcheck.fleet.scan.lost import lost_counts, lost_findings, not_compared, previous, written_run
+from kcheck.fleet.scan.lost import lost_counts, lost_findings, not_compared, previous
 from kcheck.fleet.scan.owners import OwnerRule, add_owners
 from kcheck.fleet.scan.releases import counted, kafka_of, with_releases
 from kcheck.fleet.scan.remembered import Memory, Notes, are_known, aside
@@ -168,7 +168,9 @@ def conclude(
     if run.owners:
         add_owners(output, run.owners)
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
-    empty, missing = lost_counts(written_run(output), _write_lost(run, roots, output, totals))
+    empty, missing = lost_counts(
+        written_run(output, ("log_dirs", "cluster_brokers")), _write_lost(run, roots, output, totals)
+    )
     expected, reached = coverage.expected + missing, coverage.reached - empty
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     ended = run.now()

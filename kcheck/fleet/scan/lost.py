@@ -2,13 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.core.cluster.quorum import Quorum
 from kcheck.errors import KcheckError
 from kcheck.fleet.lost import is_empty_row, lost_since
-from kcheck.fleet.run import BrokerKey, FleetRun, RunFile, open_run, run_directories, run_in
+from kcheck.fleet.run import BrokerKey, FleetRun, open_run, run_directories, run_in, written_run
 from kcheck.fleet.run_output import RunOutput
 from kcheck.model.cluster import is_reserved
 from kcheck.model.finding import Finding, Location
@@ -88,7 +88,7 @@ def lost_findings(
 ) -> Iterator[tuple[BrokerKey, Finding]]:
     """Yield what the run that is being written lacks of an earlier one."""
     try:
-        for place, lost in lost_since(before, written_run(output), partitions=partitions):
+        for place, lost in lost_since(before, written_run(output, _TABLES), partitions=partitions):
             for finding in check_run(lost, release):
                 yield place, finding
     except KcheckError as error:
@@ -102,12 +102,6 @@ def not_compared(path: str, error: str) -> Finding:
 
 
 _TABLES = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions", "findings")
-
-
-def written_run(output: RunOutput, names: Iterable[str] = _TABLES) -> FleetRun:
-    """Return the rows of tables so far of a run that is being written."""
-    parts = {name: [RunFile(*file) for file in output.written(name)] for name in names}
-    return FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
 
 
 def lost_counts(run: FleetRun, since_earlier: int) -> tuple[int, int]:

@@ -159,7 +159,8 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None, diff
 
 def _faults(log: LogFacts) -> str | None:
     faults = (
-        log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch, log.closed_at, log.lacks_snapshot
+        log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch, log.closed_at, log.lacks_snapshot,
+        log.keys_of,
     )  # fmt: skip
     return _ENCODE((*faults, log.batches)) if any(faults) or log.batches is not None else None
 
@@ -196,7 +197,7 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
     if faults is None:
         return log
-    head, missing, misdated, is_closed, unseen_epoch, closed_at, lacks_snapshot, batches = json.loads(faults)
+    head, missing, misdated, is_closed, unseen_epoch, closed_at, lacks_snapshot, keys_of, batches = json.loads(faults)
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
@@ -205,6 +206,7 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
         unseen_epoch=unseen_epoch,
         closed_at=closed_at,
         lacks_snapshot=lacks_snapshot,
+        keys_of=None if keys_of is None else tuple(keys_of),
         batches=None if batches is None else _batch_faults(*batches),
     )
 
