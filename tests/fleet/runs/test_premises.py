@@ -61,9 +61,7 @@ def test_a_premise_without_which_a_broker_loses(tmp_path: Path) -> None:
     found = reported(forged(tmp_path, predictions=[START], premises=[PREMISE, {**PREMISE, "status": "proven"}]))
     (action,) = found["actions"]
     assert action["kind"] == "premise-refuted"
-    assert action["what"].startswith(
-        "Do not restart broker 1 of c yet: /d is a copy from before. Bring the newest disk"
-    )
+    assert action["what"].startswith("Do not restart broker 1 of c yet: /d is a copy from before. Find the newest disk")
     assert (1, ["P701"]) == (found["premises_refuted"], [row["id"] for row in found["premises"]])
 
 
