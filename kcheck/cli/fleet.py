@@ -31,7 +31,9 @@ TimeLimit = Annotated[
 ]
 MinCoverage = Annotated[
     float,
-    typer.Option("--min-coverage", metavar="PERCENT", help="Write no run if fewer log dirs can be listed."),
+    typer.Option(
+        "--min-coverage", metavar="PERCENT", help="Write no run if fewer of the log dirs found can be listed."
+    ),
 ]
 RemoteStore = Annotated[
     str | None,

@@ -21,6 +21,8 @@ from kcheck.views.targets import TargetKind, targets, unusable
 
 _NAMES = ("cluster", "broker", "log_dir")
 _COLUMNS = (*_NAMES, "kafka")
+_EVERY = ("/{log_dir}", "/*")
+"""The ends of layouts that match every log dir of a folder."""
 
 
 class FleetLogDir(NamedTuple):
@@ -37,6 +39,8 @@ class FleetLogDir(NamedTuple):
     kafka: str | None = None
     is_there: bool = False
     """True if this host sees it as a directory, if it was asked."""
+    is_beside_all: bool = False
+    """True if all log dirs of its folder are in the scan."""
 
 
 class Inventory(NamedTuple):
@@ -104,7 +108,9 @@ def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDi
         if not tree_of(layout.start).is_directory(layout.start):
             raise unusable(layout.start, f"{root}: {layout.start}: not a directory")
         for path, known in matching_directories(layout, disks):
-            yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
+            yield FleetLogDir(
+                path, known.get("cluster"), known.get("broker"), is_beside_all=root.rstrip("/").endswith(_EVERY)
+            )
     else:
         example = "/mnt/{broker}/{log_dir}"
         raise unusable(root, f"{root}: not a directory, a layout such as {example}, or a .csv or .parquet file")
@@ -130,7 +136,9 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
         return None
     if any(target.kind is not TargetKind.LOG_DIR for target in named):
         return UsageError(f"{root}: a partition directory; name its log dir")
-    return tuple(FleetLogDir(target.path, folder=target.folder) for target in named)
+    return tuple(
+        FleetLogDir(target.path, folder=target.folder, is_beside_all=target.folder is not None) for target in named
+    )
 
 
 def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:
