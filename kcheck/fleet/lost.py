@@ -13,6 +13,7 @@ from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.disk.paths import split
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
 from kcheck.model.cluster import is_reserved
+from kcheck.model.finding import Severity
 from kcheck.model.lost import Lost, LostKind, SharedCluster
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
@@ -20,6 +21,8 @@ from kcheck.words import partition_name
 
 RULE = "KC505"
 """The rule that reports it."""
+UNREAD = ("KC000", "KC001")
+"""The rules that report files and directories that could not be read."""
 _SHOWN_COUNT = 20
 """Partitions that a finding names."""
 
@@ -117,6 +120,26 @@ def registered_log_dirs(run: FleetRun) -> Iterator[RegisteredLogDirs]:
         if len(missing) > unnamed[cluster, broker]:
             is_seen = (cluster, broker_id) in seen
             yield RegisteredLogDirs(cluster, broker, broker_id, len(known), tuple(missing), is_seen)
+
+
+def not_reached(run: FleetRun) -> tuple[str, ...]:
+    """Return the log dirs that a run should have and could not look at, by their known paths."""
+    rows = [*run.values("log_dirs", ("log_dir", "problem", "directory_id", "cluster_id", "directories"))]
+    there = {path for path, *_ in rows}
+    names = dict.fromkeys(
+        path for path, problem, *facts in rows if path and (problem is not None or is_empty_row(*facts))
+    )
+    columns = ("broker", "broker_id", "log_dir", "dir", "id", "severity", "data")
+    for broker, broker_id, path, directory, rule, severity, data in run.values("findings", columns):
+        if rule == RULE and severity == Severity.ERROR:
+            known: Any = data_of(data) or {}
+            ids = known.get("partitions") or ()
+            label = f"of {broker}" if broker != str(broker_id) else f"of broker {broker_id}"
+            names.update(dict.fromkeys([path] if path else [f"{number} {label}" for number in ids] or [f"all {label}"]))
+        elif rule in UNREAD and path and path not in there and directory is None:
+            names[path] = None
+    names.update(dict.fromkeys(path for *_, path in sorted(absent_by_settings(run), key=str)))
+    return tuple(names)
 
 
 def shared_clusters(run: FleetRun) -> Iterator[SharedCluster]:

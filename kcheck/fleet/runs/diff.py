@@ -16,7 +16,7 @@ from kcheck.core.releases.releases import release
 from kcheck.disk.output import scratch
 from kcheck.disk.paths import join
 from kcheck.fleet.lost import RULE as LOST
-from kcheck.fleet.lost import Identities, Values, absent_by_settings, identities_of, lost_since
+from kcheck.fleet.lost import UNREAD, Identities, Values, absent_by_settings, identities_of, lost_since
 from kcheck.fleet.run import FleetRun, data_of
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Chosen, Severity
@@ -25,7 +25,6 @@ from kcheck.rules import Scope
 from kcheck.survey.rule_runner import all_rules, check_run
 from kcheck.tables import changes, findings
 
-_UNREAD = ("KC000", "KC001")
 _OF_SEGMENTS = (Scope.SEGMENT, Scope.FAULTY_SEGMENT, Scope.READ_PARTITION)
 """Rules that a run of less depth does not ask."""
 _HELD_COUNT = 40_000
@@ -72,9 +71,9 @@ class RunCoverage:
         self._partial = {cluster for (cluster, _), lost in lost_since(before, run, partitions=False)}
         columns = (*_PLACE, "dir", "id", "severity")
         for cluster, broker, log_dir, directory, rule, severity in run.values("findings", columns):
-            if rule in _UNREAD:
+            if rule in UNREAD:
                 self._unread.add((cluster, broker, identities.get((cluster, broker, log_dir), log_dir), directory))
-            if (rule in _UNREAD and severity != Severity.INFO) or (rule == LOST and severity == Severity.ERROR):
+            if (rule in UNREAD and severity != Severity.INFO) or (rule == LOST and severity == Severity.ERROR):
                 self._partial.add(cluster)
         self._partial.update(cluster for cluster, *_ in absent_by_settings(run))
         if not run.finished and not self._partial:

@@ -130,15 +130,23 @@ def cluster_rows(
     predicted = {row["cluster"]: row for row in starts}
     rows = []
     for cluster, of_brokers in verdicts.items():
-        start = predicted.get(cluster)
+        start, decision = predicted.get(cluster), decisions.get(cluster, _UNDECIDED)
+        risk = _risk(by_severity(by_cluster[cluster]), start)
+        if is_at_stake(decision):
+            risk["risk"] = min(str(risk["risk"]), str(Severity.ERROR), key=_RISKS.index)
         rows.append({
-            "cluster": cluster, **_risk(by_severity(by_cluster[cluster]), start), "broker_count": of_brokers.total(),
+            "cluster": cluster, **risk, "broker_count": of_brokers.total(),
             "verdicts": {name: of_brokers[name] for name in _RISKS},
             "risks": {name: risks[cluster][name] for name in _RISKS},
             "outcomes": None if start is None else start["outcomes"],
-            **decisions.get(cluster, _UNDECIDED),
+            **decision,
         })  # fmt: skip
-    return tuple(sorted(rows, key=_order))
+    return tuple(sorted(rows, key=lambda row: (_RISKS.index(str(row["risk"])), not is_at_stake(row), *_order(row))))
+
+
+def is_at_stake(row: Row) -> bool:
+    """Return whether starting the cluster now loses committed records, or leaves a partition without a leader."""
+    return bool(row["start_all_committed"] or row["start_all_offline"])
 
 
 def decisions_of(run: FleetRun) -> dict[object, Row]:

@@ -18,6 +18,7 @@ from kcheck.model.names import BUNDLE_SUFFIX
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.views.targets import TargetKind, targets, unusable
+from kcheck.words import shell_word
 
 _NAMES = ("cluster", "broker", "log_dir")
 _COLUMNS = (*_NAMES, "kafka")
@@ -93,6 +94,9 @@ def _owner_words(log_dir: FleetLogDir) -> str:
 def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDir]:
     count = len(findings)
     (named,) = disks.ask(_named, [root])
+    if isinstance(named, NotALogDirError) and tree_of(root).is_directory(root):
+        example = join(root, "{cluster}", "{broker}", "{log_dir}")
+        raise NotALogDirError(f"{named}, or a layout such as {shell_word(example)}") from named
     if isinstance(named, KcheckError):
         raise named
     if named is not None:

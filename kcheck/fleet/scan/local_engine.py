@@ -13,7 +13,8 @@ from kcheck.disk.store import mounted
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.lost import RULE as LOST
-from kcheck.fleet.run import BrokerKey
+from kcheck.fleet.lost import not_reached
+from kcheck.fleet.run import BrokerKey, worst_brokers
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
@@ -182,6 +183,8 @@ def conclude(
     expected, reached = coverage.expected + missing, coverage.reached - empty
     finished = totals.finished and reached == expected
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
+    written = written_run(output)
+    unreached, worst = not_reached(written), worst_brokers(written)
     ended = run.now()
     row = (
         run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, finished,
@@ -197,6 +200,8 @@ def conclude(
         "finished": finished,
         "log_dirs_expected": expected,
         "log_dirs_reached": reached,
+        "not_reached": unreached,
+        "worst_brokers": worst,
         "rows": output.rows,
     }
     if run.how.since is not None:
