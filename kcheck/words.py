@@ -4,7 +4,7 @@ Every text names offsets as `offsets 50-66`, both ends included, and times as IS
 """
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import MAXYEAR, date, timedelta
 from itertools import islice
 
@@ -48,6 +48,11 @@ def listed(things: Iterable[object], count: int | None = None, most: int = LISTE
     if (count or len(texts)) > most:
         return some_of(texts, most, count)
     return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+
+
+def broker_names(numbers: Collection[int], most: int | None = None) -> str:
+    """Return `broker 1`, or `brokers 1, 2 and 3`; `most` limits how many are named."""
+    return f"{agree(len(numbers), 'broker', 'brokers')} {listed(numbers, most=most or len(numbers))}"
 
 
 def _short(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 from kcheck.api.commands import command_line, read_once
 from kcheck.documents.answer import BrokerAnswer
 from kcheck.errors import UsageError
+from kcheck.model.report import PartitionFilter
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -17,9 +18,11 @@ R = TypeVar("R")
 _OPTION = re.compile(r"(?<![\w-])--?([a-z][a-z-]*)")
 _RENAMED = {
     "o": "output", "from": "start", "to": "end", "output-dir": "out", "max-size": "size_max", "as": "as_kind",
-    "changes": "history", "message-format": "message_format", "map": "mapped",
+    "changes": "history", "message-format": "message_format", "map": "mapped", "topic": "partitions: topic",
+    "partition": "partitions: partition",
 }  # fmt: skip
 """Options whose argument has another name."""
+_EXAMPLE = "kcheck.PartitionFilter(topics=('orders*',))"
 
 
 def of_arguments(function: Callable[P, R]) -> Callable[P, R]:
@@ -32,11 +35,12 @@ def of_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     def named(option: re.Match[str]) -> str:
         name = _RENAMED.get(option[1], option[1].replace("-", "_"))
-        return name if name in arguments else option[0]
+        return name if name.partition(":")[0] in arguments else option[0]
 
     @wraps(function)
     def with_arguments(*args: P.args, **kwargs: P.kwargs) -> R:
         call = of_function.bind(*args, **read_once(kwargs))
+        _require_filter(call.arguments.get("partitions"))
         try:
             answer = function(*call.args, **call.kwargs)
         except UsageError as error:
@@ -48,3 +52,12 @@ def of_arguments(function: Callable[P, R]) -> Callable[P, R]:
 
     with_arguments.__module__ = "kcheck"
     return with_arguments
+
+
+def _require_filter(partitions: object) -> None:
+    if partitions is None:
+        return
+    if not isinstance(partitions, PartitionFilter):
+        raise UsageError(f"partitions: {partitions!r} is not a PartitionFilter; for example: {_EXAMPLE}")
+    if isinstance(partitions.topics, str) or isinstance(partitions.partitions, str):
+        raise UsageError(f"partitions: a filter takes tuples; for example: {_EXAMPLE}")

@@ -37,8 +37,12 @@ def end_offset(
     """Return the answers of replicas to OffsetsForLeaderEpoch: `kcheck end-offset`."""
     from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 
+    asked = tuple(epochs)
+    for epoch in asked:
+        if not isinstance(epoch, int):
+            raise UsageError(f"epochs: {epoch!r} is not a number")
     query = EndOffsetQuery(
-        epochs=tuple(epochs),
+        epochs=asked,
         current_leader_epoch=current_leader_epoch,
         log_end_offset=log_end_offset,
         after_start=after_start,

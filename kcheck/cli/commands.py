@@ -11,9 +11,9 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Decide": {
         "recover": "Recommend one course for an incident: the least loss.",
-        "recover-quorum": "Bring back controllers that lost their majority.",
-        "recover-metadata": "Make lost metadata again from the disks of brokers.",
-        "recover-topic": "Let old directories of a topic serve again.",
+        "recover-quorum": "Restore controllers that lost their majority.",
+        "recover-metadata": "Rebuild lost metadata from the brokers' disks.",
+        "recover-topic": "Bring old directories of a topic back into service.",
         "elect": "Recommend a start order and leaders, with their cost.",
         "verify": "Compare brokers with the plan of elect.",
         "truncation": "Show where followers truncate under each leader.",

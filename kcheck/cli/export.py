@@ -98,7 +98,7 @@ def _check(exported: "Export", format: str, output: str | None, summary: str | N
     if summary is not None:
         from kcheck.disk.output import keep_outside  # only for a summary
 
-        keep_outside(exported.checked, summary)
+        keep_outside(exported.checked, summary, option="--summary")
         if os.path.lexists(summary):
             raise UsageError(f"--summary {summary} already exists")
 

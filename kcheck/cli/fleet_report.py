@@ -46,17 +46,18 @@ def report(
     from kcheck.fleet.runs.report import report as summarize
 
     page, output_options = _page_of(page, output_options)
-    files = {file: style for file, style in ((page, "html"), (prometheus, "prometheus")) if file is not None}
+    asked = ((page, "html", "--html"), (prometheus, "prometheus", "--prometheus"))
+    files = {file: (style, option) for file, style, option in asked if file is not None}
     can_be_written("--html", page)
     can_be_written("--prometheus", prometheus)
     shown, fails = judging.chosen()
     with mounted([run], storage_options(storage_option)):
         runs = open_runs([run])
         summary = summarize(newest(runs), shown, fails, runs)
-    for file in files:
-        keep_outside(summary.checked, file)
-    for file, style in files.items():
-        write(summary, output_options._replace(format=style, output=file))
+    for file, (_, option) in files.items():
+        keep_outside(summary.checked, file, option=option)
+    for file, (style, option) in files.items():
+        write(summary, output_options._replace(format=style, output=file, option=option))
     last_line = written_line(" and ".join(files)) if files else None
     write_answer(summary, output_options, last_line=last_line)
     end(summary, failed=bool(summary.body["failing"]))
@@ -106,7 +107,7 @@ def trend(
     output_options: OutputOptions,
     storage_option: StorageOption = None,
 ) -> None:
-    """Show when findings appeared and when they were gone, over several scan runs."""
+    """Show when findings appeared and disappeared over several scan runs."""
     from kcheck.disk.store import mounted
     from kcheck.fleet.run import open_runs
     from kcheck.fleet.runs.history import history as over_runs
@@ -214,7 +215,8 @@ def measure(run: str, shown: Chosen, file: str) -> None:
     from kcheck.fleet.run import open_run
     from kcheck.fleet.runs.report import report as summarize
 
-    write(summarize(open_run(run), shown), OutputOptions(format="prometheus", output=file, color="never", quiet=True))
+    options = OutputOptions("prometheus", file, color="never", quiet=True, option="--prometheus")
+    write(summarize(open_run(run), shown), options)
 
 
 def can_be_written(option: str, file: str | None) -> None:

@@ -1,5 +1,6 @@
 """The help of a command: `-h` in short, `--help` with every option."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from textwrap import wrap
@@ -8,6 +9,8 @@ from kcheck.cli.command_tree import OWN, SHORT, Command, Option
 from kcheck.cli.commands import TWO_WORDS
 
 _WIDTH, _COLUMN, _TITLE = 80, 26, 15
+_VALUE = re.compile(r"(\s--?[a-z-]+) (?!-)")
+"""An option with its value."""
 
 
 def page(command: Command, *, brief: bool) -> str:
@@ -94,8 +97,10 @@ def _pieces(shown: str) -> Iterator[str]:
 
 
 def _example(example: str) -> Iterator[str]:
-    """Yield an example; a long one continues in the next line, as a shell accepts."""
-    lines = wrap(example, _WIDTH - 4, break_on_hyphens=False, break_long_words=False, subsequent_indent="  ")
+    """Yield an example; a long one continues in the next line, as a shell accepts, but not before a value."""
+    joined = _VALUE.sub("\\1\xa0", example)
+    lines = wrap(joined, _WIDTH - 4, break_on_hyphens=False, break_long_words=False, subsequent_indent="  ")
+    lines = [line.replace("\xa0", " ") for line in lines]
     yield from (f"  {line} \\" for line in lines[:-1])
     yield f"  {lines[-1]}"
 

@@ -45,7 +45,7 @@ def recover_metadata(
     force: Force = False,
     out: QuorumOut = None,
 ) -> None:
-    """Make lost metadata again from the disks of brokers."""
+    """Rebuild lost metadata from the brokers' disks."""
     for number in dead or ():
         within("--dead", number, 0, INT_MAX)
     if not nodes:

@@ -38,7 +38,7 @@ def recover_quorum(
     force: Force = False,
     out: QuorumOut = None,
 ) -> None:
-    """Bring back controllers that lost their majority."""
+    """Restore controllers that lost their majority."""
     for number in dead or ():
         within("--dead", number, 0, INT_MAX)
     if not nodes:

@@ -27,7 +27,7 @@ def recover_topic(
     force: Force = False,
     out: QuorumOut = None,
 ) -> None:
-    """Let old directories of a topic serve again."""
+    """Bring old directories of a topic back into service."""
     if not names or len(names) < 2:  # a topic and a broker
         raise missing("BROKER=PATH..." if names else "TOPIC BROKER=PATH...", "recover-topic")
     topic, *brokers = names

@@ -36,6 +36,8 @@ class OutputOptions(NamedTuple):
     quiet: bool
     every: bool = False
     infos: bool = True
+    option: str = "-o"
+    """The option that names `output`."""
 
 
 def end(report: Report, *, failed: bool) -> NoReturn:
@@ -162,7 +164,7 @@ def checked_renderer(report: Report, options: OutputOptions) -> "Renderer":
     if options.output is not None:
         from kcheck.disk.output import keep_outside  # only for a file
 
-        keep_outside(report.checked, options.output)
+        keep_outside(report.checked, options.output, option=options.option)
     return renderer
 
 
@@ -195,7 +197,7 @@ def write(report: Report, options: OutputOptions) -> None:
                 renderer.render(report, text, Options(width_of(None), every=options.every, infos=options.infos))
                 text.detach()  # `with` closes the file
     except OSError as error:
-        raise UsageError(f"-o {options.output}: {error.strerror}") from error
+        raise UsageError(f"{options.option} {options.output}: {error.strerror}") from error
 
 
 def has_color(chosen: str | None) -> bool:

@@ -62,7 +62,7 @@ def _write_lines(file: str, checked: Iterable[str], lines: Iterator[bytes]) -> N
     """Write a file outside of the checked paths; nothing if the first line cannot be made."""
     from kcheck.disk.output import keep_outside, replacing
 
-    keep_outside(checked, file)
+    keep_outside(checked, file, option="--orphans")
     first = next(lines, None)
     try:
         with replacing(file) as stream:

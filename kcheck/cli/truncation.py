@@ -39,4 +39,7 @@ def truncation(
         kafka=release,
     )  # fmt: skip
     fail_on = parse_severity(common.judging.fail_on)
-    common.write_answer(answer.report(), failed=lambda: bool(answer.losing) and fail_on.rank <= Severity.ERROR.rank)
+    common.write_answer(
+        answer.report(),
+        failed=lambda: bool(answer.losing or not answer.is_proven) and fail_on.rank <= Severity.ERROR.rank,
+    )

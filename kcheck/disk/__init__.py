@@ -17,7 +17,7 @@ Reading:
 - `log_text`: Which lines does the log of a broker have?
 - `package_data`: Where are the tables that kcheck ships?
 - `refusals`: What did the system refuse while a command ran?
-- `descriptors`, `memory`: What does a worker process close, and how much memory may it use?
+- `worker_process`: What does a worker process close, and how much memory may it use?
 
 Writing:
 

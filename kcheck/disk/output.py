@@ -29,12 +29,15 @@ def _store(path: str) -> StoreTree | None:
     return cast("StoreTree", tree) if tree.is_remote else None
 
 
-def keep_outside(checked: Iterable[str], file: str, done: str = "was checked") -> None:
-    """Raise UsageError if a file would be written inside a checked path; `done` tells how the path is used."""
+def keep_outside(checked: Iterable[str], file: str, done: str = "was checked", *, option: str = "-o") -> None:
+    """Raise UsageError if a file would be written inside a checked path.
+
+    `done` tells how the path is used, and `option` names the file.
+    """
     target = os.path.realpath(file)
     for path in chain.from_iterable(map(_checked_paths, checked)):
         if target == os.path.realpath(path) or target.startswith(os.path.realpath(path) + os.sep):
-            raise UsageError(f"-o {file} is inside {path}, which {done}; choose a file outside")
+            raise UsageError(f"{option} {file} is inside {path}, which {done}; choose a file outside")
 
 
 def _checked_paths(path: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Asks the operating system for the owners and modes of files, and for the file system that contains them."""
 
 import os
+import platform
 import re
 import stat
 from collections.abc import Callable, Iterator
@@ -104,6 +105,12 @@ def in_container() -> bool:
     """Return whether the root of this process is the file system of a container."""
     types = [mount.type for mount in _mounts() if mount.point == "/"]
     return bool(types) and types[-1] in _OF_CONTAINERS
+
+
+def machine_names() -> frozenset[str]:
+    """Return the names of this machine, complete and without its domain, in lower case."""
+    name = platform.node().lower()
+    return frozenset((name, name.partition(".")[0]))
 
 
 def map_count_max() -> int | None:

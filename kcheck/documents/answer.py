@@ -1,6 +1,5 @@
 """The base class of answers, which converts them to the JSON document of the command, or to an Arrow table."""
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
@@ -88,16 +87,13 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document of the command, as `json.loads` returns it."""
-        document: dict[str, Any] = json.loads(self._rendered("json"))
+        document: dict[str, Any] = plug("kcheck.renderers", "json", "document")(self.report())
         return document
 
     def __str__(self) -> str:
         """Return the text screen of the command: 80 columns, without color."""
-        return self._rendered("text").rstrip("\n")
-
-    def _rendered(self, style: str) -> str:
-        text: str = plug("kcheck.renderers", style, "RENDERER").rendered(self.report())
-        return text
+        text: str = plug("kcheck.renderers", "text", "RENDERER").rendered(self.report())
+        return text.rstrip("\n")
 
     def to_arrow(self) -> "pa.Table":
         """Return the rows that `--format csv` and parquet write; UsageError if the answer is not one table."""

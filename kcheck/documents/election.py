@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking
 from kcheck.core.election.election import controllers_otherwise
+from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import (
     BrokerGap,
     Candidate,
@@ -17,7 +18,6 @@ from kcheck.documents.answer import Outcomes
 from kcheck.documents.truncation import amounts_row, follower_row
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.report import Row
-from kcheck.words import partition_name
 
 
 def election_body(
@@ -46,7 +46,7 @@ def election_body(
 def election_outcomes(order: StartOrder, partitions: Iterable[PartitionElection]) -> Outcomes:
     """Return the order of starts, and for each partition the elected leader and the cost of each candidate."""
     of_partitions: Outcomes = {
-        (f"elect {partition_name(row.topic, row.partition)}",): [
+        (f"elect {row.name}",): [
             (row.kafka_clean, row.kafka_unclean, row.best),
             *((part.broker_id, part.state, part.clean, part.problem, part.lost) for part in row.candidates),
         ]
@@ -183,3 +183,8 @@ def _candidate_row(candidate: Candidate) -> Row:
 
 def _transactions_row(cut: CutTransactions | None) -> Row | None:
     return None if cut is None else {"committed": cut.committed, "markers": cut.markers}
+
+
+def repair_row(repair: FirstRepair) -> Row:
+    """Return the row of a repair."""
+    return repair._asdict()

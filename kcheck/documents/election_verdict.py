@@ -5,16 +5,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.phases import Course, Phase
-from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
+from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import WRONG_METADATA
-from kcheck.core.replication.leader_costs import Amounts, total
+from kcheck.core.replication.leader_costs import total
+from kcheck.documents.election_words import amount_lost, empty_words, names_of
 from kcheck.model.cluster import UNCLEAN, Seat
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
-from kcheck.words import agree, counted, listed, partition_name, record_count, some_of
+from kcheck.words import agree, broker_names, counted, listed, record_count
 
 _SEATS = {
     Seat.ISR: "in the ISR of", Seat.ELR: "in the ELR (after registration) of",
@@ -76,7 +77,7 @@ def _uncounted(premises: Iterable[JudgedPremise]) -> Iterator[str]:
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
     """Yield the brokers to repair before any broker starts, as their logs may hold records that the others lack."""
     if gaps:
-        brokers = f"{agree(len(gaps), 'broker', 'brokers')} {listed([gap.broker_id for gap in gaps], most=len(gaps))}"
+        brokers = broker_names([gap.broker_id for gap in gaps])
         replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
         yield (
             f"First see whether kcheck repair makes {brokers} start, and ask again. Data that only {its}"
@@ -84,27 +85,15 @@ def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
         )
 
 
-def empty_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
-    """Yield the partitions of which no broker here serves a log."""
-    empty = [row for row in partitions if row.starts_empty]
-    unserved = [row for row in empty if any(copy.state not in SERVED for copy in row.candidates)]
-    nowhere = [row for row in empty if row not in unserved]
-    for rows, why in ((nowhere, "no disk here has"), (unserved, "no broker here serves")):
-        if rows:
-            verb, its = agree(len(rows), "starts", "start"), agree(len(rows), "its", "their")
-            yield f"{_names(rows)} {verb} empty: {why} {its} log."
-
-
 def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     """Yield which disks to bring."""
     without = [row for row in partitions if row.best is None and row.unknown_replicas]
     if without:
         brokers = sorted({number for row in without for number in row.unknown_replicas})
-        count = len(brokers)
-        name, them = agree(count, "broker", "brokers"), agree(count, "it", "them")
+        them = agree(len(brokers), "it", "them")
         yield (
             f"Start no broker yet: kcheck recommends no leader for {counted(len(without), 'partition')}. Bring the log"
-            f" dirs of {name} {listed(brokers, most=count)}, or give {them} up with --dead. If you have to go on"
+            f" dirs of {broker_names(brokers)}, or give {them} up with --dead. If you have to go on"
             f" without {them}:"
         )
 
@@ -122,8 +111,8 @@ def _starts(
     first, more = order.brokers[0], [*_more_phases(course)]
     then = f" Then {', then '.join(more)}." if more else ""
     if order.together:
-        nodes = listed(order.together, most=len(order.together))
-        yield f"Start brokers {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
+        nodes = broker_names(order.together)
+        yield f"Start {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
         return
     yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
 
@@ -147,7 +136,7 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     for number, rows in sorted(by_number.items()):
         directories = agree(len(rows), "directory", "directories")
         yield (
-            f"Before broker {number} starts, move its {directories} of {_names(rows)} outside every log dir."
+            f"Before broker {number} starts, move its {directories} of {names_of(rows)} outside every log dir."
             f" {agree(len(rows), 'It lacks', 'They lack')} records that no fetch brings back."
         )
 
@@ -177,7 +166,7 @@ def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | Non
         candidate = None if first is None else row.leaders.get(first.broker_id)
         if candidate is not None and candidate.seat in _SEATS:
             by_seat.setdefault(candidate.seat, []).append(row)
-    places = [f"{words} {_names(by_seat[seat])}" for seat, words in _SEATS.items() if seat in by_seat]
+    places = [f"{words} {names_of(by_seat[seat])}" for seat, words in _SEATS.items() if seat in by_seat]
     return f": it is {listed(places, most=len(places))}" if places else ""
 
 
@@ -186,11 +175,11 @@ def _elections(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     needed = [row for row in partitions if row.needs_unclean]
     if needed:
         verb = agree(len(needed), "gets", "get")
-        yield f"{counted(len(needed), 'partition')} {verb} no leader without an unclean election: {_names(needed)}."
+        yield f"{counted(len(needed), 'partition')} {verb} no leader without an unclean election: {names_of(needed)}."
     unserved = [row for row in partitions if not row.leaders]
     if unserved:
         verb = agree(len(unserved), "has", "have")
-        yield f"{counted(len(unserved), 'partition')} {verb} no replica here that can lead: {_names(unserved)}."
+        yield f"{counted(len(unserved), 'partition')} {verb} no replica here that can lead: {names_of(unserved)}."
 
 
 def _without_remote_storage(partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -198,8 +187,8 @@ def _without_remote_storage(partitions: Sequence[PartitionElection]) -> Iterator
     rows = [row for row in partitions if row.topic == REMOTE_LOG_METADATA and row.seats is not None and not row.planned]
     if rows:
         yield (
-            f"Until {_names(rows)} {agree(len(rows), 'has', 'have')} a leader, Kafka copies, deletes and reads nothing"
-            " in remote storage there."
+            f"Until {names_of(rows)} {agree(len(rows), 'has', 'have')} a leader, Kafka copies, deletes and reads"
+            " nothing in remote storage there."
         )
 
 
@@ -209,7 +198,7 @@ def _unseen(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     if rows:
         yield (
             "It is not known if the controllers elect replicas that are not in sync"
-            f" ({UNCLEAN}). If they do, records of {_names(rows)} can be lost. Name the server.properties of a"
+            f" ({UNCLEAN}). If they do, records of {names_of(rows)} can be lost. Name the server.properties of a"
             " controller by --config."
         )
 
@@ -229,20 +218,3 @@ def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterato
         else:
             verb = agree(led, "gets", "get")
             yield f"With this plan {counted(led, 'partition')} of {len(partitions)} {verb} a leader, and there {lost}."
-
-
-def _names(partitions: Sequence[PartitionElection]) -> str:
-    return some_of([partition_name(row.topic, row.partition) for row in partitions])
-
-
-def amount_lost(lost: Amounts) -> str:
-    """Return the cost of an election, as `26 records are lost, 17 of them committed`."""
-    if lost.records == 0:
-        return "nothing is lost"
-    upper, committed = lost.upper_records, lost.upper_committed
-    words = f"{record_count(lost.records, at_most=lost.at_most)} {agree(upper or 0, 'is', 'are')} lost"
-    if committed is None:
-        return words
-    if upper == committed and (lost.records is None) == (lost.committed is None):
-        return f"{words}, {agree(committed, 'which was', 'all of them')} committed"
-    return f"{words}, {'at most ' * (lost.committed is None)}{committed or 'none'} of them committed"

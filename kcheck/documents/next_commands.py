@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable
 
+from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.verdicts import removed_alone
 from kcheck.model.finding import Finding, Severity, is_repairable
+from kcheck.words import shell_word
 
 PLAN_FILE = "plan.json"
 """The plan file in a command, where the user has not named one."""
+FOLDER = "DIR"
+"""Stands for a directory that the user has not named."""
 
 
 def repairable_log_dirs(findings: Iterable[Finding]) -> tuple[str, ...]:
@@ -19,6 +24,18 @@ def are_decided_together(findings: Iterable[Finding]) -> bool:
     wrong = [row for row in findings if row.severity is not Severity.INFO]
     differ = any(row.id.startswith("KC4") or row.id == "KC254" for row in wrong)
     return differ and len({row.where.broker_id for row in wrong} - {None}) > 1
+
+
+def keeping_command(starts: Iterable[LogDirPrediction]) -> str | None:
+    """Return the command that keeps -delete directories; None if they are not the only loss of the next start.
+
+    None also for paths that no shell can move.
+    """
+    removed = removed_alone(starts)
+    if not removed or any("://" in path for path in removed):
+        return None
+    names = (shell_word(path) if path.endswith("-delete") else f"{shell_word(path)}/*-delete" for path in removed)
+    return f"mv {' '.join(names)} {FOLDER}/"
 
 
 def explain_command(findings: Iterable[Finding]) -> str | None:

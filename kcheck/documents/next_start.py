@@ -1,27 +1,14 @@
 """Statements about the next start (verdicts, the effects of findings, and reasons not to start)."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 
 from kcheck.core.start.claims import NO_EPOCH, ClaimedStart, knows_all_epochs
-from kcheck.core.start.predictions import LoadedLog, LogDirPrediction, PartitionPrediction
+from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.verdicts import verdict
-from kcheck.core.sums import known_sum
 from kcheck.model.finding import Claimed, Finding, Severity
-from kcheck.model.loss import LostRecords
 from kcheck.model.release import Release
-from kcheck.words import counted, epoch_words, lost_words, record_count, some_reasons
-
-NEXT_STARTS = {
-    Outcome.ABORT: "will not boot",
-    Outcome.OFFLINE: "will go offline",
-    Outcome.UNKNOWN: "not known",
-    Outcome.LOST: "will boot but lose records",
-    Outcome.STRAY: "will boot but not serve partitions",
-    Outcome.OK: "will boot",
-}
-"""The outcome of a log dir or a broker in words."""
+from kcheck.words import epoch_words, lost_words, some_reasons
 
 LET_START = "Let the broker start. It rebuilds the leader epochs."
 _ELECT_FIRST = "The broker rebuilds the leader epochs, but the log of another broker differs. Run kcheck recover first."
@@ -29,23 +16,6 @@ _LOGS_DIFFER = ("KC401", "KC402")
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
 _REASON_COUNT = 2
 _EPOCH_COUNT = 5
-
-
-def verdict_words(start: LogDirPrediction) -> str:
-    """Return the verdict on a log dir in words."""
-    outcome, lost, unserved = verdict(start)
-    effects = []
-    if lost:
-        effects.append(f"lose {records_words(lost)}")
-    if unserved:
-        effects.append(f"not serve {counted(unserved, 'partition')}")
-    return f"{NEXT_STARTS[outcome]}{' but ' if effects else ''}{' and '.join(effects)}"
-
-
-def records_words(losses: Collection[LostRecords]) -> str:
-    """Return how many records several losses are together."""
-    at_most = known_sum(loss.at_most if loss.records is None else loss.records for loss in losses)
-    return record_count(known_sum(loss.records for loss in losses), sum(loss.at_least for loss in losses), at_most)
 
 
 def elect_first(findings: Iterable[Finding]) -> list[Finding]:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.verdicts import shutdown_after_abort
-from kcheck.documents.next_start import verdict_words
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.model.loss import LostRecords
 from kcheck.model.report import Row
@@ -19,7 +18,7 @@ def log_dir_row(start: LogDirPrediction) -> Row:
         "path": start.path,
         "broker_id": start.broker_id,
         "outcome": str(start.outcome),
-        "verdict": verdict_words(start),
+        "verdict": start.verdict,
         "reason": start.reasons[0] if start.reasons else None,
         "reasons": start.reasons,
         "uncertain": start.uncertain,

@@ -37,10 +37,10 @@ def open_words(premise: JudgedPremise) -> str | None:
     return f"not known ({premise.id}): {premise.sentence}; name {premise.provide}"
 
 
-def note_words(premise: JudgedPremise) -> str | None:
-    """Return the facts that kcheck did not look at, and that no file of a broker shows; None for other premises."""
-    is_note = premise.status is PremiseStatus.NOT_SEEN and premise.provide is None
-    return f"note {premise.id} {premise.sentence}" if is_note else None
+def notes(premises: Iterable[JudgedPremise]) -> tuple[str, ...]:
+    """Return the facts that kcheck did not look at, and that no file of a broker shows, each once."""
+    unseen = (row for row in premises if row.status is PremiseStatus.NOT_SEEN and row.provide is None)
+    return tuple(dict.fromkeys(f"note {row.id} {row.sentence}" for row in unseen))
 
 
 def premise_rows(premises: Iterable[JudgedPremise]) -> tuple[Row, ...]:

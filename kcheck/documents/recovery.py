@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from kcheck.core.election.steps import RecoveryStep, StepText
 from kcheck.model.report import Row
-from kcheck.words import partition_name
 
 
 def step_rows(steps: Sequence[RecoveryStep], texts: Sequence[StepText]) -> tuple[Row, ...]:
@@ -18,7 +17,7 @@ def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
         "action": str(step.kind),
         "brokers": step.brokers,
         "again": step.is_again,
-        "partition_names": tuple(partition_name(part.topic, part.partition) for part in step.partitions),
+        "partition_names": tuple(part.name for part in step.partitions),
         "directories": step.directories,
         "file": step.file,
         "title": text.title,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kcheck.core.rescue.held import HeldDisks, HeldPartition
 from kcheck.core.rescue.rebuild import Rebuild, RebuiltTopic
 from kcheck.model.report import Row
-from kcheck.words import agree, counted, listed, partition_name
+from kcheck.words import LISTED_MAX, agree, broker_names, counted, listed, partition_name
 
 
 def sentences(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
@@ -13,15 +13,17 @@ def sentences(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
     if not disks.partitions:
         yield "No log dir here has a partition."
         return
-    brokers = f"{agree(len(disks.brokers), 'broker', 'brokers')} {listed(disks.brokers)}"
     topics, partitions = counted(len(plan.topics), "topic"), counted(len(disks.partitions), "partition")
-    yield f"{topics} with {partitions} {agree(len(plan.topics), 'comes', 'come')} back from the disks of {brokers}."
+    comes, brokers = agree(len(plan.topics), "comes", "come"), broker_names(disks.brokers, LISTED_MAX)
+    yield f"{topics} with {partitions} {comes} back from the disks of {brokers}."
     if plan.without_disk:
         names = [partition_name(topic, number) for topic, number in plan.without_disk]
         has = agree(len(names), "has no disk here, and stays", "have no disk here, and stay")
         yield f"{counted(len(names), 'partition')} {has} offline: {listed(names, most=3)}."
     if disks.old is not None:
         yield f"Configurations, ACLs, users and quotas come from the older copy of node {disks.old.node_id}."
+        if disks.old.missing is not None:
+            yield f"A part of that copy is missing ({disks.old.missing}). Add the rest to the answers file."
     if plan.left_out:
         yield f"That copy names topics that no disk has: {listed(plan.left_out, most=3)}. They are left out."
     yield from _unknown(disks, plan)

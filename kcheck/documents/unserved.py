@@ -2,29 +2,29 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.start.predictions import records_words
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.sums import known_sum
-from kcheck.documents.next_start import records_words
 from kcheck.documents.strays import removal_words
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row
-from kcheck.words import agree, listed, partition_name, some_of
+from kcheck.words import LISTED_MAX, agree, broker_names, listed, partition_name, some_of
 
 _KINDS = {DirectoryState.STRAY: "-stray ", DirectoryState.DELETED: "-delete ", DirectoryState.CURRENT: ""}
 
 
 def not_counted_words(rows: Iterable[Unserved]) -> Iterator[str]:
     """Yield what no election counts, as a sentence a kind for all brokers that have such directories."""
-    by_state: dict[DirectoryState, list[Unserved]] = {}
+    by_state: dict[tuple[DirectoryState, bool], list[Unserved]] = {}
     for row in rows:
-        by_state.setdefault(row.state, []).append(row)
+        by_state.setdefault((row.state, row.is_deleting), []).append(row)
     for own in by_state.values():
         every = own[0]._replace(
             directories=tuple(directory for row in own for directory in row.directories),
             held=tuple(loss for row in own for loss in row.held),
         )
-        brokers = listed(sorted(row.broker_id for row in own if row.broker_id is not None))
-        yield f"Not counted: {agree(len(own), 'broker', 'brokers')} {brokers}: {unserved_words(every)}."
+        brokers = broker_names(sorted(row.broker_id for row in own if row.broker_id is not None), LISTED_MAX)
+        yield f"Not counted: {brokers}: {unserved_words(every)}."
 
 
 def unserved_words(unserved: Unserved) -> str:
@@ -34,8 +34,12 @@ def unserved_words(unserved: Unserved) -> str:
     kind = _KINDS[unserved.state]
     held = f"{count} {kind}{agree(count, 'directory holds', 'directories hold')} {records_words(unserved.held)}"
     them = agree(count, "it", "them")
+    topics = {row.directory.topic for row in unserved.directories}
+    if unserved.is_deleting:
+        of = agree(len(topics), "a topic that is", "topics that are")
+        what = f"they go once all of {agree(len(topics), 'its', 'their')} replicas are online; copy {them} out first"
+        return f"{held} of {of} being deleted ({some_of([*names])}): {what}"
     if unserved.state is DirectoryState.CURRENT:
-        topics = {row.directory.topic for row in unserved.directories}
         of = agree(len(topics), "a topic", "topics")
         return f"{held} of {of} that the cluster does not have ({some_of([*names])}): the broker does not serve {them}"
     if unserved.state is DirectoryState.DELETED:

@@ -11,7 +11,7 @@ from kcheck.disk.output import reading
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError, UsageError
-from kcheck.fleet.run_output import MANIFEST, run_tables
+from kcheck.fleet.run_output import MANIFEST, RunOutput, run_tables
 from kcheck.model.report import Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import unusable
@@ -165,6 +165,12 @@ def run_in(path: str) -> FleetRun | None:
         raise KcheckError(f"{where} is corrupt: {type(error).__name__}: {error}") from error
 
 
+def written_run(output: RunOutput, names: Iterable[str], kafka: str = "", depth: str = "") -> FleetRun:
+    """Return the rows of tables so far of a run that is being written."""
+    parts = {name: [RunFile(*file) for file in output.written(name)] for name in names}
+    return FleetRun(output.path, "", "", kafka, depth, None, None, finished=False, parts=parts)
+
+
 def _run(path: str, manifest: Mapping[str, Any]) -> FleetRun:
     parts: dict[str, tuple[RunFile, ...]] = {}
     known = run_tables()
@@ -240,8 +246,12 @@ def part_batches(part: RunFile, table: str, columns: Sequence[str], wanted: Want
 
 
 def _groups(metadata: Any, wanted: WantedRows) -> list[int]:
-    """Return the row groups that can hold rows with wanted values."""
-    there = metadata.schema.names
+    """Return the row groups that can hold rows with wanted values.
+
+    `metadata.schema` makes a cycle of references, which keeps the metadata of each file for a long time.
+    """
+    count = metadata.num_columns if metadata.num_row_groups and wanted else 0
+    there = [metadata.row_group(0).column(at).path_in_schema for at in range(count)]
     columns = [(there.index(name), values) for name, values in wanted.items() if name in there]
     return [
         group

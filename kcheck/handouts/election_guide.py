@@ -13,7 +13,16 @@ from kcheck.handouts.markdown_words import fenced, markdown_code, markdown_parti
 from kcheck.handouts.repair_steps import repair_steps
 from kcheck.handouts.tool_commands import address, describe
 from kcheck.model.cluster import UNCLEAN
-from kcheck.words import NAMED_MAX, agree, counted, partition_name, record_count, shell_line, shell_word, some_of
+from kcheck.words import (
+    NAMED_MAX,
+    agree,
+    broker_names,
+    counted,
+    record_count,
+    shell_line,
+    shell_word,
+    some_of,
+)
 
 
 def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupReset]) -> str:
@@ -145,7 +154,7 @@ def _starts(recovery: Recovery) -> list[str]:
     for phase in recovery.phases:
         first = [number for number in phase.starts if number in waiting]
         if phase.stops:
-            steps.append(f"Stop {_brokers(phase.stops)}: broker {first[0]} has to be alone when it is elected.")
+            steps.append(f"Stop {broker_names(phase.stops)}: broker {first[0]} has to be alone when it is elected.")
         steps += (
             f'Move directories aside, as "Directories of broker {number}" says below.'
             for number in first
@@ -153,7 +162,7 @@ def _starts(recovery: Recovery) -> list[str]:
         )
         is_quorum = phase.starts == recovery.together
         why = " together, because with fewer controllers none starts" if is_quorum else ""
-        steps.append(f"Start {_brokers(phase.starts)}{'' if first else ' again'}{why}.")
+        steps.append(f"Start {broker_names(phase.starts)}{'' if first else ' again'}{why}.")
         waiting = [number for number in waiting if number not in first]
         if phase.elects:
             number = (waiting or recovery.live)[0]
@@ -303,7 +312,7 @@ def _restarts(recovery: Recovery) -> list[str]:
         "## Restart once more",
         (
             f"A broker of this release fails as it truncates a log below an open transaction: {some_of(partitions)}."
-            f" Once these partitions have a leader, restart {_brokers(brokers)}: the replicas follow then."
+            f" Once these partitions have a leader, restart {broker_names(brokers)}: the replicas follow then."
         ),
     ]
 
@@ -331,7 +340,7 @@ def _checks(recovery: Recovery) -> list[str]:
     gone = {number for partition in recovery.partitions for number in _absent(partition, recovery)}
     nothing = "nothing"
     if gone:
-        nothing = f"only partitions with replicas on {_brokers(sorted(gone))}"
+        nothing = f"only partitions with replicas on {broker_names(sorted(gone))}"
     paths = shell_line(recovery.paths)
     return [
         "## Check",
@@ -360,7 +369,7 @@ def _restore(recovery: Recovery, files: Collection[str]) -> list[str]:
     short = [part for part in recovery.partitions if _on_dead(part, recovery)]
     if short:
         lines.append(
-            f"{_counted(short)} had replicas on {_brokers(sorted(recovery.dead))}. Choose other brokers for them, "
+            f"{_counted(short)} had replicas on {broker_names(sorted(recovery.dead))}. Choose other brokers for them, "
             "and reassign them the same way."
         )
     return ["## Restore the replication factor", *lines] if lines else []
@@ -387,9 +396,5 @@ def _name(partition: PartitionElection) -> str:
     return markdown_partition(partition.topic, partition.partition)
 
 
-def _brokers(numbers: Sequence[int]) -> str:
-    return f"{agree(len(numbers), 'broker', 'brokers')} {', '.join(map(str, numbers))}"
-
-
 def _code_name(partition: PartitionElection) -> str:
-    return markdown_code(partition_name(partition.topic, partition.partition))
+    return markdown_code(partition.name)

@@ -71,12 +71,18 @@ def _apply(context: MetadataContext) -> QuorumStep:
 def zookeeper_steps(plan: Rebuild, script: str) -> tuple[QuorumStep, ...]:
     """Return the steps where an empty ZooKeeper gets the metadata."""
     empty = "They must be empty. The command ls / of zookeeper-shell.sh shows zookeeper alone."
+    secure = "With zookeeper.set.acl=true, run zookeeper-security-migration.sh --zookeeper.acl=secure afterwards."
+    has_access = any(name in _ACCESS for name, _ in plan.records)
     path = "Create the path in zookeeper.connect first, if there is one, and write HOST:2181/PATH."
     best = "At first only the best replica of a partition is in sync, and the others follow."
     return (
         QuorumStep("Stop every broker", action=RescueAction.STOP),
-        QuorumStep("Start new ZooKeeper servers", notes=(empty,)),
-        QuorumStep("Make the znodes", (f"zookeeper-shell.sh HOST:2181 < {shell_word(script)}",), (path,)),
+        QuorumStep(
+            "Start new ZooKeeper servers, and make the znodes",
+            (f"zookeeper-shell.sh HOST:2181 < {shell_word(script)}",),
+            (empty, path, secure),
+            action=RescueAction.APPLY,
+        ),
         QuorumStep("Start the brokers", notes=(best, *_offline(plan)), action=RescueAction.BROKERS),
         QuorumStep(
             "See that every partition has its leader",
@@ -84,8 +90,14 @@ def zookeeper_steps(plan: Rebuild, script: str) -> tuple[QuorumStep, ...]:
             action=RescueAction.CHECK,
         ),
         *_configs_of(plan),
-        QuorumStep("Set ACLs, SCRAM users and quotas again", notes=("No disk of a broker has them.",)),
+        *(() if has_access else (_ADD_ACCESS,)),
     )
+
+
+_ACCESS = ("AccessControlEntryRecord", "UserScramCredentialRecord", "ClientQuotaRecord")
+_ADD_ACCESS = QuorumStep(
+    "Set ACLs, SCRAM users and quotas again", notes=("No disk of a broker has them. The answers file can name them.",)
+)
 
 
 def _offline(plan: Rebuild) -> Iterator[str]:
@@ -168,6 +180,6 @@ def _grow(context: MetadataContext) -> Iterator[QuorumStep]:
         )
         note = "Format a new controller, start it, and add it. Then the next one."
         yield QuorumStep("Add controllers, one after the other", commands, (note,))
-    if ELR not in context.plan.features and "group.version" in context.plan.features:
+    if context.disks.old is None and ELR not in context.plan.features and "group.version" in context.plan.features:
         command = f"kafka-features.sh {_SERVER} upgrade --feature {ELR}=1"
         yield QuorumStep("Turn eligible leader replicas on, if the cluster had them", (command,))

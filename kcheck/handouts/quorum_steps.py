@@ -8,7 +8,7 @@ from kcheck.core.rescue.quorum_loss import QuorumLoss
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
 from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.model.names import METADATA_DIRECTORY
-from kcheck.words import agree, listed, shell_line, shell_word
+from kcheck.words import agree, broker_names, listed, shell_line, shell_word
 
 _PLACE = "HOST:9093"
 """Stands for the address of a controller that is not known."""
@@ -72,7 +72,7 @@ def _stop(context: QuorumContext) -> QuorumStep:
     if not context.loss.is_dynamic:
         return QuorumStep("Stop every controller and every broker", action=RescueAction.STOP)
     brokers = sorted(changed - {*context.loss.voters})
-    also = f", and {agree(len(brokers), 'broker', 'brokers')} {listed(brokers)}" if brokers else ""
+    also = f", and {broker_names(brokers)}" if brokers else ""
     title, note = f"Keep every controller stopped{also}", "Other brokers may run."
     return QuorumStep(title, notes=(note,), action=RescueAction.STOP)
 
@@ -226,11 +226,10 @@ def rescue_command(verb: str, arguments: Sequence[str], dead: Iterable[int]) -> 
     return shell_line(["kcheck", "recover", verb, *arguments, *words])
 
 
-def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str, progress: str | None) -> str:
-    """Return recovery.md; `progress` is the command that says how far the cluster is; None without one."""
+def runbook(verdict: Sequence[str], steps: Sequence[QuorumStep], title: str, progress: str) -> str:
+    """Return recovery.md; `progress` is the command that says how far the cluster is."""
     parts = [f"# {title}", *map(markdown_text, verdict)]
-    if progress is not None:
-        parts += ["After each step, ask what to do now:", fenced((progress,), "sh")]
+    parts += ["After each step, ask what to do now:", fenced((progress,), "sh")]
     for place, step in enumerate(steps, start=1):
         parts += (f"## {place}. {markdown_text(step.title)}", *map(markdown_text, step.notes))
         if step.commands:

@@ -11,7 +11,18 @@ from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.handouts.repair_steps import commands as repair_commands
-from kcheck.words import agree, bare_range, capital, counted, listed, partition_name, shell_line, shell_word, some_of
+from kcheck.words import (
+    agree,
+    bare_range,
+    broker_names,
+    capital,
+    counted,
+    listed,
+    partition_name,
+    shell_line,
+    shell_word,
+    some_of,
+)
 
 _SHELL_WORDS = re.compile(r""""'"|\$'(?:[^'\\]|\\.)*'|'[^']*'|"\$(BOOTSTRAP|ZOOKEEPER)\"""")
 """Quoted words of a name, and the variables, as a name may have the text of a variable."""
@@ -144,7 +155,7 @@ def _log_dirs(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 
 def _fence(step: RecoveryStep, plan: PlanContext) -> StepText:
-    brokers = _brokers(sorted(step.brokers))
+    brokers = broker_names(sorted(step.brokers))
     settings = plan.controllers or ("config/controller.properties",)
     check = (shell_line(["kcheck", "cluster", *plan.metadata]),) if plan.metadata else ()
     return StepText(
@@ -159,7 +170,7 @@ def _fence(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     (number,) = step.brokers
-    names = step.directories or [partition_name(part.topic, part.partition) for part in step.partitions]
+    names = step.directories or [part.name for part in step.partitions]
     sources = [plan.places.get((number, name), name) for name in names]
     moved = [shell_word(source) for source in sources]
     count, folder = len(names), shell_word(f"{plan.backup}/broker-{number}")
@@ -184,7 +195,7 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
-    brokers = _brokers(step.brokers)
+    brokers = broker_names(step.brokers)
     together = " together, because with fewer controllers none starts" if step.brokers == recovery.together else ""
     started = "KafkaRaftServer" if recovery.kraft else "KafkaServer"
     commands = (
@@ -221,12 +232,14 @@ def _controllers(recovery: Recovery) -> str:
     return "ZooKeeper runs, for longer than zookeeper.session.timeout.ms (18 s by default)"
 
 
-def _stop(step: RecoveryStep, _: PlanContext) -> StepText:
-    brokers = _brokers(step.brokers)
+def _stop(step: RecoveryStep, plan: PlanContext) -> StepText:
+    brokers, recovery, script = broker_names(step.brokers), plan.recovery, "bin/kafka-server-stop.sh"
+    has_ids = recovery.kraft and recovery.release.stops_one_node
+    alone = "" if has_ids else "; the script stops every Kafka process of its host, controllers too"
     return StepText(
         f"Stop {brokers}: the next broker has to be alone when it is elected",
-        "unclean elections are off on every controller; where they are on, the next broker would take over",
-        ("bin/kafka-server-stop.sh",),
+        f"unclean elections are off on every controller; where they are on, the next broker would take over{alone}",
+        tuple(f"{script} --node-id={number}" for number in step.brokers) if has_ids else (script,),
         f"the {agree(len(step.brokers), 'process of', 'processes of')} {brokers} ended by"
         f" {agree(len(step.brokers), 'itself', 'themselves')}",
         f"nothing: {brokers} will lead again what {agree(len(step.brokers), 'it leads', 'they lead')} now",
@@ -306,8 +319,4 @@ _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]]
 
 
 def _names(step: RecoveryStep) -> str:
-    return some_of([partition_name(part.topic, part.partition) for part in step.partitions])
-
-
-def _brokers(numbers: Sequence[int]) -> str:
-    return f"{agree(len(numbers), 'broker', 'brokers')} {listed(numbers, most=len(numbers))}"
+    return some_of([part.name for part in step.partitions])

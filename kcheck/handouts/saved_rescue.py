@@ -103,10 +103,13 @@ def _metadata(document: JsonObject, files: RescueFiles) -> RescueFiles:
     for row in document.objects("topics"):
         parts = row.objects("partitions")
         offline = frozenset(part.number("partition", INT_MAX) for part in parts if part.flag("offline") is True)
-        topics[_topic_name(row)] = PlannedTopic(row.value("topic_id", str), offline)
+        epochs = {part.number("partition", INT_MAX): part.number("leader_epoch", INT_MAX) for part in parts}
+        has_id = document.has("controller") or row.flag("new_id") is not True
+        topics[_topic_name(row)] = PlannedTopic(row.value("topic_id", str) if has_id else None, offline, epochs)
     saved = files.saved._replace(
-        controller=document.number("controller", INT_MAX), epoch=place, written=place, topics=topics, has_full_isr=True,
-        brokers=frozenset(document.numbers("brokers")), next_producer_id=document.number("next_producer_id", LONG_MAX),
+        controller=document.number("controller", INT_MAX) if document.has("controller") else None,
+        epoch=place, written=place, topics=topics, has_full_isr=True, brokers=frozenset(document.numbers("brokers")),
+        next_producer_id=document.number("next_producer_id", LONG_MAX),
     )  # fmt: skip
     left = frozenset(f"{row.value('log_dir', str)}/{row.value('dir', str)}" for row in document.objects("leftovers"))
     return files._replace(saved=saved, leftovers=left)

@@ -9,8 +9,7 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-from kcheck.disk.descriptors import let_go_sockets
-from kcheck.disk.memory import bound_memory
+from kcheck.disk.worker_process import bound_memory, let_go_sockets
 from kcheck.errors import KcheckError
 from kcheck.jobs.guard import bug_finding, guarded
 from kcheck.model.finding import Finding, Location

@@ -102,6 +102,7 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
     elects_uncleanly_by_default: Behaviour = Behaviour(
         "Unclean leader election is on by default.", until="0.11.0", reference="KIP-106"
     )
+    deletes_topics_by_default: Behaviour = Behaviour("Deletion of topics is on by default.", since="1.0")
     kraft_obeys_unclean_election: Behaviour = Behaviour(
         "KRaft obeys unclean election.", since="3.9", reference="KAFKA-12670"
     )

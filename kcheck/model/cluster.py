@@ -15,6 +15,7 @@ MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY, LOST_DIRECTORY = (f"{'A' * 21}{last}"
 UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
 AUTO_REBALANCE = "auto.leader.rebalance.enable"
 IMBALANCE = "leader.imbalance.per.broker.percentage"
+DELETES_TOPICS = "delete.topic.enable"
 CORDONED = "cordoned.log.dirs"
 PROVIDER = "${"
 """Text in the value of each setting that comes from a config provider."""
@@ -126,6 +127,13 @@ class TopicImage(NamedTuple):
     """Its partitions by number."""
     deleting: bool = False
     """True if its deletion is pending (ZooKeeper)."""
+    left_out: int = 0
+    """Number of its partitions that are not in `partitions`, as a task of a scan has only its own."""
+
+    @property
+    def partition_count(self) -> int:
+        """Number of its partitions."""
+        return len(self.partitions) + self.left_out
 
 
 class Levels(NamedTuple):
@@ -409,6 +417,16 @@ class ClusterImage(NamedTuple):
         for _, topic in sorted(self.topics.items()):
             for number, partition in sorted(topic.partitions.items()):
                 yield topic, number, partition
+
+    def without_topics(self, names: Collection[str]) -> "ClusterImage":
+        """Return the metadata without these topics."""
+        if not names:
+            return self
+        of_names, of_ids = (
+            {key: topic for key, topic in topics.items() if topic.name not in names}
+            for topics in (self.topics, self.topics_by_id)
+        )
+        return self._replace(topics=of_names, topics_by_id=of_ids)
 
     def unclean_election(self, topic: TopicImage, number: int) -> UncleanElection | None:
         """Return the last unclean election of a partition; None if none is known."""

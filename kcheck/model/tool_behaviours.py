@@ -38,6 +38,11 @@ class ToolBehaviours:
         "The tool kafka-dump-log is org.apache.kafka.tools.DumpLogSegments, before kafka.tools.DumpLogSegments.",
         since="4.3",
     )
+    stops_one_node: Behaviour = Behaviour(
+        "The script kafka-server-stop takes --node-id of a KRaft node; before, every Kafka process of a host stops.",
+        since="3.7",
+        reference="KIP-979",
+    )
     resets_offsets: Behaviour = Behaviour(
         "The tool kafka-consumer-groups resets offsets.", since="0.11.0", reference="KIP-122"
     )

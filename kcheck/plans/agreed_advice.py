@@ -8,7 +8,6 @@ from kcheck.core.election.steps import RecoveryAction
 from kcheck.model.finding import Finding, Severity
 from kcheck.plans.recover import ClusterRecovery
 from kcheck.survey.rule_runner import all_rules
-from kcheck.words import partition_name
 
 _LEADS = "this replica leads"
 _PlacedReplica = tuple[int | None, str | None, int | None]
@@ -28,7 +27,7 @@ def agreed(findings: Iterable[Finding], answer: ClusterRecovery) -> list[Finding
 def _by_replica(answer: ClusterRecovery) -> dict[_PlacedReplica, str]:
     """Return the decisions of the plan about replicas, as clauses; a step about a replica overrides its role."""
     advice: dict[_PlacedReplica, str] = {}
-    rows = {partition_name(row.topic, row.partition): row for row in answer.election.of_cluster}
+    rows = {row.name: row for row in answer.election.of_cluster}
     for row in rows.values():
         led = _led(row) if is_at_stake(row) else {} if row.planned is None else {row.planned: _LEADS}
         advice |= {(number, row.topic, row.partition): words for number, words in led.items()}

@@ -7,7 +7,7 @@ from kcheck.core.start.startup import Outcome
 from kcheck.model.finding import Severity
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs import RenameEdit, RepairStep
-from kcheck.words import epoch_words, record_count
+from kcheck.words import epoch_words, record_count, some_reasons
 
 _DIR_COUNT = 4
 """The most partitions that one operation names."""
@@ -63,9 +63,8 @@ def _words(
         return f"the broker does not start: {start.reasons[0]}"
     if start.outcome is Outcome.OFFLINE:
         return f"the log dir goes offline: {start.reasons[0]}"
-    shown = [f"{name} {_partition(predictions.get(name), against.get(name))}" for name in named[:_DIR_COUNT]]
-    more = len(named) - len(shown)
-    return "the log dir is loaded" + "".join(f"; {text}" for text in shown) + (f"; and {more} more" if more else "")
+    shown = (f"{name} {_partition(predictions.get(name), against.get(name))}" for name in named)
+    return some_reasons(["the log dir is loaded", *shown], 1 + _DIR_COUNT)
 
 
 def _partition(prediction: PartitionPrediction | None, against: PartitionPrediction | None) -> str:

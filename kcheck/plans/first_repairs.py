@@ -19,7 +19,7 @@ from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import absolute, join
 from kcheck.disk.planned import PlannedTree
 from kcheck.disk.tree import Tree
-from kcheck.documents.first_repairs import added_words, repair_words
+from kcheck.documents.election_words import added_words, repair_words
 from kcheck.dumps.entries import crc32c_of
 from kcheck.errors import PlanError, UsageError
 from kcheck.model.names import LIVE, DirectoryState, parse_directory
@@ -190,7 +190,7 @@ def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
     """Yield the partitions for which only an unserved directory of the broker has some records."""
     for part in now.of_cluster:
         if any(copy.broker_id == number and copy.only_here and copy.only_here.records for copy in part.candidates):
-            yield partition_name(part.topic, part.partition)
+            yield part.name
 
 
 def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
@@ -237,7 +237,9 @@ def _repair_of(
     """
     planned, accepts = _plan_of(broker, wanted, now, against), False
     is_open = planned is None or any(row.plan_loses is not None for row in planned.losses)
-    if is_open and any(_is_losing(part) for part in now.of_cluster if wanted.partitions and _is_of(part, wanted)):
+    if is_open and any(
+        _is_losing(part) for part in now.of_cluster if wanted.partitions and part.name in wanted.partitions
+    ):
         gentler = _plan_of(broker, wanted, now, against, accept_loss=True)
         accepts = gentler is not None and (planned is None or _saved(gentler) > _saved(planned))
         planned = gentler if accepts else planned
@@ -295,10 +297,6 @@ def _plan_of(
     is_better = is_better or len(_nameless(planned.starts)) < len(_nameless(broker.starts))
     brings_back = any(isinstance(operation, Rename) for operation in planned.plan.operations)
     return planned if planned.plan.operations and (is_better or brings_back) else None
-
-
-def _is_of(part: PartitionElection, wanted: PartitionFilter) -> bool:
-    return partition_name(part.topic, part.partition) in wanted.partitions
 
 
 def _is_losing(part: PartitionElection) -> bool:

@@ -1,6 +1,7 @@
 """Reads what the disks of brokers hold of a cluster whose metadata is lost, for `core.rescue.rebuild`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
@@ -8,8 +9,9 @@ from kcheck.core.election.plans import CopyState, PartitionElection
 from kcheck.core.rescue.held import HeldDisks, HeldLogDir, HeldPartition, HeldReplica, OldMetadata
 from kcheck.core.rescue.made_ids import made_id
 from kcheck.core.rescue.quorum_loss import RescueNode, is_usable
+from kcheck.core.rescue.rebuild import TOPIC
 from kcheck.disk.local import LOCAL
-from kcheck.disk.paths import join
+from kcheck.disk.paths import join, split
 from kcheck.disk.planned import PlannedTree
 from kcheck.disk.tree import Tree
 from kcheck.formats import partition_metadata, producer_snapshot
@@ -36,7 +38,8 @@ from kcheck.replicas.elect import ClusterElection, ElectionQuestion, elect
 from kcheck.replicas.replica import LogFile
 from kcheck.replicas.transaction_states import transaction_states
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.metadata_copy import read_copy
+from kcheck.views.metadata_copy import Extent, read_copy
+from kcheck.views.metadata_paths import identity_of
 from kcheck.views.targets import Target
 
 _EVERY = PartitionFilter()
@@ -98,9 +101,10 @@ def held_disks(
         here += [(target.path, name) for name, _ in log_dir.directories]
         compacted |= (log_dir.checkpoints.cleaned or {}).keys()
     places = {(opened[path].view.where.broker_id, name): path for path, name in here}
+    unnamed = tuple(_unnamed(targets))
     if not any(parts.state is DirectoryState.CURRENT for row in opened.values() for _, parts in row.directories):
-        return HeldDisks(tuple(rows), {})
-    disks = HeldDisks(tuple(rows), {}, frozenset(compacted), old=_old(nodes))
+        return HeldDisks(tuple(rows), {}, unnamed=unnamed)
+    disks = HeldDisks(tuple(rows), {}, frozenset(compacted), old=_old(nodes), unnamed=unnamed)
     trees = {
         target.path: target.tree
         if as_they_are
@@ -108,6 +112,21 @@ def held_disks(
         for target, row in zip(targets, rows, strict=True)
     }
     return _with_partitions(disks, targets, trees, places, release)
+
+
+def _unnamed(targets: Sequence[Target]) -> Iterator[tuple[int, str]]:
+    """Yield other log dirs of the same brokers in the folders of their log dirs, by the ids in meta.properties."""
+    named = {target.tree.real(target.path) for target in targets}
+    for target in targets:
+        own, folder = identity_of(target.tree, target.path), split(target.tree.real(target.path))[0]
+        with suppress(UnreadableError):
+            for name in target.tree.directory(folder).entries().directories:
+                other = identity_of(target.tree, join(folder, name))
+                is_same = own.cluster_id is not None and (other.cluster_id, other.node_id) == (
+                    own.cluster_id, target.broker_id,
+                )  # fmt: skip
+                if is_same and target.broker_id is not None and join(folder, name) not in named:
+                    yield target.broker_id, join(folder, name)
 
 
 def _as_planned(target: Target, row: HeldLogDir, disks: HeldDisks, names: Iterable[str]) -> Tree:
@@ -225,15 +244,22 @@ def _of_snapshots(path: str) -> _Facts:
 
 
 def _old(nodes: Iterable[RescueNode]) -> OldMetadata | None:
-    """Return the newest usable copy, with the records that kcheck else does not keep."""
-    usable = [node for node in nodes if is_usable(node)]
-    if not usable:
+    """Return the newest complete copy, or else the rest of one, with the records that an image does not keep."""
+    copies = [node for node in nodes if node.copy is not None]
+    if not copies:
         return None
-    newest = max(usable, key=lambda node: node.age)
+    newest = max(copies, key=lambda node: (is_usable(node), node.age))
     kept: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
+    names: dict[str, str] = {}
 
     def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
         del replay, offset, timestamp
+        if name == "TopicRecord":
+            names[data["topicId"]] = data["name"]
+        if name == "RemoveTopicRecord":  # Its configuration goes with it (ConfigurationControlManager).
+            gone = names.get(data["topicId"])
+            for key in [key for key, row in kept.items() if _is_config_of(row, gone)]:
+                del kept[key]
         of = _REMOVALS.get(name, name)
         if of not in _KEPT:
             return
@@ -244,8 +270,14 @@ def _old(nodes: Iterable[RescueNode]) -> OldMetadata | None:
             kept[key] = (name, dict(data))
 
     assert newest.copy is not None
-    copy = read_copy(LOCAL, newest.copy.path, newest.node_id, observe=observe)
-    return OldMetadata(newest.node_id, copy.image, tuple(kept.values()))
+    copy = read_copy(LOCAL, newest.copy.path, newest.node_id, Extent(torn=True), observe)
+    missing = None if is_usable(newest) else f"{copy.defects[0].place}: {copy.defects[0].why}"
+    return OldMetadata(newest.node_id, copy.image, tuple(kept.values()), missing)
+
+
+def _is_config_of(row: tuple[str, Mapping[str, Any]], topic: str | None) -> bool:
+    name, data = row
+    return name == "ConfigRecord" and (data["resourceType"], data["resourceName"]) == (TOPIC, topic)
 
 
 def partition_directories(names: Iterable[str]) -> Iterator[str]:

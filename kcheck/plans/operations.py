@@ -27,7 +27,7 @@ from kcheck.model.report import Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.repairs import AsideEdit, CutEdit, Edit, EntryEdit, PatchEdit, RenameEdit, RepairStep, WriteEdit
-from kcheck.words import partition_name, some_of
+from kcheck.words import partition_name, some_of, some_reasons
 
 _REASON_COUNT = 4
 """An operation names at most this many reasons."""
@@ -134,8 +134,7 @@ class Operations:
         names, reasons = list(self._lines.get(path, ())), list(self._reasons[path])
         if len(names) > 1 and len(reasons) == 1:
             return f"change the lines of {some_of(names, _REASON_COUNT)}: {reasons[0]}"
-        more = len(reasons) - _REASON_COUNT
-        return "; ".join(reasons[:_REASON_COUNT]) + (f"; and {more} more reasons" if more > 0 else "")
+        return some_reasons(reasons, _REASON_COUNT, "reason")
 
 
 def _written(log_dir: EditedLogDir, edits: list[Edit]) -> list[Edit]:

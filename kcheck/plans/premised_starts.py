@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.premises.batches import OWN_BATCHES, READABLE
+from kcheck.core.premises.batches import OWN_BATCHES, OWN_KEYS, READABLE
 from kcheck.core.premises.table import BY_ID, UNCOUNTED
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.model.finding import Finding
@@ -57,7 +57,7 @@ def premised_starts(
         if any(finding.id in DAMAGE for finding in partition.findings)
     }  # fmt: skip
     # A refusal names the batch itself.
-    settled = {READABLE: damaged - mended, **dict.fromkeys(UNCOUNTED - {OWN_BATCHES}, mended)}
+    settled = {READABLE: damaged - mended, **dict.fromkeys(UNCOUNTED - {OWN_BATCHES, OWN_KEYS}, mended)}
     rows = (row for row in by_place.values() if (row.log_dir, row.partition) not in settled.get(row.id, ()))
     left = tuple(refuted_findings(rows, places, options.release))
     return PremisedStarts(premises, now, then, left, frozenset(missing_log_dirs(targets, premises)))

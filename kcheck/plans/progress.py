@@ -1,6 +1,6 @@
 """`kcheck recover DIR --next`: how far a cluster is with a plan, and what to do now."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -28,8 +28,9 @@ from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
 from kcheck.handouts.saved_plan import parse_plan, parse_steps
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
-from kcheck.model.names import DirectoryState, TopicPartition
+from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.plans.recover import ClusterRecovery, recover
@@ -61,6 +62,8 @@ class RecoveryProgress(Answer):
     """Differences from the plan although every step is done; empty as long as steps are left."""
     strays: tuple[str, ...] = ()
     """The directories that brokers do not serve, once every step is done."""
+    gone: tuple[str, ...] = ()
+    """The partitions of the plan whose topics the cluster no longer has, or is deleting."""
 
     @property
     def state(self) -> PlanState:
@@ -88,7 +91,10 @@ class RecoveryProgress(Answer):
             if self.left:
                 rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left]
                 return (f"Wait. Every step is done, but {some_of(rows)}.",)
-            done = f"Done: all {counted(len(self.steps), 'step')}, and every partition is as planned."
+            which = (
+                f"every partition but {some_of([*self.gone])}, which was deleted," if self.gone else "every partition"
+            )
+            done = f"Done: all {counted(len(self.steps), 'step')}, and {which} is as planned."
             if not self.strays:
                 return (done,)
             return done, f"No broker serves {some_of([*self.strays])}: remove what no application needs."
@@ -204,7 +210,11 @@ def next_step(
         for name in step.partitions
     }
     differs = tuple(differences(plan, seen, awaited))
-    progress = RecoveryProgress(folder=folder, steps=steps, states=far, now=now, differs=differs)
+    gone = tuple(_gone(plan, image))
+    progress = RecoveryProgress(
+        folder=folder, steps=steps, states=far, now=now, differs=differs,
+        gone=tuple(partition_name(*name) for name in gone),
+    )  # fmt: skip
     waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
     late = overtaken(steps, seen) if now.election.kraft else ()
     fails = (
@@ -212,6 +222,7 @@ def next_step(
         *_fails(progress, seen),
         *_new_needs(progress, seen),
         *_other_logs(plan, progress, seen),
+        *_without_topic(progress, gone),
         *_fenced_otherwise(progress, seen),
         *map(_led, waits),
     )
@@ -222,7 +233,7 @@ def next_step(
     differing = tuple(row for row in verification.steps if row.ok is False)
     return replace(
         progress,
-        left=tuple(row for row in differing if row.kind is not StepKind.STRAY),
+        left=tuple(row for row in differing if row.kind not in {StepKind.STRAY, StepKind.TOPIC}),
         strays=tuple(row.seen for row in differing if row.kind is StepKind.STRAY),
     )
 
@@ -262,6 +273,22 @@ def _fenced_otherwise(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator
     }
     if is_fenced and not seen.registered and _course(progress.steps) != _course(progress.now.steps):
         yield "the controllers have fenced the brokers, and the ISR differs from the assumed one"
+
+
+def _gone(plan: SavedPlan, image: ClusterImage) -> Iterator[TopicPartition]:
+    """Yield the partitions of a plan whose topics were deleted since, are being deleted, or were created again."""
+    for row in plan.partitions:
+        topic = image.topics.get(row.topic)
+        if topic is None or ids_differ(row.topic_id, topic.topic_id):
+            yield TopicPartition(row.topic, row.partition)
+
+
+def _without_topic(progress: RecoveryProgress, gone: Collection[TopicPartition]) -> Iterator[str]:
+    """Yield the partitions of open steps that the cluster no longer has. Kafka's tools refuse them."""
+    steps = zip(progress.steps, progress.states, strict=True)
+    wanted = {name for step, state in steps if state is not StepState.DONE for name in step.partitions}
+    for name in sorted(wanted.intersection(gone)):
+        yield f"a later step is for {partition_name(*name)}, which the cluster no longer has"
 
 
 def _led(row: PlannedPartition) -> str:

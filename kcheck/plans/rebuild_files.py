@@ -6,7 +6,7 @@ from kcheck.core.rescue.held import HeldDisks, HeldLogDir
 from kcheck.core.rescue.made_ids import made_id
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import Rebuild, records_of
-from kcheck.core.rescue.ways import DropVote
+from kcheck.core.rescue.ways import RescueEdit
 from kcheck.disk.identity import known_identities
 from kcheck.disk.paths import join
 from kcheck.disk.places import digest_of_file
@@ -16,9 +16,9 @@ from kcheck.formats import meta_properties, partition_metadata
 from kcheck.formats.partition_metadata import PartitionMetadata
 from kcheck.model.cluster import Voter
 from kcheck.model.names import META_PROPERTIES, METADATA_DIRECTORY, PARTITION_METADATA, FileKind
-from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, SetAside, Why, Write, digest
+from kcheck.model.plan import CONTENT_SIZE_MAX, FileOp, Plan, Why, Write, digest
 from kcheck.model.release import Release
-from kcheck.plans.rescue_files import NodePlan
+from kcheck.plans.rescue_files import NodePlan, edit_operations
 from kcheck.records.raft_batch import snapshot
 from kcheck.schemas.encode import metadata_record
 from kcheck.words import partition_name
@@ -52,21 +52,23 @@ def place_of_snapshot(nodes: Iterable[RescueNode]) -> tuple[int, int]:
 
 def rebuild_plans(
     tree: Tree, plan: Rebuild, disks: HeldDisks, controller: RescueNode, place: tuple[int, int] | None,
-    voters: tuple[Voter, ...], release: Release, votes: Sequence[DropVote] = (),
+    voters: tuple[Voter, ...], release: Release, edits: Sequence[RescueEdit] = (),
 ) -> tuple[NodePlan, ...]:  # fmt: skip
     """Return a plan for the controller, and one for each broker whose disks lack ids.
 
     UsageError if a plan is too large. `place` is the end of the snapshot; None for bootstrap.checkpoint, the first
-    records of the controller. `votes` are quorum-state files that keep brokers from starting.
+    records of the controller. `edits` remove files of metadata that keep brokers from starting.
     """
-    log_dir = tree.real(controller.log_dir)
-    operation = _metadata(tree, plan, disks, log_dir, place, voters)
-    of_controller = Plan(release.name, (log_dir,), (operation,), known_identities([(tree, log_dir)]))
+    target = tree.real(controller.log_dir)
+    operation = _metadata(tree, plan, disks, target, place, voters)
+    of_controller = Plan(release.name, (target,), (operation,), known_identities([(tree, target)]))
     plans = [NodePlan(controller.node_id, of_controller)]
     for broker in disks.brokers:
         own = [row for row in disks.log_dirs if row.broker_id == broker]
         operations = tuple(op for row in own for op in _ids(tree, row, plan, disks))
-        operations += tuple(_dropped(tree, vote) for vote in votes if vote.node.node_id == broker)
+        for log_dir in dict.fromkeys(edit.node.log_dir for edit in edits if edit.node.node_id == broker):
+            here = [edit for edit in edits if edit.node.log_dir == log_dir]
+            operations += edit_operations(tree, tree.real(log_dir), here)
         if operations:
             paths = tuple(tree.real(row.path) for row in own)
             identities = known_identities([(tree, path) for path in paths])
@@ -115,11 +117,6 @@ def _ids(tree: Tree, row: HeldLogDir, plan: Rebuild, disks: HeldDisks) -> Iterat
                 data = partition_metadata.serialize(PartitionMetadata(0, ids[topic]))
                 path = join(log_dir, name, PARTITION_METADATA)
                 yield _write(tree, path, data, f"without the topic id of {topic} the broker sets the replica aside")
-
-
-def _dropped(tree: Tree, vote: DropVote) -> SetAside:
-    path = join(tree.real(vote.node.log_dir), METADATA_DIRECTORY, FileKind.QUORUM_STATE)
-    return SetAside(path, digest_of_file(tree, path), None, Why(None, vote.why), directory=False)
 
 
 def _write(tree: Tree, path: str, data: bytes, reason: str) -> Write:

@@ -16,10 +16,8 @@ from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import absolute, is_absolute, join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
-from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
-from kcheck.documents.election import interrupted_row, is_least, partition_row, scenario_row
-from kcheck.documents.election_verdict import empty_words
-from kcheck.documents.first_repairs import discarded_words, repair_row
+from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
+from kcheck.documents.election_words import decision_words, discarded_words, uncounted_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.unserved import not_counted_words
@@ -40,7 +38,7 @@ from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets
-from kcheck.words import agree, listed, partition_name, shell_line
+from kcheck.words import LISTED_MAX, agree, broker_names, listed, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
@@ -135,7 +133,7 @@ class ClusterRecovery(Answer):
         """The cost of starting all brokers here, and the cost of the plan."""
         start = self.election.start_of_all
         counted = frozenset(
-            partition_name(row.topic, row.partition)
+            row.name
             for row in self.election.partitions
             if row.race and None not in row.race and lost_by_all(row).records is not None
         )
@@ -158,19 +156,15 @@ class ClusterRecovery(Answer):
             return (self.election.verdict,)
         election = self.election
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
-        unled = sum(partition.best is None for partition in election.partitions)
         gone = [lost.path for lost in election.question.without]
-        return (
-            *decision_words(start, plan, best, is_led=unled < len(election.partitions)),
-            *(() if start.offline_partitions is None else empty_words(election.partitions)),
+        uncounted = (
             *uncounted_words(
                 election.gaps, election.uncounted, election.question.dead, without=gone, has_steps=bool(election.starts)
             ),
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
-            *unled_words(unled),
-            *(() if start.offline_partitions is None else bound_words(plan, best)),
         )
+        return tuple(decision_words(start, plan, best, election.partitions, uncounted=uncounted))
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:
@@ -212,8 +206,7 @@ class ClusterRecovery(Answer):
         ]
         fenced = self.election.fenced
         if len(fenced) > 1 and self.steps and not self.recovery.fenced:
-            order = f"brokers {listed(fenced)}"
-            rows.append(f"the order of fencing {order}; --next reads the ISR after each step")
+            rows.append(f"the order of fencing {broker_names(fenced)}; --next reads the ISR after each step")
         is_shown = (PremiseStatus.NOT_SEEN, False)
         unseen = [
             premise
@@ -224,8 +217,8 @@ class ClusterRecovery(Answer):
         for premise in unseen:
             alike.setdefault((premise.id, premise.provide), []).append(premise)
         for first, *others in alike.values():
-            numbers = [str(row.broker_id) for row in others if row.broker_id is not None]
-            also = f". The same for {agree(len(numbers), 'broker', 'brokers')} {listed(numbers)}" if numbers else ""
+            numbers = [row.broker_id for row in others if row.broker_id is not None]
+            also = f". The same for {broker_names(numbers, LISTED_MAX)}" if numbers else ""
             rows.append(f"{first.sentence}; name {first.provide}{also}")
         if any(_has_unread(row) for start in self.election.predicted.values() for row in start.partitions):
             rows.append(UNREAD)
@@ -309,7 +302,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
     if absent and not question.incomplete_ok:
         dead = tuple(sorted(absent))
         if_lost = replace(question, dead=(*question.dead, *dead))
-        whose = f"{agree(len(dead), 'broker', 'brokers')} {listed(dead)}"
+        whose = broker_names(dead, LISTED_MAX)
         yield Case(
             f"the disks of {whose} are lost",
             f"the log dirs of {whose}",

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from kcheck.core.cluster.metadata_replay import METADATA_VERSION
 from kcheck.core.rescue.answers import NONE, SCHEMA, MetadataAnswers, answers_of
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import NO_DIRECTORY, NewVoter, RescueNode
-from kcheck.core.rescue.rebuild import METADATA_VERSION, Rebuild, Wanted, rebuild, records_of, template
+from kcheck.core.rescue.rebuild import Rebuild, Wanted, rebuild, records_of, template
 from kcheck.core.rescue.rebuild_refusals import (
     refusals_of_bootstrap,
     refusals_of_controller,
@@ -18,7 +19,7 @@ from kcheck.core.rescue.rebuild_refusals import (
     refusals_of_zookeeper,
 )
 from kcheck.core.rescue.refusals import RescueRefusal, refusals_of_disks
-from kcheck.core.rescue.ways import checks_voters, dropped_votes
+from kcheck.core.rescue.ways import checks_voters, corrupt_files, dropped_votes
 from kcheck.core.rescue.znodes import MadeZnode, znodes, zookeeper_script
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
@@ -35,7 +36,7 @@ from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.held_disks import held_disks, partition_directories
 from kcheck.plans.rebuild_files import place_of_snapshot, rebuild_plans, with_ids
-from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
+from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, ZNODES, RescueAnswer, overruled, voter_words
 from kcheck.plans.rescue_files import NodePlan, node_files, plan_row, plan_texts
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import identity_of
@@ -43,7 +44,9 @@ from kcheck.views.rescue_nodes import rescue_nodes
 from kcheck.views.targets import Target, paths_of, replica_targets
 from kcheck.words import shell_line
 
-ANSWERS, ZNODES = "answers.json", "znodes.txt"
+ANSWERS = "answers.json"
+_DATA_DIR = "ZOOKEEPER_DATA_DIR"
+"""Stands for the dataDir of the new ZooKeeper."""
 _SMALL_SIZE_MAX = 64 << 20
 _FORMATTED = f"{0:020}-{0:010}.checkpoint"
 """The snapshot with which kafka-storage.sh names the first voters."""
@@ -131,9 +134,10 @@ class MetadataRecovery(RescueAnswer):
         return f"{shell_line(['kcheck', 'recover', 'metadata', *self.arguments, *words])} --output-dir {FOLDER}"
 
     @property
-    def has_progress(self) -> bool:
-        """False with ZooKeeper, as `--next` reads disks of KRaft."""
-        return not self.znodes
+    def progress_command(self) -> str:
+        """The command for the progress with the plan, which reads the files of the new ZooKeeper, too."""
+        line = super().progress_command
+        return f"{line} --metadata {_DATA_DIR}" if self.znodes else line
 
     @property
     def script_command(self) -> str:
@@ -152,7 +156,7 @@ class MetadataRecovery(RescueAnswer):
         names = (*texts, RUNBOOK, RECOVERY) if self.plans else (ANSWERS,)
         if self.znodes:
             texts[ZNODES] = zookeeper_script(self.znodes).encode()
-            names = (ANSWERS, ZNODES, RUNBOOK)
+            names = (ANSWERS, ZNODES, RUNBOOK, RECOVERY)
         planned = replace(planned, written=tuple(join(out, name) for name in names))
         if self.plans or self.znodes:
             documents = planned.documents("Recovery of the metadata of a cluster")
@@ -224,8 +228,11 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
     place = None if question.bootstrap or question.zookeeper else place_of_snapshot(others)
     plans: tuple[NodePlan, ...] = ()
     if not refusals and controller is not None:
-        votes = tuple(dropped_votes(others, (), names_voters=not voters and checks_voters(release)))
-        plans = rebuild_plans(LOCAL, plan, disks, controller, place, voters, release, votes)
+        edits = (
+            *dropped_votes(others, (), names_voters=not voters and checks_voters(release)),
+            *corrupt_files(others, ()),
+        )
+        plans = rebuild_plans(LOCAL, plan, disks, controller, place, voters, release, edits)
     return MetadataRecovery(
         release=release, question=question, arguments=tuple(arguments), disks=disks, rebuild=plan, refusals=refusals,
         warnings=warnings, controller=controller,

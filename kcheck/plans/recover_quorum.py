@@ -5,8 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, quorum_loss
-from kcheck.core.rescue.refusals import NO_COPY, refusals_of_disks, refusals_of_quorum, refusals_of_way
+from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, is_usable, quorum_loss
+from kcheck.core.rescue.refusals import (
+    NO_COPY,
+    refusals_of_disks,
+    refusals_of_news,
+    refusals_of_quorum,
+    refusals_of_way,
+)
 from kcheck.core.rescue.ways import Choice, Rescue, StandIn, Way, checks_voters, choices, rescue, target_of
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
@@ -21,7 +27,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
 from kcheck.plans.rescue_files import NodePlan, node_files, node_plans, plan_row, plan_texts
-from kcheck.views.rescue_nodes import proven_end, rescue_nodes, rifts
+from kcheck.views.rescue_nodes import later_on_disks, proven_end, rescue_nodes, rifts
 from kcheck.views.targets import paths_of, replica_targets
 from kcheck.words import shell_line
 
@@ -164,9 +170,11 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
     elif loss.older and not loss.behind:
         loss = loss.proven_to(proven_end(LOCAL, loss.newest, targets))
     answer = replace(answer, loss=loss)
+    is_told = same and not torn and is_usable(loss.newest)
     target = target_of(loss, question.voter)
     every = [
         *refusals_of_disks(nodes, torn),
+        *(refusals_of_news(loss.newest, later_on_disks(loss.copy.image, targets)) if is_told else ()),
         *refusals_of_quorum(loss),
         *refusals_of_way(loss, question.voter, target, question.way),
     ]

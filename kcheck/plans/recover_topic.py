@@ -46,7 +46,7 @@ from kcheck.segments.header_columns import HeaderReader
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets, unusable
-from kcheck.words import agree, counted, listed, shell_line, shell_word
+from kcheck.words import agree, broker_names, counted, listed, shell_line, shell_word
 
 _EPOCH_AT, _EPOCH_SIZE = 12, 4
 """Position and size of the leader epoch in a batch. It is before the bytes that the CRC covers."""
@@ -109,9 +109,7 @@ class TopicRecovery(RescueAnswer):
         brokers = order_of_starts(self.topic, self.adoptions)
         undo = shell_line(["kcheck", "undo", join(self.folder, _backup(self.plans[-1]))])
         return (
-            QuorumStep(
-                f"Stop {agree(len(brokers), 'broker', 'brokers')} {listed(brokers)}", action=RescueAction.STOP
-            ),
+            QuorumStep(f"Stop {broker_names(brokers)}", action=RescueAction.STOP),
             QuorumStep(
                 "Apply the plans of each broker on its machine, in this order", tuple(commands),
                 (f"kcheck undo takes them back, the last one first ({undo}), as long as no broker has started.",),

@@ -23,7 +23,7 @@ from kcheck.words import shell_line
 
 FOLDER = "DIR"
 """Stands for the directory that the user has not named."""
-RUNBOOK, RECOVERY = "recovery.md", "recovery.json"
+RUNBOOK, RECOVERY, ZNODES = "recovery.md", "recovery.json", "znodes.txt"
 _FILE_SIZE_MAX = 1 << 30
 
 
@@ -74,15 +74,9 @@ class RescueAnswer(Answer):
         """The command for the progress with the plan."""
         return shell_line(["kcheck", "recover", self.folder, "--next", *self.arguments])
 
-    @property
-    def has_progress(self) -> bool:
-        """True if `--next` follows the plan."""
-        return True
-
     def documents(self, title: str) -> dict[str, bytes]:
         """Return the runbook and the answer as files; their names are known to the answer by now."""
-        progress = self.progress_command if self.has_progress else None
-        text = runbook(self.sentences, self.steps, title, progress)
+        text = runbook(self.sentences, self.steps, title, self.progress_command)
         return {
             RUNBOOK: text.encode(errors="backslashreplace"),
             RECOVERY: (json.dumps(self.to_dict()) + "\n").encode(errors="backslashreplace"),

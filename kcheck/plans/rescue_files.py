@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck import __version__
-from kcheck.core.rescue.ways import AddVoters, CopyLog, DropLog, DropVote, RescueEdit, WriteVote
+from kcheck.core.rescue.quorum_loss import RescueNode
+from kcheck.core.rescue.ways import AddVoters, CopyLog, DropLog, DropSnapshots, DropVote, RescueEdit, WriteVote
 from kcheck.disk.identity import known_identities
 from kcheck.disk.paths import join
 from kcheck.disk.places import digest_of, digest_of_file
@@ -67,12 +68,17 @@ def node_plans(tree: Tree, edits: Iterable[RescueEdit], release: Release) -> tup
     plans = []
     for (number, log_dir), own in by_node.items():
         real = tree.real(log_dir)
-        files = _MetadataFiles(tree, real)
-        for edit in own:
-            files.make(edit)
-        operations = tuple(files.operations())
+        operations = edit_operations(tree, real, own)
         plans.append(NodePlan(number, Plan(release.name, (real,), operations, known_identities([(tree, real)]))))
     return tuple(plans)
+
+
+def edit_operations(tree: Tree, log_dir: str, edits: Iterable[RescueEdit]) -> tuple[FileOp, ...]:
+    """Return the edits of the metadata log in a log dir as operations."""
+    files = _MetadataFiles(tree, log_dir)
+    for edit in edits:
+        files.make(edit)
+    return tuple(files.operations())
 
 
 class _MetadataFiles:
@@ -90,7 +96,7 @@ class _MetadataFiles:
             case CopyLog(_, source):
                 why = f"the newest copy of the metadata, of node {source.node_id}"
                 self._new = dict.fromkeys(self._sizes, (None, f"{why}, takes its place"))
-                self._new |= {name: (data, why) for name, data in copied(self._tree, source.log_dir, source.age[1])}
+                self._new |= {name: (data, why) for name, data in copied(self._tree, source)}
             case AddVoters(_, offset, epoch, timestamp, voters):
                 names = listed(voter.voter_id for voter in voters)
                 why = f"the record says that controller {names} is the only voter, in epoch {epoch}"
@@ -106,6 +112,8 @@ class _MetadataFiles:
                 self._new[FileKind.QUORUM_STATE] = (None, why)
             case DropLog(_, why):
                 self._new = dict.fromkeys(self._sizes, (None, why))
+            case DropSnapshots(_, names):
+                self._new |= dict.fromkeys(names, (None, "a corrupt snapshot, of which older files have all records"))
 
     def _cut_tail(self, end: int) -> None:
         """Truncate the bytes after the last valid batch. The new segment begins at its end."""
@@ -136,14 +144,16 @@ class _MetadataFiles:
                 yield Write(path, before, digest(wanted), why, wanted)
 
 
-def copied(tree: Tree, log_dir: str, end: int) -> Iterator[tuple[str, bytes]]:
+def copied(tree: Tree, node: RescueNode) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a copy that another node needs, which are the newest snapshot and the log after it.
 
     UsageError if one is too large for a plan.
     """
-    path = join(log_dir, METADATA_DIRECTORY)
+    path, end = join(node.log_dir, METADATA_DIRECTORY), node.age[1]
+    corrupt = () if node.copy is None else node.copy.corrupt_snapshots
     names = tree.directory(path).entries().sizes
-    snapshots = [(snapshot, name) for _, snapshot, name in metadata_snapshots(names) if snapshot <= end]
+    intact = [name for name in names if name not in corrupt]
+    snapshots = [(snapshot, name) for _, snapshot, name in metadata_snapshots(intact) if snapshot <= end]
     first, newest = snapshots[-1] if snapshots else (0, None)
     bases = segment_bases(names)
     begin = max((base for base in bases if base <= first), default=0)

@@ -9,6 +9,7 @@ from kcheck.core.rescue.progress import (
     RescueAction,
     RescueSeen,
     SavedRescue,
+    differences_of_image,
     differences_of_rescue,
     rescue_states,
     seen_of_rescue,
@@ -32,14 +33,15 @@ from kcheck.model.plan_json import parse_plan
 from kcheck.model.release import Release
 from kcheck.model.report import Report
 from kcheck.plans.recover_topic import topic_id_of
-from kcheck.plans.rescue_answer import RECOVERY, read_saved
+from kcheck.plans.rescue_answer import RECOVERY, ZNODES, read_saved
 from kcheck.segments.batches import Walk
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.metadata_at_hand import image_at_hand
+from kcheck.views.metadata_at_hand import image_at_hand, named_metadata
+from kcheck.views.metadata_paths import identity_of
 from kcheck.views.rescue_nodes import rescue_nodes, rifts
 from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, paths_of, read_properties, replica_targets
-from kcheck.words import agree, listed, shell_line, some_of
+from kcheck.words import LISTED_MAX, agree, broker_names, listed, shell_line, some_of
 
 _UNTIL = {
     RescueAction.CONTROLLER: "the metadata log of the controller has a record of a new leader",
@@ -67,6 +69,8 @@ class RescueProgress(Answer):
     """The command that plans again."""
     next_line: str
     """The command that asks again."""
+    has_zookeeper: bool
+    """True if ZooKeeper has the metadata, not a controller."""
     release: Release
     """The Kafka release that is modelled."""
     checked: tuple[str, ...]
@@ -118,17 +122,21 @@ class RescueProgress(Answer):
             return f"Stop: {some_of(self.fails)}.", "Start no other node, stop every node of the plan, and ask again."
         if self.at is None:
             following = self.seen.following
-            which = f", with {agree(len(following), 'broker', 'brokers')} {listed(following)}" if following else ""
+            which = f", with {broker_names(following, LISTED_MAX)}" if following else ""
             return (f"Done. The cluster is as planned{which}.",)
         step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
-            return (f"{wait_words(self.at, count, step.title)} {_awaited(step, self.seen)}",)
+            return (f"{wait_words(self.at, count, step.title)} {_awaited(step, self.seen, self.has_zookeeper)}",)
         return (go_on_words(self.at, count, step.title),)
 
     @property
     def until(self) -> str | None:
         """The end of the step; None if the commands show the end."""
-        return _UNTIL.get(self.shown[-1].action) if self.shown else None
+        if not self.shown:
+            return None
+        action = self.shown[-1].action
+        is_registering = self.has_zookeeper and action is RescueAction.BROKERS
+        return "the brokers are registered in ZooKeeper" if is_registering else _UNTIL.get(action)
 
     @property
     def next_command(self) -> str | None:
@@ -158,12 +166,13 @@ class RescueProgress(Answer):
         )
 
 
-def _awaited(step: QuorumStep, seen: RescueSeen) -> str:
+def _awaited(step: QuorumStep, seen: RescueSeen, has_zookeeper: bool) -> str:
     if step.action is RescueAction.CONTROLLER:
         return "Its metadata log must have a record of a new leader."
     if step.action is RescueAction.CHECK:
         return f"Left: {some_of(seen.left)}."
-    return f"{agree(len(seen.waiting), 'Broker', 'Brokers')} {listed(seen.waiting)} must start, and fetch the metadata."
+    what = "register in ZooKeeper" if has_zookeeper else "fetch the metadata"
+    return f"{agree(len(seen.waiting), 'Broker', 'Brokers')} {listed(seen.waiting)} must start, and {what}."
 
 
 def rescue_next(folder: str, arguments: list[str], metadata: Sequence[str], release: Release) -> RescueProgress:
@@ -173,16 +182,57 @@ def rescue_next(folder: str, arguments: list[str], metadata: Sequence[str], rele
     """
     files = parse_rescue(read_saved(folder, RECOVERY), join(folder, RECOVERY))
     targets = replica_targets(arguments)
-    see = _seen_of_topic if files.verb == "topic" else _seen_of_metadata
+    has_zookeeper = files.verb == "metadata" and files.saved.controller is None
+    see = _seen_of_topic if files.verb == "topic" else _seen_of_zookeeper if has_zookeeper else _seen_of_metadata
     seen, fails = see(files, folder, targets, metadata, release)
-    words = [files.topic, *arguments] if files.verb == "topic" else arguments
     named = [word for path in metadata for word in ("--metadata", path)]
+    if has_zookeeper:
+        words = [*arguments, "--zookeeper"]
+    else:
+        words = [*([files.topic] if files.verb == "topic" else ()), *arguments, *named]
     return RescueProgress(
         folder=folder, verb=files.verb, steps=files.steps, states=rescue_states(files.saved.actions, seen), seen=seen,
-        fails=fails, again=rescue_command(files.verb, [*words, *named], files.saved.dead),
+        fails=fails, again=rescue_command(files.verb, words, files.saved.dead),
         next_line=shell_line(["kcheck", "recover", folder, "--next", *arguments, *named]), release=release,
-        checked=paths_of(targets), collected=[],
+        checked=paths_of(targets), collected=[], has_zookeeper=has_zookeeper,
     )  # fmt: skip
+
+
+def _seen_of_zookeeper(
+    files: RescueFiles, folder: str, targets: Sequence[Target], metadata: Sequence[str], release: Release
+) -> tuple[RescueSeen, tuple[str, ...]]:
+    """Return the state of a cluster whose new ZooKeeper gets the znodes of a plan, and the reasons to stop.
+
+    UsageError without the metadata of that ZooKeeper.
+    """
+    zookeeper = named_metadata(tuple(metadata), targets).zookeeper
+    if zookeeper is None:
+        raise UsageError(
+            "--next needs the dataDir of the new ZooKeeper, or an export of its znodes, such as --metadata zookeeper"
+        )
+    saved, image = files.saved, zookeeper.metadata.image
+    here = {identity_of(target.tree, target.path).cluster_id for target in targets}
+    theirs = zookeeper.metadata.cluster_id
+    is_made = {*saved.topics} <= {*image.topics}
+    wanted = {target.broker_id for target in targets if target.broker_id is not None}
+    following = wanted & {*image.brokers}
+    seen = RescueSeen(
+        () if is_made else (join(folder, ZNODES),), _running(targets, LogDirs(release)), leads=is_made,
+        following=tuple(sorted(following)), waiting=tuple(sorted(wanted - following)),
+        left=tuple(unsettled(saved, image)),
+    )  # fmt: skip
+    fails = [*differences_of_image(saved, image)] if is_made else []
+    if theirs is not None and theirs not in here:
+        fails.append(f"ZooKeeper is of cluster {theirs}, and the log dirs are not")
+    return seen, tuple(fails)
+
+
+def _running(targets: Iterable[Target], log_dirs: LogDirs) -> tuple[int, ...]:
+    """Return the brokers that hold the lock of a log dir."""
+    views = (log_dirs.open(target).view for target in targets)
+    return tuple(
+        sorted({view.where.broker_id for view in views if view.locked_by and view.where.broker_id is not None})
+    )
 
 
 def _seen_of_metadata(
@@ -242,7 +292,6 @@ def _seen_of_topic(
 ) -> tuple[RescueSeen, tuple[str, ...]]:
     """Return the state of a topic whose directories come back, and the reasons to stop."""
     log_dirs = LogDirs(release)
-    running = {log_dirs.open(target).view.where.broker_id for target in targets if log_dirs.open(target).view.locked_by}
     wanted, topic_id = {row.broker_id for row in files.adopted}, files.saved.topics[files.topic].topic_id
     loaded = {
         broker
@@ -254,7 +303,7 @@ def _seen_of_topic(
     left = () if image is None else tuple(unsettled(files.saved, image))
     fails = [*changed, *_of_image(files.saved, files.topic, image), *_strays(files, targets)]
     seen = RescueSeen(
-        pending, tuple(sorted(number for number in running if number is not None)), leads=bool(loaded),
+        pending, _running(targets, log_dirs), leads=bool(loaded),
         following=tuple(sorted(loaded)), waiting=tuple(sorted(wanted - loaded)), left=left,
     )  # fmt: skip
     return seen, tuple(fails)

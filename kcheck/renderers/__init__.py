@@ -16,16 +16,16 @@ Modules that they share:
 
 - `_contract`: What must a renderer provide?
 - `_next_command`: Which command does a screen end with?
-- `_text_check`, `_text_overview`, `_text_inspect`, `_text_predict`, `_text_preflight`, `_text_plan`: How do answers
+- `_text_check`, `_text_inspect`, `_text_predict`, `_text_preflight`, `_text_plan`: How do answers
   about one broker look as text?
 - `_text_explain`, `_text_log`: How do pages of rules and the messages of a log look?
 - `_text_dump`, `_text_records`: How do the rows of a file look, and how are thousands of records written fast?
 - `_text_tiered`: How does `kcheck tiered` look?
-- `_text_truncation`, `_text_election`, `_text_recovery`, `_text_recovery_quorum`,
-  `_text_recovery_metadata`, `_text_recovery_topic`, `_text_rescue`, `_text_verification`,
-  `_text_cluster`, `_text_end_offset`: How do answers about several look?
+- `_text_truncation`, `_text_election`, `_text_recovery`, `_text_verification`, `_text_cluster`, `_text_end_offset`: How
+  do answers about several look?
+- `_text_rescue`: How do `kcheck recover quorum`, `metadata` and `topic` look?
 - `_text_simulation`, `_text_fleet`: How do a history and the reports of a fleet look as text?
-- `_election_rows`, `_seats`: Which words and cells do text and HTML share for elections?
+- `_election_rows`: Which cells do text and HTML share for elections?
 - `_space_time`: Which messages and changes do drawings of a history show?
 - `_html`: Which parts does a page have?
 - `_decoded`, `_remote_metadata`, `_json_writer`: How does kafka-dump-log write decoded records and JSON?

@@ -5,22 +5,27 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kcheck.core.election.broker_losses import BrokerLoss
-from kcheck.core.election.course import Later
-from kcheck.core.election.election import controllers_otherwise
-from kcheck.core.election.plans import SERVED, BrokerGap, Candidate, CopyState, PartitionElection
+from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.election.scenarios import harm as harm_of
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
-from kcheck.documents.election_verdict import amount_lost
-from kcheck.documents.first_repairs import why_first
-from kcheck.documents.premises import losing_premises
+from kcheck.documents.election_words import (
+    SEATS,
+    brokers_of,
+    controller_words,
+    fenced_words,
+    gap_words,
+    group_words,
+    run_words,
+    unregistered_words,
+    why_first,
+)
+from kcheck.documents.premises import losing_premises, notes
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.repair_steps import commands
-from kcheck.model.cluster import ClusterImage, Seat
-from kcheck.renderers._seats import SEATS
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
-from kcheck.words import bare_range, counted, partition_name, some_of
+from kcheck.words import bare_range
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
@@ -49,23 +54,15 @@ def warnings(election: Election) -> Iterator[str]:
         yield from map(why_first, election.repairs)
     yield from losing_premises(election.premises)
     yield from aside_words(_aside(election.partitions))
-    if any(partition.registration is None for partition in election.partitions):
-        text = "Some partitions have no cluster metadata. Their ISR, and replicas on other brokers, are unknown."
-        where = "a controller's log dir" if election.kraft else "ZooKeeper's data, or kafka-topics --describe,"
-        yield f"{text} Name {where} with --metadata."
+    yield from unregistered_words(election.partitions, kraft=election.kraft)
     if isinstance(election, ClusterElection):
-        yield from _group_words(election.partitions)
+        yield from group_words(election.partitions)
     else:
-        text = "A run has no batches, so transactions that a leader truncates or leaves open are missing."
-        yield f"{text} Groups that have read beyond its log are missing too. kcheck elect on the log dirs lists both."
-        if election.unread:
-            text = f"The log ends of {counted(election.unread, 'replica')} are unknown:"
-            yield f"{text} a broker reads these logs when it starts. Scan with --depth crc."
+        yield from run_words(election.unread)
     if election.image is not None:
-        yield from _controller_words(election.image, kraft=election.kraft)
-    if len(election.fenced) > 1:
-        text = f"The metadata lists brokers {brokers_of(election.fenced)} as running. The ISR depends on the order in"
-        yield f"{text} which the controller fences them; kcheck assumes this one."
+        yield from controller_words(election.image, kraft=election.kraft)
+    yield from fenced_words(election.fenced)
+    yield from notes(election.premises)
 
 
 def interrupted(election: Election, page: Page) -> None:
@@ -80,49 +77,14 @@ def repair_commands(election: Election) -> Iterator[str]:
         yield from chain.from_iterable(map(commands, election.repairs))
 
 
-def _controller_words(image: ClusterImage, *, kraft: bool) -> Iterator[str]:
-    """Yield the controllers that decide differently from the assumed one."""
-    otherwise = controllers_otherwise(image, kraft=kraft)
-    if otherwise:
-        whose = "the cluster's default" if image.controller is None else f"node {image.controller}"
-        text = f"The setting of the active controller counts for unclean elections. Nodes {brokers_of(otherwise)} are"
-        yield f"{text} configured otherwise than {whose}, which kcheck assumes."
-
-
-def _group_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
-    """Yield where consumer groups have read further than the log of the best leader goes."""
-    ahead = [part for part in partitions if part.recommended is not None and part.recommended.groups_beyond]
-    if ahead:
-        text = "Consumer groups have committed offsets beyond the log end of the best leader of"
-        yield (
-            f"{text} {some_of([*map(name_of, ahead)])}: they skip or repeat records. plan.md of --output-dir has the"
-            " command that resets them."
-        )
-
-
 def _aside(partitions: Sequence[PartitionElection]) -> Iterator[AsideCopy]:
     """Yield the copies that no broker serves, and that have what no replica has."""
     for partition in partitions:
         for copy in partition.candidates:
             only = copy.only_here
             if only is not None and only.records != 0:
-                name, place = name_of(partition), cell(copy.dir)
+                name, place = partition.name, cell(copy.dir)
                 yield AsideCopy(only.records, copy.broker_id, name, place, copy.state, partition.has_unloaded)
-
-
-def name_of(partition: PartitionElection) -> str:
-    """Return the partition as TOPIC-N."""
-    return partition_name(partition.topic, partition.partition)
-
-
-def gap_words(gap: BrokerGap) -> str:
-    """Return in words what is not part of the picture, and why."""
-    replicas = f"broker {gap.broker_id} holds {counted(gap.replicas, 'replica')}"
-    if gap.why is None:
-        return f"{replicas} and is not here; their loss is not known"
-    if gap.why == "given up":
-        return f"{replicas} and is given up; records that only it has are lost"
-    return f"{replicas} and does not start: {gap.why}"
 
 
 def lost_cells(lost: Amounts) -> tuple[str, str]:
@@ -157,12 +119,7 @@ def _leaders(partition: PartitionElection) -> Iterator[tuple[Candidate, Amounts]
 def harm(partition: PartitionElection) -> tuple[object, ...]:
     """Return the sort key of partitions, the worst first."""
     *costs, _, _ = harm_of(partition)
-    return (*costs, name_of(partition))
-
-
-def brokers_of(numbers: Sequence[int] | None) -> str:
-    """Return ids with commas; `-` without any."""
-    return "?" if numbers is None else ",".join(map(str, numbers)) or "-"
+    return (*costs, partition.name)
 
 
 def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
@@ -170,13 +127,6 @@ def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
     lost, name = scenario.lost, scenario.name
     words = _WAYS.get(name) or f"let broker {name.split('-')[1]} lead"
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
-
-
-_WHYS = {
-    Seat.ISR: "in the ISR", Seat.ELR: "in the ELR after registration", Seat.LAST_KNOWN: "the last known leader",
-    Seat.NONE: "elected uncleanly",
-}  # fmt: skip
-_LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
 
 
 def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
@@ -204,7 +154,7 @@ def partition_cells(partition: PartitionElection) -> tuple[object, ...]:
         (cell(partition.best), best and best.lost),
     )  # fmt: skip
     return (
-        name_of(partition),
+        partition.name,
         brokers_of(None if registration is None else registration.isr),
         brokers_of(None if registration is None else registration.elr),
         *(text for leader, lost in pairs for text in (leader, _lost(leader, lost))),
@@ -222,23 +172,6 @@ def _course(partition: PartitionElection, first: Candidate | None) -> str:
     if first is None:
         return "-"
     return f"{first.broker_id}" + (f", later {first.later.broker_id}" if first.later is not None else "")
-
-
-def course_words(partition: PartitionElection) -> str:
-    """Return the leader if all start without further steps, and the reason."""
-    now, seat = partition.now, partition.seat_now
-    if now is None or seat is None:
-        return "If all start, Kafka elects no leader."
-    words = f"If all start, broker {now.broker_id} leads ({_WHYS[seat]})"
-    if now.later is not None:
-        words += f", then broker {now.later.broker_id} ({_LATER[now.later.why]})"
-    lost, others = (
-        lost_by_all(partition),
-        sorted(number for number in partition.race - {now.broker_id} if number is not None),
-    )
-    if others and lost != now.lost_in_the_end:
-        words += f", or broker {' or '.join(map(str, others))} if it registers first"
-    return f"{words}: {amount_lost(lost)}."
 
 
 class LogPart(NamedTuple):

@@ -7,7 +7,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from kcheck.documents.next_commands import PLAN_FILE, are_decided_together, explain_command, repairable_log_dirs
+from kcheck.documents.next_commands import (
+    FOLDER,
+    PLAN_FILE,
+    are_decided_together,
+    explain_command,
+    keeping_command,
+    repairable_log_dirs,
+)
 from kcheck.model.finding import Severity
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.report import CommandLine, Report
@@ -60,8 +67,6 @@ CARRIED = {
     "fleet report": ("--storage-option",),
 }
 """The options that a next command repeats."""
-FOLDER = "DIR"
-"""Stands for a directory that the user has not named."""
 
 _Decision: TypeAlias = Callable[[Report, CommandLine], str | None]
 
@@ -101,7 +106,9 @@ def _predict(report: Report, typed: CommandLine) -> str | None:
 
     answer = report.answer
     assert isinstance(answer, Prediction)
-    return _line("repair", typed) if answer.severity.rank >= Severity.WARNING.rank else None
+    if answer.severity.rank < Severity.WARNING.rank:
+        return None
+    return (None if answer.loses_otherwise else keeping_command(answer.log_dirs)) or _line("repair", typed)
 
 
 def _preflight(report: Report, typed: CommandLine) -> str | None:

@@ -23,9 +23,7 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
     """Write the findings below their log dirs, then how much was read; none is left."""
     answer = report.answer
     if not isinstance(answer, CheckReport):
-        from kcheck.renderers._text_overview import next_starts  # only for `kcheck PATH`
-
-        answer = next_starts(report, page)
+        answer = _next_starts(report, page)
     findings = report.findings()
     if not findings or findings[0].where.log_dir is None:
         page.line()
@@ -50,6 +48,30 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
     if answer.interrupted is not None:
         page.wrapped(f"interrupted after {_covered(*answer.interrupted)}", style="bold")
     return ()
+
+
+def _next_starts(report: Report, page: Page) -> CheckReport:
+    """Write the next starts of `kcheck PATH`, of which a file has none, and return its check."""
+    from kcheck.core.start.verdicts import worst_first  # imports of `kcheck PATH` alone
+    from kcheck.verbs.overview import Overview
+
+    answer = report.answer
+    assert isinstance(answer, Overview)
+    if not answer.prediction.log_dirs:
+        return answer.check
+    from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
+
+    if answer.start_of_all is not None:
+        lost = not answer.start_of_all.is_safe
+        for sentence in answer.start_of_all.sentences:
+            page.wrapped(sentence, style="bold red" if lost else "bold")
+        page.line()
+    for start in answer.prediction.log_dirs:
+        verdict_on(start, page)
+        worst_partitions(worst_first(start.partitions), start.reasons, page)
+    unserved_lines(answer.prediction.unserved, page)
+    premise_lines(answer.premises, page)
+    return answer.check
 
 
 def _covered(done: Progress, planned: Progress) -> str:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kcheck.core.election.plans import Candidate, PartitionElection, is_at_stake
+from kcheck.documents.election_words import SEAT_LEGEND, brokers_of, course_words, gap_words
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
     CANDIDATE_TITLES,
@@ -11,24 +12,19 @@ from kcheck.renderers._election_rows import (
     PARTITION_TITLES,
     SCENARIO_TITLES,
     Election,
-    brokers_of,
     candidate_cells,
     cluster_cells,
-    course_words,
     extent,
-    gap_words,
     harm,
     interrupted,
     log_lines,
     loss_cells,
-    name_of,
     offsets,
     partition_cells,
     repair_commands,
     scenario_cells,
     warnings,
 )
-from kcheck.renderers._seats import SEAT_LEGEND
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, cell
@@ -90,9 +86,9 @@ def _election(answer: Election, page: Page) -> None:
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     rest = len(at_stake) - len(shown) + left_out
-    more = f"{counted(rest, 'more partition')} can lose records; --all lists them. " if rest else ""
+    more = f"{counted(rest, 'more partition')} can lose records under other leaders; --all lists them. " if rest else ""
     page.line()
-    page.wrapped(f"{more}Add --partition {shell_word(name_of(shown[0]))} to see one in full.")
+    page.wrapped(f"{more}Add --partition {shell_word(shown[0].name)} to see one in full.")
 
 
 def _clusters(answer: "RunElections", page: Page) -> None:
@@ -145,7 +141,7 @@ def _losses(answer: "RunElection", page: Page) -> None:
 
 def _whole(partition: PartitionElection, page: Page) -> None:
     """Write one partition, with its metadata, every candidate, the logs side by side, and the followers."""
-    page.line(name_of(partition), "bold")
+    page.line(partition.name, "bold")
     registered = partition.registration
     if registered is not None:
         places = {"replicas": registered.replicas, "ISR": registered.isr, "ELR": registered.elr}

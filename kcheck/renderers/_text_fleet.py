@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from kcheck.core.start.startup import Outcome
-from kcheck.documents.next_start import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS, Outcome
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import STYLES, Page, cell, moment, size

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.start.verdicts import shutdown_after_abort
-from kcheck.documents.next_start import NEXT_STARTS, verdict_words
-from kcheck.documents.premises import loses, note_words, open_words
+from kcheck.documents.premises import loses, notes, open_words
 from kcheck.documents.unserved import unserved_words
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise
@@ -36,7 +35,7 @@ def predict(report: Report, page: Page) -> None:
     if answer.unserved:
         page.line()
     unserved_lines(answer.unserved, page)
-    if any(loses(premise) or open_words(premise) or note_words(premise) for premise in answer.premises):
+    if any(loses(premise) or open_words(premise) for premise in answer.premises) or notes(answer.premises):
         page.line()
     premise_lines(answer.premises, page)
 
@@ -49,9 +48,8 @@ def premise_lines(premises: Iterable[JudgedPremise], page: Page) -> None:
     for words in dict.fromkeys(map(open_words, premises)):
         if words is not None:
             page.wrapped(words, hanging="    ")
-    for words in dict.fromkeys(map(note_words, premises)):
-        if words is not None:
-            page.wrapped(words, hanging="    ")
+    for note in notes(premises):
+        page.wrapped(note, hanging="    ")
 
 
 def unserved_lines(unserved: Iterable[Unserved], page: Page) -> None:
@@ -63,7 +61,7 @@ def unserved_lines(unserved: Iterable[Unserved], page: Page) -> None:
 def verdict_on(start: LogDirPrediction, page: Page) -> None:
     """Write the verdict on a log dir, and its reasons."""
     broker = "" if start.broker_id is None else f"   broker {start.broker_id}"
-    words = verdict_words(start)
+    words = start.verdict
     style = "bold" if words == NEXT_STARTS[Outcome.OK] else "bold red"
     page.wrapped(f"{cell(start.path)}{broker}: {words}", hanging="    ", style=style)
     for reason in start.reasons:

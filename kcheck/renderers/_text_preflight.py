@@ -1,7 +1,7 @@
 """The layout of `kcheck preflight`: whether the broker may start, and what speaks against it."""
 
 from kcheck.core.start.preflight import ReasonKind
-from kcheck.documents.premises import note_words
+from kcheck.documents.premises import notes
 from kcheck.model.report import Report
 from kcheck.renderers._text_predict import unserved_lines
 from kcheck.screen.page import Page
@@ -26,9 +26,8 @@ def preflight(report: Report, page: Page) -> None:
         allowed = " (allowed)" if answer.accepts(reason) else ""
         kind = " ".join(str(part) for part in (reason.kind, reason.premise) if part is not None)
         page.wrapped(f"{kind}{allowed} {place}{': ' if place else ''}{reason.why}", indent="  ", hanging="    ")
-    for premise in answer.premises:
-        if (note := note_words(premise)) is not None:
-            page.wrapped(note, indent="  ", hanging="    ")
+    for note in notes(answer.premises):
+        page.wrapped(note, indent="  ", hanging="    ")
     unserved_lines(answer.unserved, page)
     if good is False and any(reason.kind is ReasonKind.LOSS for reason in answer.reasons):
         page.wrapped(_OTHERS, indent="  ", hanging="    ")

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator
 
 from kcheck.core.election.progress import PlanState
 from kcheck.core.election.steps import RecoveryAction
-from kcheck.documents.first_repairs import why_first
+from kcheck.documents.election_words import gap_words, why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
 from kcheck.plans.recover import ClusterRecovery
 from kcheck.plans.rescue_progress import RescueProgress
-from kcheck.renderers._election_rows import PARTITION_TITLES, gap_words, interrupted, partition_cells, warnings
+from kcheck.renderers._election_rows import PARTITION_TITLES, interrupted, partition_cells, warnings
 from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
 from kcheck.words import counted, other_end_words
@@ -134,7 +134,8 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     if len(rows) > len(shown):
-        page.line(f"{counted(len(rows) - len(shown), 'more partition')} can lose records; --all lists them.")
+        more = counted(len(rows) - len(shown), "more partition")
+        page.line(f"{more} can lose records under other leaders; --all lists them.")
 
 
 def recover_run(report: Report, page: Page) -> None:

@@ -1,5 +1,6 @@
 """The layout of `kcheck tiered`: a row for each replica, then the store."""
 
+from kcheck.documents.remote_log import local_start_of
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, Spans
 from kcheck.model.report import Report
@@ -18,8 +19,13 @@ def tiered(report: Report, page: Page) -> None:
     assert isinstance(answer, Tiered)
     if answer.replicas:
         page.table(_HEADER, [_cells(replica) for replica in answer.replicas])
-        page.line()
-        page.table(_TOPICS, [_topic_cells(row, answer) for row in answer.topics])
+        absent = sum(row.view.log_start_offset is None for row in answer.replicas)
+        if absent:
+            words = f"{counted(absent, 'replica')} without a directory"
+            page.wrapped(f"{words}: an empty log that leads deletes every remote segment.", hanging="  ")
+        if answer.topics:
+            page.line()
+            page.table(_TOPICS, [_topic_cells(row, answer) for row in answer.topics])
         _without_leader(answer, page)
         for conflict in answer.conflicts:
             command = f"kcheck elect --topic {REMOTE_LOG_METADATA}"
@@ -66,9 +72,10 @@ def _cells(replica: TieredReplica) -> tuple[object, ...]:
     spans = _spans(tuple((run.start_offset, run.end_offset) for run in runs)) if remote.is_known else str(remote.state)
     leads = f"deletes {_spans(report.deleted_offsets)}" if report.deleted else "-"
     hidden = (*report.gaps, *report.unreadable, *report.without_metadata)
+    own = (view.log_start_offset, local_start_of(view), view.log_end_offset)
     return (
-        partition_name(view.topic, view.partition), known(view.where.broker_id), cell(view.log_start_offset),
-        view.segments[0].base_offset, cell(view.log_end_offset), spans, size(sum(run.size for run in runs)),
+        partition_name(view.topic, view.partition), known(view.where.broker_id),
+        *("-" if offset is None else offset for offset in own), spans, size(sum(run.size for run in runs)),
         leads, _spans(hidden),
     )  # fmt: skip
 

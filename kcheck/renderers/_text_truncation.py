@@ -21,11 +21,11 @@ from kcheck.core.replication.truncation_plans import (
     RefetchedRecords,
     TruncationPlan,
 )
-from kcheck.documents.election_verdict import amount_lost
+from kcheck.documents.election_words import SEAT_LEGEND, SEATS, amount_lost
+from kcheck.documents.premises import losing_premises
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.loss import LostRecords
 from kcheck.model.report import Report
-from kcheck.renderers._seats import SEAT_LEGEND, SEATS
 from kcheck.replicas.truncation import Truncation
 from kcheck.screen.page import Page, bound_cell, cell, loss_text, size
 from kcheck.words import counted, lost_words, offset_range, partition_name, record_count, some_of
@@ -72,6 +72,8 @@ def truncation(report: Report, page: Page) -> None:
         for leaders in shown:
             page.line()
             _partition(leaders[0], page)
+    for sentence in losing_premises(answer.premises):
+        page.wrapped(sentence, hanging="    ", style="bold red")
     if len(shown) < len(partitions):
         rest = counted(len(partitions) - len(shown), "other partition" if shown else "partition")
         page.line()

@@ -1,7 +1,7 @@
 """One JSON document per run."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from kcheck.documents.answer import head
@@ -11,22 +11,45 @@ from kcheck.renderers._contract import Renderer
 from kcheck.renderers._next_command import next_command
 from kcheck.screen.options import Options
 
+_JSON = (str, bool, int, float)
+"""The types of values that JSON has as they are. Enums are texts or numbers of a subclass."""
+
 
 def render(report: Report, stream: TextIO, options: Options) -> None:
     """Write the document row by row, so that a large answer does not fill memory."""
     del options
     separator = "{"
-    for name, value in {**head(report), **report.body}.items():
+    for name, value in _fields(report):
         stream.write(f"{separator}\n {json.dumps(name)}: ")
         _write(value, stream)
         separator = ","
-    # Findings are complete only after the rows have been read.
-    stream.write(',\n "findings": ')
-    _write(map(finding_row, report.findings()), stream)
-    stream.write(f',\n "summary": {json.dumps(report.summary())}')
-    if "next" not in report.body:
-        stream.write(f',\n "next": {json.dumps(next_command(report))}')
     stream.write("\n}\n")
+
+
+def document(report: Report) -> dict[str, object]:
+    """Return the document as plain values, equal to the parsed text."""
+    return {name: _plain(value) for name, value in _fields(report)}
+
+
+def _fields(report: Report) -> Iterator[tuple[str, object]]:
+    """Yield the fields of the document. Findings are complete only after the rows have been read."""
+    yield from {**head(report), **report.body}.items()
+    yield "findings", map(finding_row, report.findings())
+    yield "summary", report.summary()
+    if "next" not in report.body:
+        yield "next", next_command(report)
+
+
+def _plain(value: object) -> object:
+    """Return a value in the types of JSON; rows are read to their end."""
+    if value is None or type(value) in _JSON:
+        return value
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, (str, int)):
+        return str(value) if isinstance(value, str) else int(value)
+    assert isinstance(value, Iterable)
+    return [*map(_plain, value)]
 
 
 def _write(value: object, stream: TextIO) -> None:

@@ -72,8 +72,9 @@ def _count(name: str, count: int) -> str:
 
 
 _MODULES = {
-    "elect": "election", "recovery-next": "recovery", "recover-run": "recovery", "rules": "explain",
-    "simulate": "simulation", "verify": "verification",
+    "elect": "election", "recovery-next": "recovery", "recover-run": "recovery", "recovery-quorum": "rescue",
+    "recovery-metadata": "rescue", "recovery-topic": "rescue", "rules": "explain", "simulate": "simulation",
+    "verify": "verification",
 }  # fmt: skip
 """The modules of layouts that are not named like their verbs."""
 

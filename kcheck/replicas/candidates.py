@@ -107,6 +107,9 @@ class ClusterHere(NamedTuple):
     fenced: tuple[int, ...] = ()
     """The running brokers of the metadata, in the order in which the controller notices that they have stopped."""
 
+    deleting: frozenset[str] = frozenset()
+    """The topics that a ZooKeeper controller is deleting. The metadata here is without them."""
+
     @property
     def starts(self) -> dict[int, BrokerStart]:
         """The registrations of the brokers that do start, by id."""

@@ -27,13 +27,13 @@ from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.table import why_not_started
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.topic_settings import being_deleted
 from kcheck.core.start.unserved import Unserved, lost_in_starts
 from kcheck.disk.signals import held_back
 from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
-from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row
+from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row, repair_row
 from kcheck.documents.election_verdict import verdict
-from kcheck.documents.first_repairs import repair_row
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
@@ -56,7 +56,7 @@ from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
-from kcheck.words import agree, counted, listed
+from kcheck.words import LISTED_MAX, broker_names, counted
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
 
@@ -340,14 +340,15 @@ def elect(
     require_match(targets, wanted)
     log_dirs = log_dirs or LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
+    deleting = being_deleted(image, release)
+    image = None if image is None else image.without_topics(deleting)
     collected: list[Finding] = []
     options = _start_options(arguments, question, release)
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
-    cluster = _cluster_here(directories, image, question, release)
-    elections, interrupted = _elections(directories, image, cluster)
+    cluster = _cluster_here(directories, image, question, release)._replace(deleting=deleting)
+    elections, interrupted = _elections(directories, cluster)
     if directories.unread:
-        whose = f"{agree(len(directories.unread), 'broker', 'brokers')} {listed(directories.unread)}"
-        interrupted = f"the log dirs of {whose} not read"
+        interrupted = f"the log dirs of {broker_names(directories.unread, LISTED_MAX)} not read"
     with held_back() as came:
         answer = _decided(
             arguments, question, wanted, release, directories, cluster, elections, interrupted,
@@ -371,7 +372,7 @@ def _decided(
     gaps = tuple(gaps_of(shown, cluster))
     apart: tuple[Unserved, ...] = ()
     if len(shown) == len(elections):
-        apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms))
+        apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
         why_empty=why_not_started(directories.premises),
@@ -425,10 +426,10 @@ def _start_options(arguments: list[str], question: ElectionQuestion, release: Re
 
 
 def _elections(
-    directories: PartitionDirectories, image: ClusterImage | None, cluster: ClusterHere
+    directories: PartitionDirectories, cluster: ClusterHere
 ) -> tuple[tuple[PartitionElection, ...], str | None]:
     """Return the elections of all partitions; after an interrupt those so far, and how many are missing."""
-    names, every = _every_partition(directories, image), list[PartitionElection]()
+    image, names, every = cluster.image, _every_partition(directories, cluster), list[PartitionElection]()
     with suppress(KeyboardInterrupt):
         for topic, number in () if directories.is_interrupted else names:
             every.append(election_of(topic, number, directories.of(topic, number), cluster))
@@ -488,7 +489,8 @@ def _targets(arguments: list[str], trees: Mapping[str, Tree], without: Collectio
     return tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)
 
 
-def _every_partition(directories: PartitionDirectories, image: ClusterImage | None) -> list[tuple[str, int]]:
+def _every_partition(directories: PartitionDirectories, cluster: ClusterHere) -> list[tuple[str, int]]:
     """Return every partition that has a directory here or is in the metadata, without the metadata log."""
+    image = cluster.image
     named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
-    return sorted({*directories.partitions, *named})
+    return sorted({*(row for row in directories.partitions if row[0] not in cluster.deleting), *named})

@@ -9,7 +9,6 @@ from kcheck.disk.new_files import NewFiles
 from kcheck.handouts.election_files import files_of
 from kcheck.replicas.elect import ClusterElection, SavedReplica
 from kcheck.replicas.saved_records import save_lost
-from kcheck.words import partition_name
 
 
 def with_plan(answer: ClusterElection, out: str) -> ClusterElection:
@@ -43,8 +42,7 @@ def saved_replicas(answer: ClusterElection, files: NewFiles, folder: str) -> Ite
         copies = answer.copies(election.topic, election.partition) if ranges else ()
         logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
         for broker_id, (start, end) in ranges.items():
-            name = partition_name(election.topic, election.partition)
-            records = save_lost(files, folder, name, broker_id, logs[broker_id], start, end)
+            records = save_lost(files, folder, election.name, broker_id, logs[broker_id], start, end)
             yield SavedReplica(election.topic, election.partition, broker_id, records)
 
 

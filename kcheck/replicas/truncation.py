@@ -5,17 +5,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Self
 
-from kcheck.core.premises.table import why_not_started
 from kcheck.core.replication.truncation_plans import TruncationPlan
-from kcheck.core.start.startup import Settings
+from kcheck.core.start.startup import Outcome, Settings
 from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import BrokerAnswer, Outcomes, compared, name_of, outcomes_of
+from kcheck.documents.premises import losing_premises, premise_rows
 from kcheck.documents.strays import NOT_SERVED, stray_outcome
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.java import java_int
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.costed_plans import plans_of
@@ -28,11 +29,11 @@ from kcheck.startup.options import StartOptions
 from kcheck.survey.refused_paths import refused_findings
 from kcheck.survey.selection import require_match
 from kcheck.verbs.batch_reads import broker_budgets
-from kcheck.verbs.predict import with_copies
-from kcheck.verbs.premises import start_premises
+from kcheck.verbs.predict import start_of, with_copies
+from kcheck.verbs.premises import judged_starts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
-from kcheck.views.targets import Target, TargetKind, broker_of, paths_of, replica_targets
+from kcheck.views.targets import Target, TargetKind, paths_of, replica_targets
 
 _REPLICAS_MIN = 2
 
@@ -54,6 +55,13 @@ class Truncation(BrokerAnswer):
     """
     truncated: list[tuple[str | None, int | None]] = field(default_factory=list)
     """The partitions of which some follower loses records; complete as `losing` is."""
+    premises: tuple[JudgedPremise, ...] = ()
+    """The assumptions of the answer; empty for running brokers."""
+
+    @property
+    def is_proven(self) -> bool:
+        """True if no premise is open without which a broker may lack records."""
+        return not any(losing_premises(self.premises))
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the findings, and the truncations and losses of each plan, as outcomes."""
@@ -84,7 +92,7 @@ class Truncation(BrokerAnswer):
         }
         return self.document(
             "truncation",
-            body={**query, "partitions": map(plan_row, self.watched())},
+            body={**query, "partitions": map(plan_row, self.watched()), "premises": premise_rows(self.premises)},
             kinds={"partitions": "partition"},
         )
 
@@ -117,7 +125,7 @@ def truncation(
     image = image_at_hand(targets, metadata, log_dirs, own_only=True)
     loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, running=election.live, image=image)
     require_one_cluster(loaded)
-    after_starts = None if election.live else _AfterStarts(targets, log_dirs, metadata)
+    after_starts = None if election.live else _AfterStarts(targets, log_dirs, metadata, wanted)
     by_partition: dict[tuple[str, int], list[ReplicaState]] = {}
     budgets = broker_budgets()
     for files in loaded.replicas:
@@ -147,33 +155,35 @@ def truncation(
         ),
         collected=loaded.findings,
         checked=paths_of(targets),
+        premises=() if after_starts is None else after_starts.premises,
     )
 
 
 class _AfterStarts:
     """Replicas after the next start of their brokers, by premises and the metadata of the cluster."""
 
-    def __init__(self, targets: Iterable[Target], log_dirs: LogDirs, metadata: tuple[str, ...]) -> None:
+    def __init__(
+        self, targets: Iterable[Target], log_dirs: LogDirs, metadata: tuple[str, ...], wanted: PartitionFilter
+    ) -> None:
         self._log_dirs = log_dirs
-        options = StartOptions(None, Settings(), log_dirs.release, metadata=metadata)
+        options = StartOptions(None, Settings(), log_dirs.release, wanted=wanted, metadata=metadata)
         directories = [target for target in targets if target.kind is not TargetKind.FILE]
         self._targets = {target.log_dir: target for target in directories}
         self._options = with_copies(directories, options, self._log_dirs)
         self._detectors: dict[str, StrayDetector | None] = {}
-        self._premises = {
-            where: f"its broker does not start: {why}" for where, why in self._aborts(directories).items()
+        starts = [start_of(target, options, [], self._log_dirs, all_simulated=False) for target in directories]
+        judged, self.premises = judged_starts(
+            tuple(directories), starts, self._options, self._log_dirs, [], one_cluster=True
+        )
+        self._aborts = {
+            target.log_dir: f"its broker does not start: {', '.join(start.reasons[:1])}"
+            for target, start in zip(directories, judged, strict=True)
+            if start.outcome is Outcome.ABORT
         }
-
-    def _aborts(self, directories: Iterable[Target]) -> dict[str, str]:
-        """Return why brokers do not start by their premises, by the path of each of their log dirs."""
-        by_broker = start_premises(directories, self._options, self._log_dirs, one_cluster=True)
-        whys = {broker: why_not_started(premises) for broker, premises in by_broker.items()}
-        reasons = ((target, whys.get(broker_of(target, self._log_dirs.open(target).view))) for target in directories)
-        return {target.log_dir: why for target, why in reasons if why is not None}
 
     def problem(self, files: ReplicaFiles) -> str | None:
         """Return why a replica takes no part after the next start; None if it does."""
-        return self._premises.get(files.view.where.log_dir or "") or self._stray(files)
+        return self._aborts.get(files.view.where.log_dir or "") or self._stray(files)
 
     def _stray(self, files: ReplicaFiles) -> str | None:
         """Return why the broker will not serve a replica; None if it will, or if the metadata does not say."""

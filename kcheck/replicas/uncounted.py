@@ -10,7 +10,6 @@ from kcheck.core.premises.table import HOLES, UNCOUNTED, WRONG_METADATA
 from kcheck.documents.premises import loses, may_lack
 from kcheck.model.premises import JudgedPremise
 from kcheck.replicas.broker_gaps import replicas_of
-from kcheck.words import partition_name
 
 
 def uncounted_premises(
@@ -31,12 +30,12 @@ def uncounted_premises(
     logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
     ids = WRONG_METADATA | UNCOUNTED | (ages if any(own and own <= old for own in logs) else set())
     preferred = {
-        (partition_name(part.topic, part.partition), next(iter(replicas_of(part)), None))
+        (part.name, next(iter(replicas_of(part)), None))
         for part in elections
         if not part.rules.balances and part.lost_planned is not None and part.lost_planned.records == 0
     }
     longest = {
-        (partition_name(part.topic, part.partition), candidate.broker_id)
+        (part.name, candidate.broker_id)
         for part in elections
         if part.lost_planned is not None and part.lost_planned.records == 0
         for candidate in part.candidates

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
 from kcheck.core.start.startup import Settings
+from kcheck.core.start.topic_settings import being_deleted
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
@@ -120,6 +121,7 @@ def verify(
         raise UsageError(f"{folder}: --topic and --partition select no partition of the plan")
     log_dirs = LogDirs(release)
     image = image_at_hand(targets, metadata, log_dirs)
+    image = None if image is None else image.without_topics(being_deleted(image, release))
     loaded = replicas_of(targets, wanted=wanted, log_dirs=log_dirs, image=image, keeps_doubles=True)
     strays, cleaned = _besides(targets, wanted, log_dirs)
     read = _Read(

@@ -5,7 +5,7 @@ One try is a deletion under way, and no finding.
 
 What the broker does (3.6 and later): It tries again at each run of its task. With retention.bytes each run in 3.7 and
 later counts the segment again. Each run names one segment more, and moves the log start by it. Records that retention
-should keep are then below the log start, and stay there.
+should keep are then below the log start, and stay there. Only 3.7 forgets this log start when the broker starts.
 
 In 3.7 and later a limit by retention.bytes or log.retention.bytes makes this an error. Otherwise this is a warning.
 kcheck reads both in the metadata of the cluster, and in the server.properties next to the log dirs.

@@ -35,6 +35,8 @@ for a segment, `model.producers.ProducersView` for a partition.
   `batch_records` decodes them with `record_columns`.
 - Which values do the records have, in a topic without keys?
   `record_values`
+- Which keys do its newest records have?
+  `record_keys`
 - Which transactions were aborted, which are open?
   `transactions`
 - Do sequence numbers continue, and do producer snapshots agree with the batches?

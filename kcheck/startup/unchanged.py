@@ -180,7 +180,10 @@ def _open_transaction(disk: Files, start: int, end: Offset, snapshots: list[Offs
     reads = producer_snapshot.broker_reads(disk.read_whole(_snapshot(end)), release)
     if reads.value is None:
         return None
-    return any(producer.current_txn_first_offset >= 0 for producer in reads.value.producers)
+    begins = [row.current_txn_first_offset for row in reads.value.producers if row.current_txn_first_offset >= 0]
+    if any(not start <= begin < end for begin in begins):
+        return None  # The broker looks the offset up in the log, and some releases abort.
+    return bool(begins)
 
 
 def _sane_transactions(disk: Files, bases: Iterable[Offset], release: Release) -> bool:

@@ -5,11 +5,12 @@ leader epochs are not the epochs of the batches.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from itertools import pairwise
 
 from kcheck.core.premises.age import epoch_shown
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
+from kcheck.core.start.partitioner import partition_of_keys
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
@@ -37,6 +38,7 @@ from kcheck.model.views import CheckpointOffsets
 from kcheck.segments.batches import last_batch
 from kcheck.segments.gaps import gaps
 from kcheck.segments.index_dates import is_closed, older_date
+from kcheck.segments.record_keys import newest_keys
 from kcheck.views.remote_logs import RemoteLogs
 
 _FEW = 4
@@ -74,6 +76,8 @@ def log_facts(
     # A recovery point below the log end shows that no stop ended.
     behind = offsets.recovery_point is not None and offsets.recovery_point < log.log_end_offset
     ends = looks and not clean and row.outcome is Outcome.OK and row.lost is None and behind
+    # A clean stop leaves the length of each log. Where it agrees, the keys are not worth a read.
+    is_proven = clean and offsets.recovery_point == log.log_end_offset
     closed = False
     if between and row.gaps is not None:
         missing += (MissingRecords(*gap) for gap in row.gaps)
@@ -110,30 +114,51 @@ def log_facts(
         epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
         unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served and looks else None,
         is_closed=closed,
+        is_emptied=is_served and looks and not clean and row.lost is None and _is_emptied(files, log),
+        loses=row.lost is not None,
         start=log.log_start_offset,
         batches=row.batches if is_served else BatchFaults(),
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
-        lacks_snapshot=(clean or looks) and is_served and _lacks_snapshot(files, row, log, clean=clean),
+        lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
+        keys_of=_keys_of(files, row, log, image) if is_served and looks and not is_proven else None,
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
     )
 
 
-def _lacks_snapshot(files: Files, row: PartitionPrediction, log: LoadedLog, *, clean: bool) -> bool:
-    """Return whether a producer snapshot at the log end, which a clean stop takes, is missing.
+def _is_emptied(files: Files, log: LoadedLog) -> bool:
+    """Return whether the last of several segments has no byte on disk."""
+    if len(log.bases) < 2 or log.bases[-1] != log.log_end_offset:
+        return False
+    try:
+        return files.entries().sizes.get(f"{segment_prefix(log.log_end_offset)}.{FileKind.LOG}") == 0
+    except UnreadableError:
+        return False
 
-    0.10.2 and earlier take none, and write no leader epochs. A clean start makes one. Another start makes all of them
-    again, and a segment that begins at the log end has one too.
+
+def _lacks_snapshot(row: PartitionPrediction, log: LoadedLog) -> bool:
+    """Return whether a clean stop left no producer snapshot at the log end. The broker then makes one.
+
+    0.10.2 and earlier take none, and write no leader epochs.
     """
     end = log.log_end_offset
     if row.lost is not None or not log.leader_epochs or log.log_start_offset >= end:
         return False
-    name = f"{segment_prefix(end)}.{FileKind.PRODUCER_SNAPSHOT}"
-    if clean:
-        return name in row.changes.created
+    return f"{segment_prefix(end)}.{FileKind.PRODUCER_SNAPSHOT}" in row.changes.created
+
+
+def _keys_of(
+    files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None
+) -> tuple[int, int] | None:
+    """Return the other partition to which the keys of a log belong, and their number; None without one."""
+    topic = None if image is None else image.topics.get(row.directory.topic)
+    if topic is None or topic.partition_count < 2 or log.log_start_offset >= log.log_end_offset:
+        return None
+    keys = newest_keys(files, [Offset(base) for base in log.bases])
     try:
-        return end in log.bases or name not in files.entries().sizes
+        with closing(keys):
+            return partition_of_keys(topic.name, keys, row.directory.partition, topic.partition_count)
     except UnreadableError:
-        return True
+        return None  # It is a finding of its own.
 
 
 def with_remote(
@@ -174,11 +199,16 @@ def _unseen_epoch(
     files: Files, row: PartitionPrediction, log: LoadedLog, on_disk: EpochEntries | None, image: ClusterImage | None,
     broker_id: int | None,
 ) -> Epoch | None:  # fmt: skip
-    """Return the last epoch in which the broker led an only replica, if neither epochs nor last batch have it."""
+    """Return the last epoch in which the broker led an only replica, if neither epochs nor last batch have it.
+
+    Each load leaves a leader-epoch-checkpoint (CheckpointFile). So an empty log without one has lost files.
+    """
     topic = None if image is None else image.topics.get(row.directory.topic)
     known = None if topic is None else topic.partitions.get(row.directory.partition)
     led = None if known is None or broker_id is None else known.led_alone(broker_id)
     entries = log.leader_epochs if on_disk is None else on_disk
+    if led is not None and log.log_start_offset >= log.log_end_offset and LEADER_EPOCHS in row.changes.created:
+        return Epoch(led)
     if led is None or not entries or max(entry.epoch for entry in entries) >= led:
         return None
     try:

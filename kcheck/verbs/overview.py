@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
-from kcheck.documents.next_commands import PLAN_FILE, explain_command, repairable_log_dirs
+from kcheck.documents.next_commands import PLAN_FILE, explain_command, keeping_command, repairable_log_dirs
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.unserved import unserved_row
 from kcheck.model.depth import Depth
@@ -102,6 +102,9 @@ class Overview(Answer):
         log_dirs = repairable_log_dirs(self.collected)
         if log_dirs:
             return shell_line(("kcheck", "repair", *log_dirs, *named, "-o", PLAN_FILE))
+        kept = None if self.prediction.loses_otherwise else keeping_command(self.prediction.log_dirs)
+        if kept is not None:
+            return kept
         if self.severity.rank >= Severity.WARNING.rank:
             return shell_line(("kcheck", "predict", *self.paths, *named))
         return explain_command(self.collected)

@@ -43,12 +43,10 @@ def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: Lo
     return prediction_of(targets, with_copies(targets, options, log_dirs), log_dirs)
 
 
-def prediction_of(
-    targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs, *, all_simulated: bool = True
-) -> Prediction:
+def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
     """Return the prediction for targets with options that hold the copies of the cluster's metadata."""
     collected: list[Finding] = []
-    starts = [start_of(target, options, collected, log_dirs, all_simulated=all_simulated) for target in targets]
+    starts = [start_of(target, options, collected, log_dirs) for target in targets]
     judged, premises = judged_starts(targets, starts, options, log_dirs, collected, reads_keys=True)
     return Prediction(
         release=options.release,
@@ -101,7 +99,7 @@ def start_of(
     collected: list[Finding],
     log_dirs: LogDirs | None = None,
     *,
-    all_simulated: bool = True,
+    all_simulated: bool = False,
 ) -> LogDirPrediction:
     """Return the next start of one target; add findings about unreadable files to `collected`.
 

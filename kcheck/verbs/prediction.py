@@ -7,7 +7,6 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.start.verdicts import log_dir_severity
 from kcheck.documents.answer import COMPARED_COUNT_MAX, COMPARED_SIZE_MAX, BrokerAnswer, Outcomes
-from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.unserved import unserved_row
 from kcheck.model.finding import Severity
@@ -33,17 +32,22 @@ class Prediction(BrokerAnswer):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """The verdict on each log dir, in the order of `log_dirs`, in the words of JSON and of the screen."""
-        return tuple(map(verdict_words, self.log_dirs))
+        return tuple(start.verdict for start in self.log_dirs)
 
     @property
     def severity(self) -> Severity:
         """The worst severity of all log dirs, an error if a broker starts and loses by a refuted premise."""
         worst = max(map(log_dir_severity, self.log_dirs), default=Severity.INFO, key=lambda severity: severity.rank)
-        if not self.premises or worst.rank > Severity.ERROR.rank:
-            return worst
+        return Severity.ERROR if worst.rank < Severity.ERROR.rank and self.loses_otherwise else worst
+
+    @property
+    def loses_otherwise(self) -> bool:
+        """True if a broker starts and loses by a refuted premise."""
+        if not self.premises:
+            return False
         from kcheck.documents.premises import loses  # not to check a file
 
-        return Severity.ERROR if any(map(loses, self.premises)) else worst
+        return any(map(loses, self.premises))
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcome of each log dir and partition, unless they are many or recovery reads much."""

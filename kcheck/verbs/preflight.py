@@ -149,7 +149,7 @@ def preflight(
     targets = tuple(target._replace(kind=TargetKind.LOG_DIR) for target in replica_targets(log_dirs_of(properties)))
     opened = LogDirs(options.release)
     options = with_copies(targets, options, opened)
-    prediction = prediction_of(targets, options, opened, all_simulated=False)
+    prediction = prediction_of(targets, options, opened)
     reasons = tuple(premise_reasons(prediction.premises))
     aborts = tuple(reason for reason in reasons if reason.kind is ReasonKind.ABORT)
     if aborts:

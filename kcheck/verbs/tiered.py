@@ -30,7 +30,9 @@ from kcheck.documents.remote_log import local_start_of, remote_row, span_rows
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.depth import Depth
-from kcheck.model.finding import Finding
+from kcheck.model.entries import Offset
+from kcheck.model.finding import Finding, Location
+from kcheck.model.names import DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, RemoteLog, SegmentObjects, Store, StoredLog
 from kcheck.model.report import PartitionFilter, Report, Row
@@ -38,9 +40,10 @@ from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.survey.rule_runner import check_replicas, check_store
 from kcheck.verbs.check import check
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.remote_logs import NEVER_REMOTE, MetadataPartition
+from kcheck.views.remote_logs import NEVER_REMOTE, MetadataPartition, RemoteLogs, remote_logs
 from kcheck.views.remote_store import manifests as manifests_in
 from kcheck.views.remote_store import store_objects
+from kcheck.views.targets import Target, replica_targets
 
 REMOTE_RULES = (*(f"KC24{number}" for number in range(10)), "KC411")
 """The rules about remote storage."""
@@ -51,7 +54,7 @@ class TieredReplica(NamedTuple):
     """One replica of a partition in remote storage."""
 
     view: PartitionView
-    """The replica."""
+    """The replica. Its log start is None if its broker has no directory."""
     report: RemoteReport
     """The fate of the remote part if this replica leads."""
     lag: CopyLag | None
@@ -219,14 +222,16 @@ class _StoreWatch:
         self,
         place: str | None,
         layout: re.Pattern[str] | None,
+        targets: tuple[Target, ...],
         log_dirs: LogDirs,
         wanted: PartitionFilter,
         *,
         reads_manifests: bool,
     ) -> None:
-        self._wanted = wanted
+        self._targets, self._wanted = targets, wanted
         self.replicas: list[TieredReplica] = []
         self.store: Store | None = None
+        self.absent: tuple[TieredReplica, ...] = ()
         self.unknown = 0
         self._without = Counter[tuple[str | None, str, str | None]]()
         self._place, self._layout, self._log_dirs, self._reads_manifests = place, layout, log_dirs, reads_manifests
@@ -246,9 +251,18 @@ class _StoreWatch:
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None, read=None)
             self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica), lag))
 
+    def _absent(self, remote: RemoteLogs) -> Iterator[TieredReplica]:
+        """Yield the replicas without a directory. As the leader, an empty log deletes every remote segment."""
+        for (topic, number), topic_id, broker_id, log in remote.absent(self._wanted):
+            where = Location(broker_id=broker_id, topic=topic, partition=number)
+            view = PartitionView(where, topic, number, DirectoryState.CURRENT, topic_id, remote=log)
+            empty = RemoteReplica(Offset(0), Offset(0), (), Offset(0))
+            yield TieredReplica(view, remote_report(log, empty), None)
+
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
         """Yield the deletions of a replica whose other replicas are not given, and the findings about the store."""
         if release.has_remote_storage:
+            self.absent = tuple(self._absent(remote_logs(self._targets, self._log_dirs, images)))
             for (cluster_id, name, topic_id), count in self._without.items():
                 self.unknown += 0 if _has_topic(images(cluster_id), name, topic_id) else count
         places = Counter((row.view.topic, row.view.partition) for row in self.replicas)
@@ -387,7 +401,7 @@ def tiered(
     pattern = None if layout is None else _pattern(layout)
     if manifests and store is None:
         raise UsageError("--manifests needs --store PLACE")
-    watch = _StoreWatch(store, pattern, log_dirs, wanted, reads_manifests=manifests)
+    watch = _StoreWatch(store, pattern, replica_targets(arguments), log_dirs, wanted, reads_manifests=manifests)
     checked = check(
         arguments, depth=Depth.HEADERS, as_kind=None, wanted=wanted, release=release, log_dirs=log_dirs,
         metadata=metadata, watch=watch,
@@ -399,7 +413,7 @@ def tiered(
         release=release,
         collected=[finding for finding in checked.collected if finding.id.startswith(shown)],
         checked=checked.checked,
-        replicas=tuple(sorted(watch.replicas, key=_place)),
+        replicas=tuple(sorted((*watch.replicas, *watch.absent), key=_place)),
         store=watch.store,
         topics=watch.topics(),
         price=price,

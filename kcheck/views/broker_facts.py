@@ -24,7 +24,7 @@ from kcheck.model.names import META_PROPERTIES
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
-from kcheck.views.host_facts import stores_of, with_rights, with_volumes
+from kcheck.views.host_facts import is_its_host, stores_of, with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import beside
 from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties
@@ -83,7 +83,7 @@ def broker_facts(
         config=settings,
         config_path=path,
         doubled=tuple(_doubled(settings or {}, every)),
-        elsewhere=tuple(every) if is_elsewhere and not _are_moved(every, given) else (),
+        elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),
         stores=None if written is None else stores_of(settings or {}, every, given),
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=bool(every and not is_elsewhere) or all(target.folder is not None for target in given.values()),
@@ -129,6 +129,15 @@ def _settings(
     every = log_dirs_in(tree_of(path), path, settings)
     is_here = any(real_path(place) in given or tree_of(place).exists(place) for place in every)
     return path, settings, every, asked is None and bool(every) and not is_here
+
+
+def _are_missed(settings: Mapping[str, str], places: Iterable[str], given: Iterable[str]) -> bool:
+    """Return whether the broker may miss the listed log dirs, because no given one can be a copy of them.
+
+    On the broker's own host an absolute path does not change.
+    """
+    is_absent = any(map(is_absolute, places)) and is_its_host(settings)
+    return is_absent or not _are_moved(places, given)
 
 
 def _are_moved(places: Iterable[str], given: Iterable[str]) -> bool:
@@ -223,11 +232,16 @@ def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tu
 
 
 def _doubled(settings: Mapping[str, str], every: Iterable[str]) -> Iterator[str]:
-    """Yield the entries of log.dirs that lead to the log dir of an earlier entry; metadata.log.dir may do so."""
+    """Yield the entries of log.dirs and metadata.log.dir that are other paths of earlier ones.
+
+    Brokers with ZooKeeper do not read metadata.log.dir. KRaft nodes look for the metadata log in every other path
+    (KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1).
+    """
+    of_metadata = settings.get("metadata.log.dir", "").strip() if not settings.get("process.roles", "").strip() else ""
     seen = set()
     for place in every:
         real = real_path(place)
-        if real in seen and place != settings.get("metadata.log.dir", "").strip():
+        if real in seen and place != of_metadata:
             yield place
         seen.add(real)
 

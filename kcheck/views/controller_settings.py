@@ -10,12 +10,21 @@ from contextlib import suppress
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree, real_path, tree_of
 from kcheck.errors import UsageError
-from kcheck.model.cluster import AUTO_REBALANCE, IMBALANCE, MIN_ISR, PROVIDER, STATIC, UNCLEAN, ClusterImage
+from kcheck.model.cluster import (
+    AUTO_REBALANCE,
+    DELETES_TOPICS,
+    IMBALANCE,
+    MIN_ISR,
+    PROVIDER,
+    STATIC,
+    UNCLEAN,
+    ClusterImage,
+)
 from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.views.metadata_paths import identity_of
 from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, log_dirs_in, read_properties, replica_targets
 
-_DECISIVE = (UNCLEAN, MIN_ISR, AUTO_REBALANCE, IMBALANCE)
+_DECISIVE = (UNCLEAN, MIN_ISR, AUTO_REBALANCE, IMBALANCE, DELETES_TOPICS)
 
 
 def controller_settings(

@@ -3,17 +3,19 @@
 from collections.abc import Container, Iterable, Iterator, Mapping
 
 from kcheck.core.premises.facts import LogDirFacts, StoreFile
+from kcheck.core.premises.listeners import hosts_of
 from kcheck.core.premises.rights import FILES_OF_LOG_DIR, broker_users, is_used, log_dir_rights
 from kcheck.core.premises.security import KeyStore, fault_of, stores
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import is_absolute
-from kcheck.disk.rights import in_container, rights_in, rights_of, volume_of
+from kcheck.disk.rights import in_container, machine_names, rights_in, rights_of, volume_of
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.rights import LogDirRights, Rights
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _STORE_SIZE_MAX = 1 << 24
+_ANY_MACHINE = frozenset(("", "localhost"))
 _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
 """The checkpoints that a running broker writes again all the time."""
 
@@ -81,6 +83,14 @@ def stores_of(
     if not places or in_container() or not all(is_absolute(place) and real_path(place) in given for place in places):
         return None
     return tuple(_seen_stores(store for store in stores(settings) if is_absolute(store.path)))
+
+
+def is_its_host(settings: Mapping[str, str]) -> bool:
+    """Return whether the listeners of the broker name this machine, or its key stores are here."""
+    if in_container():
+        return False
+    named = machine_names() & hosts_of(settings) - _ANY_MACHINE
+    return bool(named) or any(is_absolute(store.path) and LOCAL.exists(store.path) for store in stores(settings))
 
 
 def _seen_stores(every: Iterable[KeyStore]) -> Iterator[StoreFile]:

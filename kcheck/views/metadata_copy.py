@@ -1,6 +1,7 @@
 """The metadata of a cluster, from the KRaft log of one node (a snapshot, and the log after it)."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -46,6 +47,8 @@ class Extent(NamedTuple):
     """The last offset; None for all."""
     whole: bool = False
     """True if the replay begins as early as the files allow; else with the newest snapshot that serves."""
+    torn: bool = False
+    """True if a corrupt snapshot counts up to its last valid batch, where no intact file replaces the rest."""
 
 
 EVERYTHING = Extent()
@@ -103,6 +106,8 @@ class _CopyReader:
     ) -> None:
         self._path, self._files, self._names, self._observe = path, files, names, observe
         self._last, self._whole = LONG_MAX if extent.until is None else extent.until, extent.whole
+        self._torn, self._lacks_base = extent.torn, False
+        self._corrupt: list[tuple[int, str]] = []
         self._decode = decoder("metadata")
         self._problems: list[MetadataProblem] = []
         self._cut: MetadataProblem | None = None
@@ -149,6 +154,8 @@ class _CopyReader:
             cut=self._cut,
             is_cut_at_end=self._is_cut_at_end,
             in_transaction=self._replay.in_transaction,
+            corrupt_snapshots=tuple(name for _, name in self._corrupt),
+            lacks_base=self._lacks_base or any(place > end for place, _ in self._corrupt),
             problems=(*self._problems, *(self._at(problem.offset, problem.why) for problem in replay_problems)),
         )
 
@@ -175,8 +182,16 @@ class _CopyReader:
                 self._replay_snapshot(name, has_state=end > 0)
             except (UnreadableError, ValueError) as error:
                 self._problems.append(MetadataProblem(name, str(error)))
+                self._corrupt.append((end, name))
                 self._begin()
                 continue
+            return end, epoch
+        self._lacks_base = first > 0
+        if self._torn and self._corrupt and (first > 0 or not bases):
+            self._lacks_base = True
+            epoch, end, name = served[-1]
+            with suppress(UnreadableError, ValueError):
+                self._replay_snapshot(name, has_state=end > 0)
             return end, epoch
         if first > 0:
             self._problems.append(MetadataProblem(log_name(first), f"no snapshot covers the offsets before {first}"))

@@ -1,6 +1,6 @@
 """Reads `__remote_log_metadata` in the log dirs of a command, for the remote part of each partition."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -21,8 +21,9 @@ from kcheck.model.remote_log import (
     RemoteLog,
     RemoteSegment,
 )
+from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
-from kcheck.model.views import PartitionView
+from kcheck.model.views import LogDir, PartitionView
 from kcheck.views.log_dir import LogDirs, one_partition
 from kcheck.views.settings_files import settings_beside
 from kcheck.views.targets import Target, TargetKind
@@ -40,6 +41,15 @@ class MetadataPartition(NamedTuple):
     last_ms: int = -1
     conflict: MetadataConflict | None = None
     ids: Mapping[str, int] = {}
+
+
+class AbsentReplica(NamedTuple):
+    """A replica without a directory. The next start of its broker makes an empty log."""
+
+    partition: TopicPartition
+    topic_id: str | None
+    broker_id: int
+    remote: RemoteLog
 
 
 def remote_logs(targets: Iterable[Target], log_dirs: LogDirs, image_of: ImageOf) -> "RemoteLogs":
@@ -127,6 +137,29 @@ class RemoteLogs:
             if (topic_id, partition) in folded.logs:
                 return remote_log(folded.state, folded.logs[topic_id, partition], number, None, folded.last_ms)
         return remote_log(MetadataState.MISSING if is_lost and not numbers else MetadataState.NOT_GIVEN)
+
+    def absent(self, wanted: PartitionFilter) -> "Iterator[AbsentReplica]":
+        """Yield the tiered replicas without a directory of brokers whose log dirs are given.
+
+        A broker that has registered more log dirs than are given can have the directory in another one.
+        """
+        places: dict[tuple[str | None, int | None], list[LogDir]] = {}
+        for log_dir in map(self._log_dirs.open, self._targets):
+            view = log_dir.view
+            places.setdefault((view.cluster_id, view.where.broker_id), []).append(log_dir)
+        for (cluster_id, own), log_dirs in places.items():
+            image = self._image_of(cluster_id)
+            broker = None if image is None or own is None else image.brokers.get(own)
+            if image is None or own is None or (broker and len(broker.log_dirs) > len(log_dirs)):
+                continue
+            rows = (row for log_dir in log_dirs for _, row in log_dir.directories)
+            there = {(row.topic, row.partition) for row in rows if row.state is DirectoryState.CURRENT}
+            for topic, number, registration in image.partitions():
+                partition = TopicPartition(topic.name, number)
+                if own in registration.replicas and partition not in there and wanted.has(*partition):
+                    remote = self.of(partition, topic.topic_id, cluster_id, is_below=False)
+                    if remote is not None:
+                        yield AbsentReplica(partition, topic.topic_id, own, remote)
 
     def all_metadata(self, cluster_id: str | None) -> "tuple[MetadataPartition, ...]":
         """Return every partition of `__remote_log_metadata` that the cluster has, or that is here."""

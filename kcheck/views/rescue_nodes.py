@@ -7,18 +7,21 @@ from itertools import takewhile
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
 from kcheck.core.rescue.quorum_loss import RescueNode
-from kcheck.core.rescue.refusals import Rift
+from kcheck.core.rescue.refusals import DiskNews, Rift
 from kcheck.core.rescue.rifts import BatchMark, committed_end, first_rift
 from kcheck.disk.lock import locked_by
 from kcheck.disk.paths import join
 from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import (
     LEADER_EPOCHS,
     METADATA_DIRECTORY,
     PARTITION_METADATA,
+    DirectoryState,
     FileKind,
+    is_legal_topic,
     log_name,
     metadata_snapshots,
     parse_directory,
@@ -31,6 +34,7 @@ from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import identity_of
 from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, TargetKind, read_properties, unusable
+from kcheck.words import partition_name
 
 _SMALL_SIZE_MAX = 1 << 20
 
@@ -186,6 +190,26 @@ def proven_end(tree: Tree, newest: RescueNode, targets: Iterable[Target]) -> int
         if _topic_id(target.tree, join(target.path, name)) == created[parts.topic][0]
     )
     return max(served, default=end)
+
+
+def later_on_disks(image: ClusterImage, targets: Iterable[Target]) -> DiskNews:
+    """Return topics and partitions of brokers that are newer than a copy of the metadata."""
+    unknown, later = set[str](), set[str]()
+    for target in targets:
+        for name in _directories(target):
+            parts = None if name == METADATA_DIRECTORY else parse_directory(name)
+            if parts is None or parts.state is not DirectoryState.CURRENT or not is_legal_topic(parts.topic):
+                continue
+            path = join(target.path, name)
+            topic_id, known = _topic_id(target.tree, path), image.topics.get(parts.topic)
+            if known is None or topic_id not in (None, known.topic_id):
+                if topic_id not in image.removed:
+                    unknown.add(parts.topic)
+                continue
+            part = known.partitions.get(parts.partition)
+            if part is None or _last_epoch(target.tree, path) > (part.leader_epoch or 0):
+                later.add(partition_name(parts.topic, parts.partition))
+    return DiskNews(tuple(sorted(unknown)), tuple(sorted(later)))
 
 
 def _directories(target: Target) -> Iterable[str]:

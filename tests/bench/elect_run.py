@@ -6,6 +6,8 @@ Printed are the CPU time of each command and the largest memory of a process. `-
 another size.
 `--spark` measures `kcheck elect --from RUN` alone: by one machine, with the plan of `--output-dir` too, and by
 Spark on two cores. Printed are the time and the largest memory of each kind of process.
+`--clusters N` makes a run of N clusters with three brokers and eight partitions each, and measures the decision for
+each of them, as the driver of a scan makes it: `kcheck recover --from RUN`.
 Nothing is asserted: the figures stand in docs/performance.md. `--tiny` does all that once with next to nothing: the
 tests do, so that it goes on to work.
 """
@@ -73,6 +75,28 @@ def partitions(size: Size) -> Iterator[dict[str, Any]]:
             "partition_epoch": 9, "replicas": json.dumps(brokers), "isr": json.dumps(isr), "elr": "[]",
             "last_known_elr": "[]", "directories": "[]", "min_isr": 1,
         }  # fmt: skip
+
+
+def make_clusters(out: Path, count: int) -> None:
+    """Write a run of many small clusters."""
+    size = Size(8, 3)
+    brokers = range(1, size.brokers + 1)
+    names = [{"cluster": f"c{number:06}"} for number in range(count)]
+
+    def of_each(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        return ({**row, **name} for name in names for row in rows)
+
+    places = [{"broker": str(number), "broker_id": number, "log_dir": f"/data/{number}"} for number in brokers]
+    registered = {"fenced": True, "log_dirs": "[]", "in_controlled_shutdown": False, "migrating": False}
+    forged(
+        out,
+        log_dirs=of_each([{**place, "cluster_id": "i", "clean_shutdown": True, "mode": "kraft"} for place in places]),
+        predictions=of_each([{**place, "outcome": "ok", "reason": "will boot"} for place in places]),
+        clusters=of_each([{"cluster_id": "i", "features": "{}", "configs": "[]"}]),
+        cluster_brokers=of_each([{"broker_id": number, "epoch": number, **registered} for number in brokers]),
+        cluster_partitions=of_each([*partitions(size)]),
+        replicas=of_each([*replicas(size)]),
+    )
 
 
 def make_run(out: Path, size: Size) -> None:
@@ -176,6 +200,15 @@ def compare(size: Size) -> None:
             print(f"{label:13} {size.partitions} partitions: {wall:.1f} s; {held}", flush=True)
 
 
+def decide(count: int) -> None:
+    """Print what the decisions for half so many clusters, and for all, take."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number in (count // 2, count):
+            make_clusters(Path(folder) / str(number), number)
+            taken = cost(kcheck("recover", "--from", f"{folder}/{number}"))
+            print(f"recover --from {number} clusters: {taken.seconds:.1f} s, {taken.megabytes:.0f} MB", flush=True)
+
+
 def main() -> None:
     """Measure what the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -183,8 +216,12 @@ def main() -> None:
     parser.add_argument("--brokers", type=int, default=12)
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument("--spark", action="store_true")
+    parser.add_argument("--clusters", type=int, default=0)
     arguments = parser.parse_args()
     size = Size(10 if arguments.tiny else arguments.partitions, arguments.brokers)
+    if arguments.clusters:
+        decide(arguments.clusters)
+        return
     if arguments.spark:
         compare(size)
         return

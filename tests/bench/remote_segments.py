@@ -24,8 +24,8 @@ from kcheck.core.tiered.reading import remote_log  # noqa: E402 - the same
 from kcheck.core.tiered.segment_records import SegmentFold  # noqa: E402 - the same
 from kcheck.core.tiered.store import missing_objects, objects_by_segment  # noqa: E402 - the same
 from kcheck.core.tiered.stored_objects import NamedSegments  # noqa: E402 - the same
+from kcheck.fleet.run import written_run  # noqa: E402 - the same
 from kcheck.fleet.run_output import RunOutput  # noqa: E402 - the same
-from kcheck.fleet.scan.lost import written_run  # noqa: E402 - the same
 from kcheck.fleet.scan.remote_storage import object_rows  # noqa: E402 - the same
 from kcheck.model.remote_log import MetadataState, StoredLog, StoreObject  # noqa: E402 - the same
 from kcheck.tables import remote_segments  # noqa: E402 - the same

@@ -49,6 +49,7 @@ BY_ITSELF = "is in the log dir of its current log, and the broker cannot rename 
 EMPTIED = "solo-0 would start empty, because no directory is here and no other broker has a replica"
 STRAYS = "2 -stray directories hold 90 records (old-1, solo-0)"
 DELETED = "4 -delete directories hold 280 records"
+KEEP_DELETED = "Next: mv broker-1/data/*-delete broker-1/data1/*-delete DIR/"
 TOO_SMALL = "orders and 5 more topics have segment.bytes=16000; Kafka 4.3.1 refuses less than 1048576"
 NO_ROLES = "Kafka 4.0 and later do not read zookeeper.connect; process.roles is missing"
 HEAD = "orders-1 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records below"
@@ -235,7 +236,9 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"recover {SETTINGS} --metadata controller", 1, "3 partitions get no leader", "1. Repair broker 1"),
     ),
     "topic-deleted": (
-        row("broker-1", 1, "will boot but lose 140 records", DELETED, "removes them 600 s after its start"),
+        row("broker-1", 1, "will boot but lose 140 records", DELETED, "removes them 600 s after its start",
+            KEEP_DELETED),
+        row("predict broker-1", 1, DELETED, KEEP_DELETED),
         row(START_1, 1, DELETED, "removes them 600 s after its start"),
         row("cluster controller --topic old", 0, "topic old was deleted at offset 394"),
         row(f"elect {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories hold 840 records"),

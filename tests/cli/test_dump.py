@@ -66,6 +66,13 @@ def test_what_is_no_regular_file_is_3(tmp_path: Path, style: str) -> None:
         (("--epoch", "x"), "x"),
         (("--as", "poem"), "poem"),
         (("--as", "leader-epoch-checkpoint"), "use kcheck inspect"),
+        (("--time", "now"), "--time: invalid range 'now'"),
+        (("--time", "2026-01-01"), "invalid range"),
+        (("--time", ".."), "invalid range"),
+        (("--time", "x..y"), "invalid range"),
+        (("--print-data", "ebcdic"), "not one of utf8, hex, base64"),
+        (("--as", "offset-index", "--records"), "--records: "),
+        (("--as", "offset-index", "--time", "10000.."), "has no timestamp in its rows"),
         (("--as", "offset-index", "--epoch", "1"), "has no leader epoch in its rows"),
     ],
 )

@@ -117,24 +117,6 @@ def test_times_of_other_rows(segment: Path) -> None:
     assert [1] == [row["base_offset"] for row in batches(segment, "--time", "..08000")]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--time", "now"), "--time: invalid range 'now'"),
-        (("--time", "2026-01-01"), "invalid range"),
-        (("--time", ".."), "invalid range"),
-        (("--time", "x..y"), "invalid range"),
-        (("--print-data", "ebcdic"), "not one of utf8, hex, base64"),
-        (("--as", "offset-index", "--records"), "--records: "),
-        (("--as", "offset-index", "--time", "10000.."), "has no timestamp in its rows"),
-    ],
-)
-def test_usage_errors_are_2(segment: Path, arguments: tuple[str, ...], said: str) -> None:
-    done = kcheck("dump", segment, *arguments)
-    assert (2, "") == (done.code, done.out)
-    assert said in done.err
-
-
 def test_csv_is_a_row_for_each_record(segment: Path) -> None:
     done = kcheck("dump", segment, "--print-data", "utf8", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.out)))

@@ -85,10 +85,10 @@ def test_what_makes_no_sense_is_refused(out: Path, tmp_path: Path) -> None:
     for arguments, said in (
         ((tmp_path / "none",), f"{tmp_path}/none: no such file or directory"),
         ((data,), "no run in it"),
-        ((tmp_path / "other", "--html", data / "x.html"), inside),
+        ((tmp_path / "other", "--html", data / "x.html"), f"--html {data / 'x.html'} {inside}"),
         (
             (tmp_path / "other", "--prometheus", data / "x.prom"),
-            inside,
+            f"--prometheus {data / 'x.prom'} {inside}",
         ),
         ((out, "--html", tmp_path / "none" / "x"), "no such directory"),
         ((out, "--prometheus", tmp_path / "none" / "x"), "no such directory"),
@@ -135,3 +135,10 @@ def test_a_scan_writes_metrics_of_its_own_run(tmp_path: Path) -> None:
     done = shell(*common, "--run", "c", "--prometheus", "none/x.prom", cwd=tmp_path)
     assert (2, True) == (done.code, "--prometheus none/x.prom: no such directory: none" in done.err)
     assert ["run=a", "run=b"] == sorted(path.name for path in (tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("option", ["--html", "--prometheus", "-o"])
+def test_a_full_disk_is_told_with_its_option(option: str, out: Path) -> None:
+    """Whoever writes several files learns which one lacks."""
+    done = kcheck("fleet", "report", out, option, "/dev/full")
+    assert (2, f"kcheck: {option} /dev/full: no space left on device") == (done.code, done.err.splitlines()[0])

@@ -49,7 +49,7 @@ def test_the_fields_have_their_order(damaged: Path, pair: list[str]) -> None:
     check_head(document("inspect", damaged), "inspect", "items")
     check_head(document("end-offset", damaged), "end-offset", "profile", "answers")
     truncation = document("truncation", *pair, "--leader", "1")
-    check_head(truncation, "truncation", "profile", "leader", "live", "partitions")
+    check_head(truncation, "truncation", "profile", "leader", "live", "partitions", "premises")
     check_head(document("rules"), "rules", "rules")
     check_head(document("explain", "KC201"), "explain", "rules")
 

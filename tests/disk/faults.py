@@ -2,6 +2,7 @@
 
 Wherever it ends: every file is old or new, nothing else; `apply` again leads to the end, `undo` back to the beginning,
 modes and times included. An error that says that nothing is changed is right. `--sample N` takes N of the points.
+`--rescues` takes the plans of `recover metadata`, `recover topic` and `recover quorum` too.
 """
 
 import argparse
@@ -15,7 +16,10 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from tests.disk.rescue_plans import Scene
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(__file__).with_name("faults.c")
@@ -52,22 +56,39 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--sample", type=int, default=0)
     arguments.add_argument("--seed", default="0")
+    arguments.add_argument("--rescues", action="store_true")
     asked = arguments.parse_args()
     if "LD_PRELOAD" in os.environ:
-        return _sweep(asked.sample, asked.seed)
+        return _sweep(asked.sample, asked.seed, with_rescues=asked.rescues)
     # The disk itself is not what is tried here, and a real one takes its time for every fsync.
     fast = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=fast) as folder:
         environment = {**os.environ, "LD_PRELOAD": str(build(Path(folder))), "TMPDIR": folder}
-        command = [sys.executable, "-m", "tests.disk.faults", "--sample", str(asked.sample), "--seed", asked.seed]
+        command = [sys.executable, "-m", "tests.disk.faults", *sys.argv[1:]]
         return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
-def _sweep(sample: int, seed: str) -> int:
+def _sweep(sample: int, seed: str, *, with_rescues: bool) -> int:
+    from tests.disk.rescue_plans import RESCUES
+
     library = ctypes.CDLL(None)
     library.fault_arm.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_int)
+    for scene in (every_operation, *(RESCUES if with_rescues else ())):
+        _sweep_of(scene, library, sample, seed)
+    return 0
+
+
+def every_operation(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Make two log dirs, and a plan with every kind of operation."""
+    from tests.disk import plans
+
+    dirs = plans.make(folder)
+    return plans.bytes_of(plans.plan_of(*dirs)), dirs
+
+
+def _sweep_of(scene: "Scene", library: ctypes.CDLL, sample: int, seed: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        trial = Trial(Path(folder), library)
+        trial = Trial(Path(folder), library, scene)
         points = [
             Point(verb, at, how, sticky)
             for verb in ("apply", "undo")
@@ -82,24 +103,24 @@ def _sweep(sample: int, seed: str) -> int:
         if sample:
             points = random.Random(seed).sample(points, sample)
         ends = Counter(trial.run(point) for point in points)
-    print(f"{len(points)} points, seed {seed}: {', '.join(f'{count} {end}' for end, count in sorted(ends.items()))}")
-    return 0
+    told = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
+    print(f"{len(points)} points of {scene.__name__}, seed {seed}: {told}", flush=True)
 
 
 class Trial:
     """Log dirs, and their content before and after."""
 
-    def __init__(self, folder: Path, library: ctypes.CDLL) -> None:
+    def __init__(self, folder: Path, library: ctypes.CDLL, scene: "Scene") -> None:
         """Create them, apply and undo once; this also imports everything."""
         from tests.disk import plans
 
         self._library = library
         self._state = plans.state
-        self._origin, self._dirs = folder / "origin", (folder / "here" / "data1", folder / "here" / "data2")
-        self._backup = folder / "here" / "backup"
-        plans.make(folder / "here")
-        self._plan = plans.bytes_of(plans.plan_of(*self._dirs))
-        _copy(folder / "here", self._origin)
+        self._origin, self._here = folder / "origin", folder / "here"
+        self._backup = self._here / "backup"
+        self._here.mkdir()
+        self._plan, self._dirs = scene(self._here)
+        _copy(self._here, self._origin)
         self._before, self._before_untimed = self._now(), self._now(times=False)
         self._reset()
         self._do("apply")
@@ -149,8 +170,8 @@ class Trial:
             self._do("apply")
 
     def _reset(self) -> None:
-        shutil.rmtree(self._dirs[0].parent, ignore_errors=True)
-        _copy(self._origin, self._dirs[0].parent)
+        shutil.rmtree(self._here, ignore_errors=True)
+        _copy(self._origin, self._here)
 
     def _now(self, *, times: bool = True) -> dict[str, tuple[object, ...]]:
         return dict(self._state(*self._dirs, times=times))

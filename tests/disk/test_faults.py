@@ -25,6 +25,7 @@ def test_no_mixed_state() -> None:
         str(SAMPLE),
         "--seed",
         os.environ.get("KCHECK_SEED", "0"),
+        *(["--rescues"] if IS_WHOLE else []),
     ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-500:] + done.stderr[-3000:]

@@ -31,6 +31,7 @@ COMMANDS = (
     "recover 1={b1} 2={b2} --output-dir {new}",
     "recover 1={b1} 2={b2} --output-dir {empty}",
     "recover metadata 1={m}-1 2={m}-2 3={m}-3 201={m}-201 --output-dir {new}",
+    "recover metadata {zk} --zookeeper --kafka 2.8 --output-dir {new}",
     "recover topic voted 1={t}-1 2={t}-2 3={t}-3 --output-dir {new}",
     "recover quorum 3={q}-3 --dead 1 --dead 2 --output-dir {new}",
     "recover quorum 3={q}-3 --dead 1 --dead 2 --output-dir {empty}",
@@ -38,10 +39,12 @@ COMMANDS = (
     "export {b1} --topic diverged -o {empty}",
     "export {b1} --topic diverged --format parquet -o {new}",
     "capture {b1} --pseudonyms {out}/key -o {new}.kcheck",
+    "capture {b1} --with-server-log {logs}/server.log -o {new}.kcheck",
     "repair {bad} -o {old}",
     "simulate write kip-966 --output-dir {new}",
     "simulate write kip-966 --output-dir {empty}",
     "fleet scan {b1} --jobs 1 --quiet --run r --output-dir {new} --prometheus {out}/metrics",
+    "fleet scan {b1} --jobs 2 --server-logs {logs}/server.log --quiet --run r --output-dir {new}",
     "fleet report {runs} --html {out}/page --prometheus {old}",
     "tiered {tiered}/broker-1 --store {tiered}/store --orphans {old} --rebuild {new}",
     "manual {new}",
@@ -49,6 +52,8 @@ COMMANDS = (
 )
 """`{old}` is a file of yesterday, `{empty}` an empty folder, `{new}` is not there; all are in `{out}`, with a key."""
 YESTERDAY = b"yesterday"
+_IN_WORKER = 40
+"""Number of calls of a process that a command with --jobs 2 starts, at most; it goes on counting from its parent's."""
 State = dict[str, bytes]
 """The files below a folder, by path."""
 
@@ -125,7 +130,12 @@ class Trial:
             "bad": str(shutil.copytree(fixtures / "cases/kc211-log-start-above-log-end/above/before", folder / "bad")),
             "tiered": str(tiered),
             "runs": str(folder / "runs"),
+            "logs": str(folder / "logs"),
         }
+        (folder / "logs").mkdir()
+        shutil.copy(fixtures / "logs" / "4.3.1" / "server.log", folder / "logs")
+        (folder / "z").mkdir()
+        self._places["zk"] = " ".join(test_recover_metadata.of_zookeeper(folder / "z"))
         for name, module in zip("mqt", (test_recover_metadata, test_recover_quorum, test_recover_topic), strict=True):
             (folder / name).mkdir()
             self._places[name] = f"{module.laid_out(folder / name)}/broker"
@@ -142,7 +152,7 @@ class Trial:
         self._prepare()
         self._library.fault_arm(1 << 40, 1, 0)
         self._run(command)
-        count = self._library.fault_disarm()
+        count = self._library.fault_disarm() + (_IN_WORKER if "--jobs 2" in command else 0)
         self._whole = self._state()
         assert count, command
         full, broken = (errno.ENOSPC, True), (errno.EIO, False)

@@ -10,7 +10,8 @@ from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts, at_most
-from kcheck.documents.election_verdict import amount_lost, verdict
+from kcheck.documents.election_verdict import verdict
+from kcheck.documents.election_words import amount_lost
 from kcheck.model.cluster import Seat
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from tests.core.election.test_early_elections import contested

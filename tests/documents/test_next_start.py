@@ -6,7 +6,7 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.claims import NO_EPOCH
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
-from kcheck.documents.next_start import StartEffects, start_words, verdict_words
+from kcheck.documents.next_start import StartEffects, start_words
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.finding import Claim, Claimed, Finding, Severity
 from tests.core.start.test_claims import LOADED, LOG, finding, start
@@ -104,13 +104,13 @@ def test_a_start_in_words(prediction: PartitionPrediction, words: str) -> None:
     ],
 )
 def test_the_worst_outcome_is_the_verdict(start: LogDirPrediction, words: str) -> None:
-    assert words == verdict_words(start)
+    assert words == start.verdict
 
 
 def test_a_loss_that_cannot_be_counted_is_still_a_loss() -> None:
     uncounted = partition(Outcome.LOST, loss(None))
-    assert "will boot but lose at most 15 records" == verdict_words(log_dir(uncounted))
-    assert "will boot but lose at most 16 records" == verdict_words(log_dir(uncounted, LOST))
+    assert "will boot but lose at most 15 records" == log_dir(uncounted).verdict
+    assert "will boot but lose at most 16 records" == log_dir(uncounted, LOST).verdict
 
 
 @pytest.mark.parametrize(
@@ -123,4 +123,4 @@ def test_a_loss_that_cannot_be_counted_is_still_a_loss() -> None:
 )
 def test_strays_are_in_the_verdict(start: LogDirPrediction, words: str) -> None:
     """Those that this start sets aside, not those of an earlier one."""
-    assert words == verdict_words(start)
+    assert words == start.verdict

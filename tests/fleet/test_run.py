@@ -1,5 +1,6 @@
 """A run is read again: which one is meant, and what is said of one that is damaged."""
 
+import gc
 import json
 import shutil
 from pathlib import Path
@@ -159,3 +160,19 @@ def test_the_rows_of_a_cluster_are_its_own(tmp_path: Path) -> None:
     assert [("a", 1), ("a", 1)] == [*run.values("findings", ("cluster", "broker_id"), "a")]
     assert [] == [*run.values("findings", ("cluster",), "z")]
     assert 4 == len([*run.values("findings", ("broker_id",))])
+
+
+def test_reading_leaves_no_metadata_of_files(written: Path) -> None:
+    """Decisions for thousands of clusters read each file again, and kcheck seldom looks for cycles of references."""
+    run = open_run(str(written))
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        rows = [*run.values("findings", ("id",), "c")]
+        gc.collect()
+        kept = [type(value).__name__ for value in gc.garbage]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert len(rows) == 300
+    assert "FileMetaData" not in kept

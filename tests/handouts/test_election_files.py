@@ -84,7 +84,7 @@ def test_replicas_that_follow_after_a_restart() -> None:
     text = files_of(recovery(*(row._replace(partition=number) for number in range(4))))["plan.md"]
     section = " ".join(text.partition("## Restart once more\n\n")[2].partition("\n## ")[0].split())
     assert "`t-0`, `t-1`, `t-2` and 1 more. Once" in section
-    assert "restart brokers 2, 3, 4, 5: the replicas follow then." in section
+    assert "restart brokers 2, 3, 4 and 5: the replicas follow then." in section
     assert "cannot follow" not in text
 
 
@@ -121,7 +121,7 @@ def test_controllers_start_together() -> None:
     """In one step, the first."""
     text = files_of(recovery(election(candidate(1)))._replace(together=(1, 2)))["plan.md"]
     assert "After the first step, do not start two at once." in text
-    assert "1. Start brokers 1, 2 together, because with fewer controllers none starts.\n2. Start broker 3." in text
+    assert "1. Start brokers 1 and 2 together, because with fewer controllers none starts.\n2. Start broker 3." in text
 
 
 def test_the_order_of_starts_is_a_file() -> None:

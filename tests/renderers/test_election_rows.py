@@ -10,8 +10,9 @@ from kcheck.core.election.phases import Course
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
+from kcheck.documents.election_words import course_words
 from kcheck.model.cluster import UNCLEAN, BrokerRegistration, ClusterImage
-from kcheck.renderers._election_rows import course_words, partition_cells, warnings
+from kcheck.renderers._election_rows import partition_cells, warnings
 from kcheck.replicas.elect import ClusterElection, ElectionChoice, ElectionQuestion
 from tests.core.election.test_plans import candidate, election
 

@@ -160,6 +160,29 @@ def test_the_seats_of_zookeeper(tmp_path: Path, dead: tuple[int, ...], elected: 
     }
 
 
+@pytest.mark.parametrize("marks", ["znodes", "describe"])
+def test_a_topic_that_zookeeper_is_deleting(tmp_path: Path, marks: str) -> None:
+    """No controller elects a leader of it, and the tool is refused: it has no election, and is told apart."""
+    described = "\tTopic: diverged\tPartition: 0\tLeader: none\tReplicas: 1,2\tIsr: 2\tMarkedForDeletion: true\n"
+    described = f"Topic:diverged\tPartitionCount:1\tReplicationFactor:2\tMarkedForDeletion:true\n{described}"
+    state = '{"controller_epoch":1,"leader":2,"version":1,"leader_epoch":9,"isr":[2]}'
+    znodes = {
+        "/brokers/topics/diverged": '{"version":1,"partitions":{"0":[1,2]}}',
+        "/brokers/topics/diverged/partitions/0/state": state,
+        "/admin/delete_topics/diverged": "",
+    }
+    metadata = tmp_path / "metadata"
+    metadata.write_text(json.dumps(znodes) if marks == "znodes" else described, "utf-8")
+    folder = FIXTURES / "brokers" / "1.1.1" / "diverged"
+    brokers = [f"{number}={folder / f'broker-{number}' / 'data1'}" for number in (1, 2)]
+    said = kcheck.recover(*brokers, metadata=[metadata], kafka="1.1", dead=[])
+    assert "diverged" not in {row.topic for row in said.election.of_cluster}
+    assert "records of a topic that is being deleted (diverged-0): they go once all of its replicas are online" in (
+        " ".join(said.sentences) + said.election.verdict
+    )
+    assert not said.election.is_safe
+
+
 @pytest.mark.parametrize(("kafka", "exits"), [("1.1", True), ("2.0.0", True), ("2.0.1", False), ("2.3", False)])
 def test_the_plan_says_where_a_follower_would_exit(tmp_path: Path, kafka: str, exits: bool) -> None:
     """If unclean elections are off again too early."""

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ import kcheck.plans.recover as recover_module
 import kcheck.plans.recovery_output as output_module
 import kcheck.replicas.elect as elect_module
 import kcheck.replicas.partition_directories as directories_module
+from kcheck.core.election.progress import StepState
 from kcheck.core.election.steps import RecoveryAction
+from kcheck.core.releases.releases import release
 from kcheck.errors import UsageError
 from kcheck.plans import first_repairs
 from kcheck.plans.recover import ClusterRecovery
@@ -81,6 +84,12 @@ def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> N
     assert answer.texts[1].commands == ("bin/kafka-server-start.sh -daemon config/controller.properties",)
     assert answer.texts[1].check == ("kcheck cluster controller",)
     assert answer.texts[2].needs == "the controllers run; no producer writes before the last step"
+    assert answer.texts[4].commands == ("bin/kafka-server-stop.sh --node-id=1",)
+    assert "every Kafka process" not in answer.texts[4].needs
+    before = replace(answer.election, release=release("3.6"))
+    stop = next(text for text in replace(answer, election=before).texts if text.title.startswith("Stop broker 1"))
+    assert stop.commands == ("bin/kafka-server-stop.sh",)
+    assert stop.needs.endswith("; the script stops every Kafka process of its host, controllers too")
 
 
 @pytest.mark.usefixtures("_power_loss")
@@ -234,6 +243,23 @@ def test_the_metadata_decide_how_far_a_plan_is(planned: tuple[ClusterRecovery, P
     assert shown.code == 1
     assert "From what is there now:" in shown.out
     assert "kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata controller --output-dir DIR" in shown.out
+
+
+@pytest.mark.usefixtures("_power_loss")
+def test_a_topic_was_deleted_since_the_plan_was_made(planned: tuple[ClusterRecovery, Path], tmp_path: Path) -> None:
+    """Kafka's tools refuse its partitions: a step that is left needs another plan, and a finished plan is done."""
+    out = shutil.copytree(planned[1], tmp_path / "plan")
+    rows = json.loads((out / "election-plan.json").read_text())["partitions"]
+    _edited(out / "election-plan.json", partitions=[
+        row | ({"topic_id": "of-another"} if row["topic"] == "__consumer_offsets" else {}) for row in rows
+    ])  # fmt: skip
+    answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
+    assert (str(answer.state), answer.at) == ("stop", 0)
+    assert answer.sentences[0] == ("Stop: a later step is for __consumer_offsets-0, which the cluster no longer has.")
+    done = replace(answer, states=(StepState.DONE,) * len(answer.steps), fails=())
+    assert done.sentences == (
+        "Done: all 9 steps, and every partition but __consumer_offsets-0, which was deleted, is as planned.",
+    )
 
 
 def test_an_interrupt_leaves_a_part_of_the_answer(disks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

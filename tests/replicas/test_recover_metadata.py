@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import kcheck
+from kcheck.core.rescue.made_ids import made_id
 from kcheck.core.rescue.rebuild import records_of
 from kcheck.disk.apply import apply, undo
 from kcheck.disk.local import LOCAL
@@ -272,11 +273,13 @@ def test_an_empty_zookeeper_gets_znodes(tmp_path: Path) -> None:
     assert shown.code == 0
     assert "52 znodes for an empty ZooKeeper. No file changes." in shown.out
     assert f"Next:\n  zookeeper-shell.sh HOST:2181 < {tmp_path}/out/znodes.txt" in shown.out
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["answers.json", "recovery.md", "znodes.txt"]
+    written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert written == ["answers.json", "recovery.json", "recovery.md", "znodes.txt"]
     lines = (tmp_path / "out" / "znodes.txt").read_text().splitlines()
     assert len(lines) == 52
     assert state(tmp_path / "nodes") == before
-    assert "--next" not in (tmp_path / "out" / "recovery.md").read_text()
+    line = f"kcheck recover {tmp_path}/out --next {' '.join(paths)} --metadata ZOOKEEPER_DATA_DIR"
+    assert line in (tmp_path / "out" / "recovery.md").read_text()
     answer = kcheck.recover_metadata(*paths, zookeeper=True, kafka="2.8")
     assert answer.next_command == f"kcheck recover metadata {' '.join(paths)} --zookeeper --output-dir DIR"
     assert [topic.configs["cleanup.policy"] for topic in answer.rebuild.topics[:2]] == ["compact", "compact"]
@@ -300,3 +303,56 @@ def of_zookeeper(tmp_path: Path) -> list[str]:
 
 def test_disks_of_kraft_get_no_znodes(nodes: Path) -> None:
     assert names(asked(nodes, 1, 2, 3, zookeeper=True)) == ["kraft-disks"]
+
+
+def torn(tmp_path: Path, *, size: int) -> list[str]:
+    """Return a combined node of 4.3.1 whose metadata is one torn snapshot, beside a new controller."""
+    folder = tmp_path / "nodes" / "broker-1"
+    shutil.copytree(FIXTURES / "brokers" / "4.3.1" / "coordinators" / "broker-1", folder)
+    metadata = folder / "data1" / METADATA
+    for path in metadata.iterdir():
+        if path.name != f"{86:020}-{1:010}.checkpoint":
+            path.unlink()
+    (newest,) = metadata.iterdir()
+    newest.write_bytes(newest.read_bytes()[:size])
+    new = tmp_path / "nodes" / "broker-201" / "data1"
+    new.mkdir(parents=True)
+    shutil.copy(folder / "data1" / "bootstrap.checkpoint", new)
+    text = (folder / "data1" / "meta.properties").read_text()
+    (new / "meta.properties").write_text(text.replace("node.id=1", "node.id=201"))
+    return [f"{number}={tmp_path}/nodes/broker-{number}" for number in (1, 201)]
+
+
+def test_what_is_left_of_a_torn_snapshot_counts(tmp_path: Path) -> None:
+    """Its topics have their settings, and no other setting is assumed to be absent. The broker loses the file."""
+    paths = torn(tmp_path, size=2000)
+    refused = kcheck.recover_quorum(*paths)
+    assert "and the rest of this copy" in " ".join(refusal.bring for refusal in refused.refusals)
+    answer = kcheck.recover_metadata(*paths, out=tmp_path / "out")
+    assert names(answer) == []
+    said = "A part of that copy is missing (00000000000000000086-0000000001.checkpoint: the snapshot is incomplete)."
+    assert said in " ".join(answer.sentences)
+    known = {topic.name: dict(topic.configs) for topic in answer.rebuild.topics}
+    assert known["orders"]["retention.ms"] == "-1"
+    assert [plan.node_id for plan in answer.plans] == [201, 1]
+    apply((tmp_path / "out" / "plan-1.json").read_bytes(), str(tmp_path / "backup"))
+    assert [*(tmp_path / "nodes" / "broker-1" / "data1" / METADATA).iterdir()] == []
+
+
+def test_the_configuration_of_a_deleted_topic_goes_with_it(tmp_path: Path) -> None:
+    """One of its name that was created again has its own."""
+    folder = tmp_path / "nodes" / "broker-1" / "data1"
+    paths = torn(tmp_path, size=5000)
+    (folder / METADATA / f"{86:020}-{1:010}.checkpoint").unlink()
+    topics = [(1, made_id("first")), (2, made_id("second"))]
+    records: list[tuple[str, dict[str, Any]]] = []
+    for _, topic_id in topics:
+        records.append(("TopicRecord", {"name": "orders", "topicId": topic_id}))
+    config = {"resourceType": 2, "resourceName": "orders", "name": "retention.ms", "value": "7"}
+    records[1:1] = [("ConfigRecord", config), ("RemoveTopicRecord", {"topicId": topics[0][1]})]
+    values = [metadata_record(name, 0, data) for name, data in records]
+    (folder / METADATA / f"{50:020}-{1:010}.checkpoint").write_bytes(snapshot(values, 1, 0))
+    for path in folder.glob("orders-*"):
+        (path / "partition.metadata").write_text(f"version: 0\ntopic_id: {topics[1][1]}")
+    answer = kcheck.recover_metadata(*paths)
+    assert {topic.name: dict(topic.configs) for topic in answer.rebuild.topics}["orders"] == {}

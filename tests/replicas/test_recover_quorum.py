@@ -447,3 +447,33 @@ def test_controllers_that_lack_what_brokers_have_lead_here(tmp_path: Path) -> No
     report = kcheck.cluster(*brokers, copy)
     assert report.rescue is not None
     assert report.rescue.command == answer.next_command
+
+
+@pytest.mark.parametrize("way", [None, "copy"])
+def test_a_corrupt_snapshot_is_set_aside_where_older_files_have_what_it_had(
+    way: str | None, nodes: Path, tmp_path: Path
+) -> None:
+    """No node starts with it; a new controller gets the copy without it."""
+    for number in (2, 3):
+        (log(nodes, number).parent / SNAPSHOT).write_bytes(b"torn")
+    if way is not None:
+        new_disk(nodes, 201)
+    before = state(nodes)
+    if way is None:
+        answer = asked(nodes, 3, dead=DEAD, out=tmp_path / "out")
+    else:
+        answer = asked(nodes, 3, 201, dead=(*DEAD, 3), voter="201@h:1", out=tmp_path / "out")
+    assert names(answer) == []
+    (plan,) = answer.plans
+    apply((tmp_path / "out" / plan.name).read_bytes(), str(tmp_path / "backup"))
+    folder = log(nodes, plan.node_id).parent
+    assert [path.name for path in folder.glob("*.checkpoint")] == []
+    copy = read_copy(LOCAL, str(folder), plan.node_id)
+    assert (copy.problems, {*copy.image.topics}) == ((), {"voted"})
+    undo(str(tmp_path / "backup"))
+    assert before == state(nodes)
+    (refusal,) = asked(nodes, 2, 3, dead=(1,)).refusals
+    assert f"move {log(nodes, 2).parent}/{SNAPSHOT} and {log(nodes, 3).parent}/{SNAPSHOT} elsewhere" in refusal.bring
+
+
+SNAPSHOT = f"{20:020}-{1:010}.checkpoint"

@@ -76,6 +76,7 @@ def test_old_messages_that_differ_are_told() -> None:
     """By their CRCs: broker 2 has other messages from 60 on."""
     for broker_id, value in (("1", b"one"), ("2", b"two")):
         log_dir(Path(f"d{broker_id}"), broker_id=int(broker_id), high_watermark={"t-0": 70})
+        Path(f"d{broker_id}/meta.properties").write_text(f"version=0\nbroker.id={broker_id}\n", "utf-8")
         messages = [message(offset, b"both" if offset < 60 else value) for offset in range(100)]
         partition_dir(Path(f"d{broker_id}/t-0"), [messages], epoch_entries=None)
     follower = follower_of("1=d1", "2=d2", leader="1", kafka="0.10.2")

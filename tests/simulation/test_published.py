@@ -25,45 +25,31 @@ def played(text: str, kafka: str) -> ClusterState:
     return run.steps[-1].state
 
 
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_record_is_committed_with_the_second_fetch(kafka: str) -> None:
-    """Log end and high watermark of leader and follower, request by request."""
-    played(
+HISTORIES = {
+    "a record is committed with the second fetch": (
         "brokers L F\ntopic min.isr=2\nL leads\nexpect L leo 0 hw 0\nappend 1\nexpect L leo 1 hw 0\nfetch F\n"
-        "expect F leo 1 hw 0\nexpect L leo 1 hw 0\nfetch F\nexpect L leo 1 hw 1\nexpect F leo 1 hw 1\n",
-        kafka,
-    )
-
-
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_leader_never_truncates_at_its_election(kafka: str) -> None:
-    """All brokers crash with old checkpoints; the first to lead keeps its log, and the high watermark comes back."""
-    played(
+        "expect F leo 1 hw 0\nexpect L leo 1 hw 0\nfetch F\nexpect L leo 1 hw 1\nexpect F leo 1 hw 1\n"
+    ),
+    "a leader never truncates at its election": (
         "brokers A B\ntopic min.isr=2 unclean=false\nA leads\nappend 3\nfetch B x2\nexpect A hw 3\ncrash B\ncrash A\n"
         "fence B\nfence A\nstart A\nstart B\nexpect leader A\nexpect A leo 3\nfetch all\nexpect A leo 3 hw 3\n"
-        "expect nothing lost\n",
-        kafka,
-    )
-
-
-@pytest.mark.parametrize("kafka", ALL)
-def test_a_follower_ahead_of_its_leader_truncates(kafka: str) -> None:
-    """By its high watermark, by the leader's log end, or by leader epochs; unclean elections are on."""
-    played(
+        "expect nothing lost\n"
+    ),
+    "a follower ahead of its leader truncates": (
         "brokers A B\ntopic unclean=true acks=0\nA leads\nappend 2\nfetch B x2\nappend 3\ncheckpoint A\n"
-        "elect B\nfetch all\nexpect A leo 2\n",
-        kafka,
-    )
+        "elect B\nfetch all\nexpect A leo 2\n"
+    ),
+    "a follower below the log start begins there": (
+        "brokers A B\ntopic acks=0\nA leads\nappend 2\nfetch B x2\nappend 3\nappend 5\nshrink B\nappend 1\n"
+        "trim A to 5\nfetch all\nexpect B leo 11 start 5\n"
+    ),
+}
 
 
 @pytest.mark.parametrize("kafka", ALL)
-def test_a_follower_below_its_leaders_log_start_begins_there(kafka: str) -> None:
-    """It deletes its log."""
-    played(
-        "brokers A B\ntopic acks=0\nA leads\nappend 2\nfetch B x2\nappend 3\nappend 5\nshrink B\nappend 1\n"
-        "trim A to 5\nfetch all\nexpect B leo 11 start 5\n",
-        kafka,
-    )
+@pytest.mark.parametrize("title", HISTORIES)
+def test_a_published_history(title: str, kafka: str) -> None:
+    played(HISTORIES[title], kafka)
 
 
 def test_a_state_of_an_older_controller_or_leader_epoch_is_ignored() -> None:

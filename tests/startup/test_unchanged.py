@@ -9,11 +9,12 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import PartitionPrediction
-from kcheck.core.start.startup import Mode, Settings
+from kcheck.core.start.startup import Mode, Outcome, Settings
 from kcheck.core.start.strays import stray_detector
 from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import join
 from kcheck.documents.predict import partition_row
+from kcheck.formats.producer_snapshot import Producer, ProducerSnapshot, serialize
 from kcheck.model.names import CLUSTER_METADATA
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -23,6 +24,7 @@ from kcheck.startup.partition import start_partition
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.views.log_dir import one_partition, open_log_dir, wanted_directories
 from kcheck.views.metadata_at_hand import named_copies
+from tests.builders import broker, run, write
 from tests.cases.build import shared_copies
 from tests.damage import cases
 from tests.oracle.ask import generated
@@ -122,3 +124,14 @@ def test_damaged_logs(kafka: str, tmp_path: Path) -> None:
     damaged = cases(SEED, DAMAGED_COUNT, tmp_path, kafka)
     pairs = (pair for case in damaged for path in case.dirs for pair in both(path, release(kafka), clean=True))
     assert agreed(pairs) > DAMAGED_COUNT / 2
+
+
+def test_a_transaction_above_the_log_end_is_simulated(tmp_path: Path) -> None:
+    """Releases up to 3.7 abort there."""
+    snapshot = serialize(ProducerSnapshot(version=1, producers=(Producer(1, 0, 0, 20, 0, 0, 0, 20),)))
+    path = broker(tmp_path / "d", run(0, 9), clean=True)
+    indexes = {f"{0:020d}.index": b"", f"{0:020d}.timeindex": b""}
+    write(path / "t-0", {**indexes, f"{10:020d}.snapshot": snapshot})
+    for kafka, aborts in (("3.7", True), ("3.8", False)):
+        rows = [*both(path, release(kafka), clean=None)]
+        assert [(quick, row.outcome is Outcome.ABORT) for quick, row in rows] == [(None, aborts)] * 2

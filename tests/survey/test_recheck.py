@@ -25,6 +25,7 @@ from kcheck.model.report import PartitionFilter
 from kcheck.rules.kc001_unreadable import GONE
 from kcheck.startup import partition
 from kcheck.startup.options import StartOptions
+from kcheck.verbs import predict as verb
 from kcheck.verbs.check import check
 from kcheck.verbs.predict import predict
 from kcheck.views import log_dir as host
@@ -61,6 +62,11 @@ def then(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, happens: Calla
         return answer
 
     monkeypatch.setattr(module, name, called)
+
+
+def all_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate the load of logs that the start leaves unchanged too."""
+    monkeypatch.setattr(verb, "unchanged_prediction", lambda *_: None)
 
 
 def found() -> list[str]:
@@ -124,6 +130,7 @@ def test_a_partition_that_moves_meanwhile(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_the_start_after_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
     """No start finds the partition twice."""
+    all_simulated(monkeypatch)
     then(monkeypatch, partition, "start_partition", lambda: Path("data1/plain-1").rename("data2/plain-1"))
     assert ["ok", "ok"] == outcomes()
 
@@ -131,6 +138,7 @@ def test_the_start_after_a_move(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("directory_goes", [True, False])
 def test_the_start_where_something_goes_meanwhile(directory_goes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Retention deletes a segment, or a topic is deleted: the start finds what is left."""
+    all_simulated(monkeypatch)
     before = predicted()["log_dirs"][0]["partitions"]
     real, refused = partition.start_partition, iter([GONE])
 

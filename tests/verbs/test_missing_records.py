@@ -1,5 +1,6 @@
 """Logs of real brokers of which somebody removed segments: the start does not notice, predict and preflight do."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -194,3 +195,37 @@ def test_snapshots_of_log_ends_that_a_clean_stop_left(tmp_path: Path) -> None:
     for path in folder.glob(f"broker-1/data*/segments-0/{129:020}.snapshot"):
         path.unlink()
     assert (["segments-0"] * 2, False) == (uncounted(), safe())
+
+
+def test_an_emptied_last_segment(disk: Path) -> None:
+    """A broker of 4.0.2 that was killed led without the 30 records of one: the high watermark was older."""
+    base = max(int(path.stem) for path in (disk / "segments-0").glob("*.log"))
+    for path in (disk / "segments-0").glob(f"{base:020}.*"):
+        path.write_bytes(b"") if path.suffix == ".log" else path.unlink()
+    checkpoint = disk / "replication-offset-checkpoint"
+    checkpoint.write_text(re.sub(r"segments 0 \d+", f"segments 0 {base}", checkpoint.read_text()))
+    assert told(disk) != {}  # a recovery point shows it after a clean stop
+    kill(disk)
+    rows = [row for row in kcheck.predict(disk).premises if row.id == "P306"]
+    sentence = f"segments-0 ends at {base} with an empty segment, which a broker begins only for a batch"
+    assert [("not-seen", sentence)] == [(row.status, row.sentence) for row in rows]
+    (disk / "segments-0" / f"{base:020}.log").unlink()
+    assert [row for row in kcheck.predict(disk).premises if row.id == "P306" and row.status == "not-seen"] == []
+
+
+def test_an_emptied_log_without_any_other_file(tmp_path: Path) -> None:
+    """Each load leaves a leader-epoch-checkpoint, and a leader writes its epoch: without one, files were removed."""
+    kept.unpacked(kept.PLACE / "4.3.1-kraft-nothing-k0.tar.xz", tmp_path)
+    log_dir = next(tmp_path.glob("broker-2/data*/solo-1")).parent
+    for path in (log_dir / "solo-1").iterdir():
+        if path.suffix != ".metadata":
+            path.unlink()
+    (log_dir / "solo-1" / f"{0:020}.log").touch()
+    for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+        rows = (log_dir / name).read_text().splitlines()[2:]
+        rows = [row for row in rows if not row.startswith("solo ")]
+        (log_dir / name).write_text("\n".join(["0", str(len(rows)), *rows, ""]))
+    log_dirs = sorted(tmp_path.glob("broker-2/data*"))
+    premises = kcheck.predict(*log_dirs, metadata=[tmp_path / "controller" / "data1"], kafka="4.3").premises
+    sentence = "broker 2 led solo-1 in leader epoch 2, which its log does not show: the disk may be an older copy"
+    assert [("P701", sentence)] == [(row.id, row.sentence) for row in premises if row.status != "proven"]

@@ -12,9 +12,11 @@ from kcheck.core.start.startup import Settings
 from kcheck.documents.preflight import start_reasons
 from kcheck.errors import UsageError
 from kcheck.model.evidence import OtherEnd
+from kcheck.model.finding import Finding
 from kcheck.startup.options import StartOptions
 from kcheck.verbs import preflight
-from kcheck.verbs.predict import prediction_of, with_copies
+from kcheck.verbs.predict import start_of, with_copies
+from kcheck.verbs.premises import judged_starts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
 from tests.cases.build import CASES, shared_copies
@@ -186,7 +188,7 @@ def _other_end(said: preflight.Preflight) -> OtherEnd | None:
 
 
 def test_what_is_not_simulated_has_the_same_answer() -> None:
-    """Logs that the start loads unchanged are not simulated, unlike in `kcheck predict`."""
+    """Logs that the start loads unchanged are not simulated."""
     for path in (*log_dirs(BROKERS / "4.3.1"), *spread(log_dirs(shared_copies()), 80)):
         assert reasons(path, all_simulated=True) == reasons(path, all_simulated=False)
 
@@ -196,6 +198,8 @@ def reasons(log_dir: Path, *, all_simulated: bool) -> list[object]:
     options = StartOptions(clean=None, settings=Settings(), release=release("4.3"))
     opened, targets = LogDirs(options.release), replica_targets([str(log_dir)])
     options = with_copies(targets, options, opened)
-    starts = prediction_of(targets, options, opened, all_simulated=all_simulated).log_dirs
-    against = [reason for start in starts for reason in start_reasons(start)]
+    collected: list[Finding] = []
+    starts = [start_of(target, options, collected, opened, all_simulated=all_simulated) for target in targets]
+    judged, _ = judged_starts(targets, starts, options, opened, collected, reads_keys=True)
+    against = [reason for start in judged for reason in start_reasons(start)]
     return [(reason.kind, reason.why, reason.partition and reason.partition.dir) for reason in against]

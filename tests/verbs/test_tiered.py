@@ -74,6 +74,19 @@ def test_objects_that_no_metadata_names(tmp_path: Path) -> None:
     assert command("tiered", str(tmp_path / "1b-dirs-removed" / "broker-1")).code == 1
 
 
+def test_a_replica_without_a_directory(tmp_path: Path) -> None:
+    """Broker 2 lacks empty-0: elected uncleanly, it deleted 0 to 19. Log dirs that are not given may have it."""
+    of = state(EMPTY, "1-before", tmp_path)
+    for arguments in (brokers(of), brokers(of)[1:]):
+        rows = kcheck.tiered(*arguments, partitions=PartitionFilter(topics=("empty",))).to_dict()["replicas"]
+        (row,) = (row for row in rows if row["broker_id"] == 2)
+        assert (row["log_start_offset"], row["deletes_if_leading"]) == (None, [{"from": 0, "to_exclusive": 20}])
+    alone = kcheck.tiered(brokers(of)[0]).to_dict()["replicas"]
+    assert {row["broker_id"] for row in alone} == {1}
+    shown = command("tiered", *brokers(of), "--topic", "empty")
+    assert (shown.code, "1 replica without a directory" in shown.out) == (0, True)
+
+
 def test_what_each_replica_deletes(tmp_path: Path) -> None:
     of = state(OLD_LEADER, "4-back", tmp_path)
     shown = command("tiered", *brokers(of), "--topic", "uncl", "--store", str(of / "store"))
@@ -108,7 +121,7 @@ def test_keys_of_objects_of_a_deleted_topic(tmp_path: Path) -> None:
     assert sorted({Path(key).parent.name[:2] for key in keys.read_text().splitlines()}) == ["n-"]
     assert len(keys.read_text().splitlines()) == 20
     inside = command(*asked[:3], str(of / "broker-1" / "keys"), "--store", str(of / "store"))
-    assert (inside.code, "is inside" in inside.err) == (2, True)
+    assert (inside.code, f"--orphans {of}/broker-1/keys is inside" in inside.err) == (2, True)
 
 
 def test_keys_without_all_metadata(tmp_path: Path) -> None:

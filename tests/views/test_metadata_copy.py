@@ -11,6 +11,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, QuorumState
 from kcheck.model.names import log_name
 from kcheck.model.unreadable import UnreadableError
+from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import Extent, complete_copy, read_copy
 from tests.builders import flip_byte, write
 from tests.record_bytes import batch_of, record
@@ -160,9 +161,33 @@ def test_a_damaged_snapshot_is_told_and_the_one_before_serves(path: Path) -> Non
     assert (copy.snapshot, copy.end) == (43, 133)
     assert [(problem.place, problem.why) for problem in copy.problems] == [(newest.name, "the snapshot is incomplete")]
     assert complete_copy(LOCAL, str(path), 1) is None
+    assert (copy.corrupt_snapshots, copy.lacks_base, copy.is_complete) == ((newest.name,), False, True)
+    assert state(copy.image) == state(copy_of(SNAPSHOTS).image)
     newest.unlink()
     newest.symlink_to("nowhere")
     assert [problem.place for problem in copy_of(path).problems] in ([], [newest.name])
+
+
+def test_a_torn_snapshot_that_nothing_replaces_counts_up_to_its_last_batch(path: Path) -> None:
+    """Only where it is asked for. With a log that ends before it, an older one is complete, but lacks records."""
+    newest, older = max(path.glob("*.checkpoint")), min(path.glob("*.checkpoint"))
+    with LOCAL.open(str(newest)) as source:
+        *_, footer = Walk(source)
+    newest.write_bytes(newest.read_bytes()[: footer.position + 9])
+    (path / LOG).unlink()
+    copy = copy_of(path)
+    assert (copy.snapshot, copy.end, copy.lacks_base, copy.is_complete) == (43, 43, True, False)
+    older.unlink()
+    for log in (None, log_name(86)):
+        if log is not None:
+            (path / log).write_bytes(b"")
+        copy = copy_of(path)
+        assert (copy.end, copy.lacks_base, copy.is_complete, copy.image.topics) == (0, True, False, {})
+        torn = read_copy(LOCAL, str(path), 1, Extent(torn=True))
+        assert (torn.end, torn.lacks_base, torn.is_complete) == (86, True, False)
+        assert torn.image.topics.keys() == copy_of(SNAPSHOTS).image.topics.keys()
+    newest.unlink()
+    assert copy_of(path).lacks_base
 
 
 def test_offsets_that_are_missing(path: Path) -> None:

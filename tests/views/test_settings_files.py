@@ -1,5 +1,6 @@
 """Which server.properties next to log dirs is that of their broker."""
 
+import platform
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 import kcheck
 from kcheck.model.premises import PremiseStatus
+from kcheck.views import host_facts
 from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import replica_targets
 from tests.oracle.scenes import FIXTURES
@@ -66,4 +68,32 @@ def test_log_dirs_that_are_not_here(places: str, node: Path) -> None:
 def test_log_dirs_that_were_copied_or_mounted_elsewhere(places: str, node: Path) -> None:
     """Brokers run on hosts of their own, so the disks of several of them are somewhere else on one machine."""
     (node / "server.properties").write_text(f"log.dirs={places}\nnode.id=3\nprocess.roles=broker\n", "utf-8")
+    assert [] == unseen(node)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "listeners=A://kafka-3:9092",
+        "advertised.listeners=A://KAFKA-3.lan:9092",
+        "listeners=SSL://:9093\nssl.keystore.location={store}",
+    ],
+)
+def test_log_dirs_that_are_not_on_their_own_host(own: str, node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An absolute path does not change there: the disk is mounted at a wrong place. In a container it may."""
+    store = node / "store.p12"
+    store.write_bytes(b"")
+    settings = f"log.dirs=/var/lib/kafka/data1\nnode.id=3\nprocess.roles=broker\n{own.format(store=store)}\n"
+    (node / "server.properties").write_text(settings, "utf-8")
+    monkeypatch.setattr(host_facts, "in_container", lambda: False)
+    monkeypatch.setattr(platform, "node", lambda: "kafka-3.lan")
+    assert 1 == len(unseen(node))
+    (node / "server.properties").write_text(settings.replace("/var/lib/kafka", "node"), "utf-8")
+    assert [] == unseen(node)
+    (node / "server.properties").write_text(settings, "utf-8")
+    monkeypatch.setattr(host_facts, "in_container", lambda: True)
+    assert [] == unseen(node)
+    monkeypatch.setattr(host_facts, "in_container", lambda: False)
+    store.unlink()
+    monkeypatch.setattr(platform, "node", lambda: "localhost")
     assert [] == unseen(node)

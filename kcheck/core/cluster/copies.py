@@ -56,7 +56,11 @@ class MetadataCopy(NamedTuple):
     directory_id: str | None = None
     """The directory.id of the log dir that holds it; None if it has none."""
     in_transaction: bool = False
-    """True if it ends inside of a metadata transaction (3.6 and later)."""
+    """True if the copy ends inside of a metadata transaction (3.6 and later)."""
+    corrupt_snapshots: tuple[str, ...] = ()
+    """The snapshots that cannot be read in full. Nodes of 3.8 and later end at the newest, or load a part."""
+    lacks_base: bool = False
+    """True if no intact file has the first part of the metadata."""
 
     @property
     def decides(self) -> bool:
@@ -66,6 +70,12 @@ class MetadataCopy(NamedTuple):
         other controllers would send the node the rest again.
         """
         return not self.problems and (self.cut is None or self.is_cut_at_end or self.is_only_voter)
+
+    @property
+    def is_complete(self) -> bool:
+        """True if intact files replace the corrupt snapshots, and only the last batch may be corrupt."""
+        lasting = (problem for problem in self.problems if problem.place not in self.corrupt_snapshots)
+        return not self.lacks_base and not any(lasting) and (self.cut is None or self.is_cut_at_end)
 
     @property
     def defects(self) -> tuple[MetadataProblem, ...]:

@@ -8,7 +8,7 @@ when it comes back, as no other replica is in sync.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from kcheck.core.election.election import BrokerStart, first_leader, leader_of_all, leaders_of_all
+from kcheck.core.election.election import BrokerStart, first_leader, leader_by_tool, leaders_of_all
 from kcheck.core.election.plans import PartitionElection, cost, is_at_stake
 from kcheck.core.election.start_order import Costs
 from kcheck.model.release import Release
@@ -129,7 +129,7 @@ def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart]
     """Return the first leader as brokers start, and which election before keeps most; None if no leader is elected."""
     seats, leaders, losses = partition.seats, partition.leaders, losses_of(partition)
     assert seats is not None
-    unclean, members = partition.rules._replace(unclean=True), seats.members
+    members = seats.members
     options: list[tuple[Costs, bool, int, int]] = []
     for count in range(min(means.at_once, len(brokers)) or 1, len(brokers) + 1):
         started, last = brokers[:count], brokers[count - 1].broker_id
@@ -142,7 +142,7 @@ def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart]
             how = (brokers[at].broker_id, instead, alone) if saves else ()
             return First(elected, *how)
         if means.has_tool:
-            chosen = leader_of_all(seats, started, leaders, unclean)
+            chosen = leader_by_tool(seats, started, leaders, partition.rules)
             if chosen is not None:
                 options.append((losses[chosen.broker_id], False, count, chosen.broker_id))
             if means.may_stop and last in leaders:

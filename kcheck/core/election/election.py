@@ -238,8 +238,22 @@ def first_leader(
 @lru_cache(4096)  # Partitions of a cluster mostly have the same few places.
 def election_seat(start: BrokerStart, seats: Seats, rules: ElectionRules) -> Seat:
     """Return the place by which the controller can elect a broker that starts before all others."""
-    elected = first_leader(seats, [start], (start.broker_id,), rules._replace(unclean=True))
+    elected = leader_by_tool(seats, [start], (start.broker_id,), rules)
     return Seat.NONE if elected is None else elected.seat
+
+
+def leader_by_tool(
+    seats: Seats, starts: Sequence[BrokerStart], acceptable: Collection[int], rules: ElectionRules
+) -> Elected | None:
+    """Return the leader that an unclean election of the tool makes, once brokers have started one after the other.
+
+    Until then the controller has elected none by its own rules. The same rules hold while brokers are fenced.
+    """
+    present = set[int]()
+    for start in _that_matter(starts, seats):
+        seats = _joined(seats, start, rules, is_first=not present)
+        present.add(start.broker_id)
+    return elect(seats, present & set(acceptable), rules._replace(unclean=True))
 
 
 def leader_of_all(

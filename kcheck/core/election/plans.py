@@ -20,6 +20,7 @@ from kcheck.core.replication.leader_costs import Amounts, LeaderCost, leader_cos
 from kcheck.core.replication.truncation_plans import OffsetRange, Refetched, TruncationPlan
 from kcheck.model.cluster import ElectionKind, PartitionRegistration, Seat
 from kcheck.model.entries import Offset
+from kcheck.words import partition_name
 
 
 class CopyState(StrEnum):
@@ -158,6 +159,11 @@ class PartitionElection(NamedTuple):
     groups: tuple[tuple[str, Offset], ...] | None = ()
     """The consumer groups and their committed offsets beyond the log end of a candidate; None if no offsets are given.
     """
+
+    @property
+    def name(self) -> str:
+        """Its name, `orders-0`."""
+        return partition_name(self.topic, self.partition)
 
     @property
     def is_of_cluster(self) -> bool:

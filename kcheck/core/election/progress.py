@@ -127,7 +127,7 @@ def unled(
     KRaft controllers elect a broker of the ISR as they unfence that broker
     (ReplicationControlManager.handleBrokerUnfenced 3.3 to 4.3.1). So the ISR is another than the plan assumed, or the
     next broker started before the election. Partitions that a planned leader has led since are left out after their
-    election.
+    election. Partitions where the last known leader waits are left out too (`_waits_for_elr`).
     """
     planned = {TopicPartition(row.topic, row.partition): row for row in plan.partitions}
     elections = [(step, state) for step, state in zip(steps, far, strict=True) if step.kind in _ELECTIONS]
@@ -137,8 +137,19 @@ def unled(
         now = seen.leaders.get(name)
         is_open = now is not None and now.leader == NO_LEADER and name not in awaited
         has_started = row.leader in (seen.registered if name in past else seen.running)
-        if is_open and has_started and not (name in past and _is_led(name, planned, seen)):
+        is_past = name in past and _is_led(name, planned, seen)
+        if now is not None and is_open and has_started and not is_past and not _waits_for_elr(row, now, seen):
             yield row
+
+
+def _waits_for_elr(planned: PlannedPartition, now: PartitionRegistration, seen: ClusterSeen) -> bool:
+    """Return whether the planned leader is the last known one, and ELR members have not started yet.
+
+    A broker without a clean stop leaves the ELR at its registration. The last known leader is elected when no member
+    is left (PartitionChangeBuilder.canElectLastKnownLeader, 4.0 to 4.3.1).
+    """
+    is_last_known = not now.isr and now.last_known_elr == (planned.leader,)
+    return is_last_known and bool(now.elr) and seen.registered.isdisjoint(now.elr)
 
 
 def _leader_since(row: PartitionRegistration, planned: PlannedPartition, seen: ClusterSeen) -> int | None:

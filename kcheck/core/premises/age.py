@@ -94,16 +94,17 @@ def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def stopped_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs that no clean stop closed, though the broker stopped cleanly.
+    """Look for log dirs that no clean stop closed, though the broker stopped cleanly.
 
     A clean stop writes .kafka_cleanshutdown into each log dir that is not offline (LogManager.shutdown). With ZooKeeper
-    the broker then closes its session (KafkaServer.shutdown).
+    the broker then closes its session (KafkaServer.shutdown). Snapshots and checkpoints at the log ends show nothing. A
+    copy of a broker that had just started has the files of an earlier stop.
     """
     clean = [PremiseEvidence(log_dir.path, f"has {CLEAN_SHUTDOWN}") for log_dir in facts.log_dirs if log_dir.clean]
     if not clean and facts.closed_session:
         clean = [PremiseEvidence(facts.image_path or "", f"{facts.name} closed its session")]
     for log_dir in (log_dir for log_dir in facts.log_dirs if clean and not log_dir.clean):
-        own = (log.partition for log in facts.logs if log.log_dir == log_dir.path and log.lacks_snapshot)
+        own = (log.partition for log in facts.logs if log.log_dir == log_dir.path)
         names = [partition_name(*each) for each in own if not only_follows(each, facts, in_the_end=False)]
         if names:
             sentence = (
@@ -180,8 +181,8 @@ TABLE = (
     Premise(
         STOPPED_TOGETHER, PremiseKind.AGE, "All log dirs of the broker were stopped together.",
         "All log dirs have .kafka_cleanshutdown, or none has one. ZooKeeper shows no clean stop without this file.",
-        "Nothing: a log dir may have been offline. Not seen where a clean stop left no such file. A log that may"
-        " lead then has no producer snapshot at its end.",
+        "Nothing: a log dir may have been offline. Not seen where a clean stop left no such file next to a log that"
+        " may lead.",
         "The broker starts and may lead without the records that were written since.",
         "Bring the newest disk, or start the broker after the others (kcheck recover).",
         "LogManager.shutdown 0.8.1 to 4.3.1; KafkaServer.shutdown 0.8.2 to 3.9", stopped_together, ends_start=False,

@@ -7,12 +7,15 @@ from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import is_alone, only_follows, where_it_leads
+from kcheck.core.start.partitioner import COORDINATED
 from kcheck.model.names import RECOVERY_POINT, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, offset_range, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
 """The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
+OWN_KEYS = "P313"
+"""The premise that the records of a log are of its partition."""
 SNAPSHOT_THERE = "P315"
 """The premise that each log end has the producer snapshot of a clean stop."""
 
@@ -111,6 +114,34 @@ def snapshot_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
         yield not_seen(premise, facts, sentence, provide, evidence)._replace(partition=name)
 
 
+def own_keys(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs whose keys belong to another partition, because directories were exchanged or renamed.
+
+    Brokers choose the partitions of groups and transactions, so their keys are a proof. For other topics a producer may
+    have another method.
+    """
+    for log in facts.logs:
+        if log.keys_of is None:
+            continue
+        (topic, _), (other, keys), name = log.partition, log.keys_of, partition_name(*log.partition)
+        sentence = f"{name}: the keys belong to {partition_name(topic, other)}"
+        evidence = PremiseEvidence(
+            f"{log.log_dir}/{name}",
+            f"{counted(keys, 'different key', 'different keys')} of partition {other}, and no other",
+        )
+        if topic in COORDINATED:
+            yield where_it_leads(
+                premise, facts, log, sentence, evidence, "as leader the coordinator does not find its groups",
+                follows="a copy of the leader's records may be lost", waits=False,
+            )  # fmt: skip
+            continue
+        sentence += f": the directory may belong to partition {other}"
+        provide = f"{EVERY_DISK}; or --allow {premise.id} if producers choose partitions in another way"
+        follows = only_follows(log.partition, facts, in_the_end=True)
+        row = not_seen(premise, facts, sentence, None if follows else provide, evidence)
+        yield row._replace(partition=name)
+
+
 def _place(log: LogFacts) -> tuple[str, TopicPartition]:
     return log.log_dir, log.partition
 
@@ -152,6 +183,17 @@ TABLE = (
         "Compare the directory with another replica or a backup first. If it is right: --allow P312.",
         "LogManager.shutdown, UnifiedLog.flush 0.8.1 to 4.3.1", stopped_end, ends_start=False,
         cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        OWN_KEYS, PremiseKind.PRESENCE, "Each directory has the records of its partition.",
+        "Kafka's partitioner gives one of the newest keys of the log to its partition. Not looked at"
+        " without metadata, nor where a clean stop left the length of the log.",
+        "__consumer_offsets or __transaction_state with groups of another partition alone. Not seen: so many keys of"
+        " one other partition that this is no coincidence.",
+        "The broker serves the records under the wrong number. Readers by key do not find them.",
+        "Exchange the directories again. If producers choose partitions in another way: --allow P313.",
+        "Utils.murmur2, DefaultPartitioner 0.9 to 3.9; BuiltInPartitioner 3.3 to 4.3.1; GroupMetadataManager,"
+        " TransactionStateManager", own_keys, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
         SNAPSHOT_THERE, PremiseKind.PRESENCE, "After a clean stop each log end has its producer snapshot.",

@@ -72,6 +72,10 @@ class LogFacts(NamedTuple):
     """The last epoch of an only replica as leader in the metadata, if no file shows it."""
     is_closed: bool = False
     """True if the broker had closed its last segment before it was killed, as it had begun a newer one."""
+    is_emptied: bool = False
+    """True if its last segment of several is empty after an unclean stop."""
+    loses: bool = False
+    """True if its broker loses records at its end."""
     remote: RemoteLog | None = None
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()
@@ -83,7 +87,9 @@ class LogFacts(NamedTuple):
     closed_at: Offset | None = None
     """The log end at the last clean shutdown; None if it was unclean, or without a checkpoint."""
     lacks_snapshot: bool = False
-    """True if no producer snapshot is at the log end, as every clean stop leaves one."""
+    """True if a clean stop left no producer snapshot at the log end."""
+    keys_of: tuple[int, int] | None = None
+    """The other partition to which all of its keys belong, and their number; None without one."""
     unread_size: int = 0
     """Number of bytes at its end without a batch. The broker truncates them, and they may hold records."""
 
@@ -186,7 +192,7 @@ class BrokerFacts(NamedTuple):
     config_path: str | None = None
     """The path of that file."""
     doubled: tuple[str, ...] = ()
-    """The entries of log.dirs that are other paths of a log dir that an earlier entry names."""
+    """The entries of log.dirs and metadata.log.dir that are other paths of a log dir of an earlier entry."""
     elsewhere: tuple[str, ...] = ()
     """The entries of log.dirs, all missing, in settings next to other log dirs of the node."""
     stores: tuple[StoreFile, ...] | None = None

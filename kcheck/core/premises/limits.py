@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from kcheck.core.premises.listeners import listeners_of, refused_listeners
+from kcheck.core.premises.listeners import listeners_of, refused_hosts, refused_listeners
 from kcheck.core.premises.security import refused_security
 from kcheck.core.premises.setting_relations import RefusedSetting, refused_beside_others
 from kcheck.core.releases.setting_rules import TABLE
@@ -69,6 +69,7 @@ def refused_later(settings: Mapping[str, str], release: Release) -> Iterator[Ref
     yield from _refused_overrides(settings, setting_rules(BROKER, release), listeners)
     short = _SHORT if is_between(release, "4.0", None) else {}
     classes = {name: known | short.get(name, frozenset()) for name, known in classes_of(release).items()}
+    yield from refused_hosts(settings, release)
     yield from refused_security(settings, classes, has_remote_storage=release.has_remote_storage)
 
 

@@ -20,7 +20,10 @@ _AUTO_JOIN, _CORDONED = "controller.quorum.auto.join.enable", "cordoned.log.dirs
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _MIGRATION = "zookeeper.metadata.migration.enable"
 _DEFAULT = "PLAINTEXT://:9092"
-_PORT_MAX = 65535
+_PORT_MAX, _BYTE_MAX = 65535, 255
+_NO_DOMAIN = ".invalid"
+"""RFC 6761: no name server knows a name that ends so."""
+_LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 _CONNECT, _BAD_PORT = "zookeeper.connect", re.compile(r"^[^\[\]]*:[0-9]*[^0-9\s:][^:\]]*$")
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kafka refuses to advertise
 _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
@@ -62,6 +65,11 @@ def listeners_of(settings: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield name, mapped.get(name, "").upper()
 
 
+def hosts_of(settings: Mapping[str, str]) -> frozenset[str]:
+    """Return the hosts of the listeners of a node, in lower case."""
+    return frozenset(row.host.lower() for name in (_LISTENERS, _ADVERTISED) for row in _endpoints(settings, name))
+
+
 def refused_ports(settings: Mapping[str, str]) -> Iterator[RefusedSetting]:
     """Yield ports that brokers cannot open, register or connect to."""
     roles = _entries(settings, "process.roles")
@@ -73,6 +81,40 @@ def refused_ports(settings: Mapping[str, str]) -> Iterator[RefusedSetting]:
         for row in _endpoints(settings, name):
             if not 0 <= int(row.port) <= _PORT_MAX:
                 yield RefusedSetting(name, f"{row.name}://{row.host}:{row.port}", f"accepts ports up to {_PORT_MAX}")
+
+
+def refused_hosts(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
+    """Yield hosts that no name server or broker accepts (QuorumConfig 3.8 to 4.3.1, InetAddress)."""
+    voters = [entry.strip() for entry in _entries(settings, _VOTERS)] if _entries(settings, "process.roles") else []
+    for entry in voters if is_between(release, "3.8", None) else ():
+        if entry.partition("@")[2].rpartition(":")[0] == _ANY_ADDRESS:
+            yield RefusedSetting(_VOTERS, entry, "does not connect to 0.0.0.0")
+    for row in _endpoints(settings, _LISTENERS):
+        if row.host.lower().endswith(_NO_DOMAIN) or (_IPV4.fullmatch(row.host) and _is_no_address(row.host)):
+            yield RefusedSetting(_LISTENERS, f"{row.name}://{row.host}:{row.port}", "needs an address of the host")
+
+
+def _is_no_address(host: str) -> bool:
+    return any(len(part) > 3 or int(part) > _BYTE_MAX for part in host.split("."))
+
+
+def unreached_controller(settings: Mapping[str, str]) -> RefusedSetting | None:
+    """Return the only voter, a combined node, if its broker does not find the controller there; None otherwise.
+
+    The broker takes the address from controller.quorum.voters (RaftControllerNodeProvider 3.3 to 4.3.1). On the same
+    host only a listener of the node answers. The metadata must have no voter set.
+    """
+    voters, roles = _entries(settings, _VOTERS), _entries(settings, "process.roles")
+    if len(voters) != 1 or not {"broker", "controller"} <= {*roles} or PROVIDER in settings.get(_LISTENERS, ""):
+        return None
+    host, _, port = voters[0].partition("@")[2].rpartition(":")
+    names = {name.upper() for name in _entries(settings, _OF_CONTROLLERS)}
+    own = [row for row in _endpoints(settings, _LISTENERS) if row.name in names]
+    here = host.lower() in _LOOPBACK or any(host == row.host for row in own)
+    if not here or not own or any(row.port in (port, "0") for row in own):
+        return None
+    ports = ", ".join(row.port for row in own)
+    return RefusedSetting(_VOTERS, voters[0], f"does not reach the controller of the node, which listens on {ports}")
 
 
 def _wrong_form(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:

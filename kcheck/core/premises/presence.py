@@ -1,7 +1,7 @@
 """Premises about the presence of log dirs, partitions and metadata."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, standing
 from kcheck.core.election.fencing import fencing_order
@@ -166,10 +166,26 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
             " other replicas would delete their records"
         )
         yield refuted(premise, facts, sentence, evidence)
-    if not alone and not others:
-        has = "has" if len(absent) == 1 else "have"
-        sentence = f"{_named(absent)} {has} no directory here; whether another broker has the records is not known"
+    if alone or others:
+        return
+    expected = [partition for partition in absent if not _was_never_in_sync(partition, facts)]
+    if not expected:
+        yield proven(premise, facts, evidence)
+    else:
+        has = "has" if len(expected) == 1 else "have"
+        sentence = f"{_named(expected)} {has} no directory here; whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
+
+
+def _was_never_in_sync(partition: TopicPartition, facts: BrokerFacts) -> bool:
+    """Return whether the broker was down when the partition was created, and has never been in the ISR.
+
+    The first ISR has all replicas that are there (ReplicationControlManager 3.3 to 4.3.1, PartitionStateMachine 0.8.2
+    to 3.9). The partition epoch counts the changes since. The broker had no record that the ISR lacks.
+    """
+    assert facts.image is not None
+    registration = facts.image.topics[partition.topic].partitions[partition.partition]
+    return registration.partition_epoch == 0 and facts.broker_id not in registration.isr
 
 
 def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -317,6 +333,7 @@ def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that end below an offset that another file of their disk knows."""
     yield from _newest_segment_there(premise, facts)
+    yield from _last_segment_filled(premise, facts)
     yield from _end_readable(premise, facts)
     for log, (start, end, known_by) in _missing(facts):
         partition, log_dir = log.partition, log.log_dir
@@ -332,6 +349,39 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             if is_alone(partition, facts):
                 then = "no other broker has a replica with them"
             yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
+
+
+def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFacts]:
+    """Return the facts of brokers, with records of a leader's last epoch that a follower has and the leader lacks.
+
+    A follower gets the batches of an epoch from its leader alone (ReplicaFetcherThread), and no leader truncates.
+    """
+    replicas = dict[TopicPartition, list[tuple[int, LogFacts]]]()
+    for own in facts.values():
+        if own.broker_id is not None:
+            for log in own.logs:
+                replicas.setdefault(log.partition, []).append((own.broker_id, log))
+    return {
+        broker: own._replace(logs=tuple(_with_followers(log, own, replicas.get(log.partition, ())) for log in own.logs))
+        for broker, own in facts.items()
+    }
+
+
+def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[int, LogFacts]]) -> LogFacts:
+    """Return a log, with the records after its end that the longest of its followers has."""
+    topic = None if facts.image is None else facts.image.topics.get(log.partition.topic)
+    known = None if topic is None else topic.partitions.get(log.partition.partition)
+    if known is None or facts.broker_id != known.last_leader or known.last_leader_epoch is None or log.loses:
+        return log
+    ends = [
+        (other.end, number)
+        for number, other in replicas
+        if number in known.replicas and other.epoch == known.last_leader_epoch and other.topic_id == log.topic_id
+    ]
+    end, number = max(ends, default=(log.end, 0))
+    if end <= log.end or any(records.known_by is not None for records in log.missing):
+        return log
+    return log._replace(missing=(*log.missing, MissingRecords(log.end, end, f"the replica of broker {number}")))
 
 
 def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -352,6 +402,20 @@ def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[Judg
             )
             provide = f"{EVERY_DISK}; or --allow {premise.id} if none was"
             yield not_seen(premise, facts, sentence, provide, PremiseEvidence(f"{log.log_dir}/{name}", cut))
+
+
+def _last_segment_filled(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for an empty last segment after others. A broker begins a segment for a batch (UnifiedLog.maybeRoll).
+
+    A broker that deletes all segments begins one as well, and so may a follower that truncates.
+    """
+    for log in facts.logs:
+        if log.is_emptied and not only_follows(log.partition, facts, in_the_end=False):
+            name = partition_name(*log.partition)
+            sentence = f"{name} ends at {log.end} with an empty segment, which a broker begins only for a batch"
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"the segment that begins at {log.end} has no byte")
+            provide = f"{EVERY_DISK}; or --allow {premise.id} if no records are missing"
+            yield not_seen(premise, facts, sentence, provide, evidence)
 
 
 def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -403,7 +467,7 @@ TABLE = (
     ),
     Premise(
         PARTITIONS_THERE, PremiseKind.PRESENCE, "Every partition assigned to the broker has a directory.",
-        "Each assigned partition has a directory in a log dir of the broker.",
+        "Each assigned partition has a directory here, or has never had this replica in its ISR.",
         "A partition without a directory that the broker may lead, or that only it has. Not seen where other brokers "
         "may have its records.",
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
@@ -444,12 +508,13 @@ TABLE = (
     Premise(
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
         "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
-        "A file of the disk that has offsets above the log end. Not seen in a replica that is not elected. Nor are"
-        " records after a last segment that a killed broker had closed, or in bytes without a batch header.",
+        "A file of the disk that has offsets above the log end. A follower that has more of the leader's epoch. Not"
+        " seen in a replica that is not elected. Nor are records after a last segment that a killed broker had closed,"
+        " or in bytes without a batch header. Not seen either: an empty last segment after a kill.",
         "The broker lowers them without a message. As leader it makes the other replicas truncate.",
         "Let another replica lead. Before this broker starts, ask kcheck recover with the log dirs of all brokers.",
-        "LogLoader.load, LogManager.loadLog 3.0 to 4.3.1", ends_there, ends_start=False,
-        rules=("KC212", "KC213"), may_lack=True,
+        "LogLoader.load, LogManager.loadLog, UnifiedLog.maybeRoll, ReplicaFetcherThread 3.0 to 4.3.1", ends_there,
+        ends_start=False, rules=("KC212", "KC213"), may_lack=True,
     ),
     Premise(
         TOPICS_THERE, PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
@@ -472,7 +537,8 @@ TABLE = (
     Premise(
         "P317", PremiseKind.PRESENCE, "The settings next to the log dirs contain them.",
         "server.properties next to the log dirs lists one of them, or is missing.",
-        "Nothing. Not seen: a server.properties with the id of the node lists only missing log dirs of other names.",
+        "Nothing. Not seen: a server.properties with the id of the node lists only missing log dirs. They have other"
+        " names, or this machine is the broker's by its listeners or key stores.",
         "The broker uses other log dirs or ends.",
         "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
         "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",

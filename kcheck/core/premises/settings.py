@@ -12,6 +12,7 @@ from kcheck.core.premises.limits import (
     refused_values,
     setting_rules,
 )
+from kcheck.core.premises.listeners import unreached_controller
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.premises.security import left_to_the_jvm
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
@@ -57,12 +58,16 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         return
     path, refusals = facts.config_path or "", tuple(refused_settings(facts.config, facts.release))
     refusals = refusals or tuple(refused_later(facts.config, facts.release))
+    unreached = unreached_controller(facts.config)
+    if not refusals and unreached is not None and not any(copy.voter_set for copy in facts.copies):
+        refusals = (unreached,)
     for refusal in refusals:
         sentence = f"{refusal.name}={refusal.value}: Kafka {facts.release.name} {refusal.why}"
         yield refuted(premise, facts, sentence, PremiseEvidence(path, f"{refusal.name}={refusal.value}"))
     for place in facts.doubled:
-        sentence = f"log.dirs: {place} is the log dir of an earlier entry; Kafka {facts.release.name} refuses that"
-        yield refuted(premise, facts, sentence, PremiseEvidence(path, f"log.dirs has {place}"))
+        name = "metadata.log.dir" if place == facts.setting("metadata.log.dir") else "log.dirs"
+        sentence = f"{name}: {place} is the log dir of an earlier entry; Kafka {facts.release.name} refuses that"
+        yield refuted(premise, facts, sentence, PremiseEvidence(path, f"{name} has {place}"))
     if not refusals and not facts.doubled:
         yield proven(premise, facts, PremiseEvidence(path, "the release accepts each setting"))
 
@@ -145,7 +150,7 @@ TABLE = (
         "P502", PremiseKind.SETTINGS, "The release accepts the settings.",
         "The release accepts the value of each setting in server.properties, alone and together with the others.",
         "A value of another type or beyond the range, or a contradiction of two settings. Also a missing class of "
-        "Kafka, a listener without its key, and a log dir that log.dirs names twice.",
+        "Kafka, a listener without its key, and a log dir by two paths. Or the only voter has a wrong port.",
         "The process ends: ConfigException, invalid value, or requirement failed.",
         "Correct the setting that the reason names.",
         "KafkaConfig.validateValues, AbstractKafkaConfig, ConfigDef.parseType, LogManager.createAndValidateLogDirs "

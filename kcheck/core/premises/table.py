@@ -84,6 +84,7 @@ def judged_together(
 
     A controller that does not start, or has no vote, is missing in the quorum of the others.
     """
+    facts = presence.with_followers(facts) if len(facts) > 1 else facts
     alone = {broker: judged(own) for broker, own in facts.items()}
     ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
     missing = {broker for broker, own in facts.items() if broker in ended or former_voter(own) is not None}

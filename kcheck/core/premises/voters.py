@@ -16,8 +16,7 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     A broker does not vote, so the lists of the controllers count, as far as their settings are known. The new voters
     are treated as empty.
     """
-    states = (facts.elected, *(copy.elected for copy in facts.copies))
-    known = next((frozenset(state.voters) for state in states if state is not None and state.voters), frozenset[int]())
+    known = _known(facts)
     own = VoterList(facts.broker_id, facts.config_path or "", facts.configured_voters)
     if known and "controller" in facts.roles and not own.voters and not any(copy.voter_set for copy in facts.copies):
         yield from _without_list(premise, facts, known)
@@ -53,6 +52,19 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     else:
         reason = f"{sentence}: controller {behind} lacks committed metadata, and the new list can elect it"
         yield refuted(premise, facts, reason, *evidence)
+
+
+def _known(facts: BrokerFacts) -> frozenset[int]:
+    """Return the voters in the quorum-state that counts; none without one.
+
+    From 3.9 on, no broker reads the voters in its own file. Those in the file of a controller count first.
+    """
+    seats = facts.configured_voters.union(*(row.voters for row in facts.voter_lists))
+    copies = sorted(facts.copies, key=lambda copy: copy.node_id not in seats)
+    states = [facts.elected, *(copy.elected for copy in copies)]
+    if not facts.release.compares_voters_with_quorum_state and facts.broker_id not in seats:
+        states = [*states[1:], states[0]]
+    return next((frozenset(state.voters) for state in states if state is not None and state.voters), frozenset())
 
 
 def _without_list(premise: Premise, facts: BrokerFacts, known: frozenset[int]) -> Iterator[JudgedPremise]:

@@ -14,6 +14,8 @@ from kcheck.model.java import INT_MAX, LONG_MAX
 SCHEMA = "kcheck.metadata-answers/1"
 _RESOURCES = {"TOPIC": 2, "GROUP": 3, "CLUSTER": 4, "TRANSACTIONAL_ID": 5, "DELEGATION_TOKEN": 6, "USER": 7}
 _PATTERNS = {"LITERAL": 3, "PREFIXED": 4}
+PREFIXED = _PATTERNS["PREFIXED"]
+"""The type of the pattern of an ACL for every name with a prefix."""
 _OPERATIONS = {
     "ALL": 2, "READ": 3, "WRITE": 4, "CREATE": 5, "DELETE": 6, "ALTER": 7, "DESCRIBE": 8, "CLUSTER_ACTION": 9,
     "DESCRIBE_CONFIGS": 10, "ALTER_CONFIGS": 11, "IDEMPOTENT_WRITE": 12, "CREATE_TOKENS": 13, "DESCRIBE_TOKENS": 14,
@@ -21,6 +23,8 @@ _OPERATIONS = {
 }  # fmt: skip
 _PERMISSIONS = {"DENY": 2, "ALLOW": 3}
 _HASHES = {"SCRAM-SHA-256": (1, sha256), "SCRAM-SHA-512": (2, sha512)}
+SCRAM_NAMES = {number: name for name, (number, _) in _HASHES.items()}
+"""The mechanisms of credentials by their numbers in records."""
 _ITERATIONS = 4096
 """The fewest that Kafka accepts, and its default (ScramMechanism)."""
 _ID = re.compile(r"[A-Za-z0-9_-]{22}")
@@ -47,8 +51,8 @@ class MetadataAnswers(NamedTuple):
 
     topics: Mapping[str, TopicAnswer] = {}
     """The topics by name."""
-    elr: bool = False
-    """True if eligible leader replicas are on."""
+    elr: bool | None = None
+    """True if eligible leader replicas are on; None for the level in an old copy, or else off."""
     next_producer_id: int | None = None
     """The first producer id that is given out; None for one above all that disks name."""
     records: tuple[NamedRecord, ...] = ()
@@ -66,7 +70,7 @@ def answers_of(document: object, salt: bytes) -> MetadataAnswers:
     topics = {name: _topic(name, value) for name, value in fields.mapping("topics").items()}
     answers = MetadataAnswers(
         topics=topics,
-        elr=fields.take("elr", bool, False),
+        elr=fields.take("elr", bool, None),
         next_producer_id=fields.take("next_producer_id", int, None),
         records=(
             *_broker_configs(fields.mapping("broker_configs")),
@@ -95,7 +99,8 @@ class _AnswerFields:
         value = self._left.pop(name, None)
         if value is None:
             return default
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        accepted = (int, float) if kind is float else kind
+        if not isinstance(value, accepted) or (kind in (int, float) and isinstance(value, bool)):
             raise UsageError(f"{self.what}: {name} is not {_KINDS[kind]}")
         return value
 
@@ -130,7 +135,7 @@ class _AnswerFields:
             raise UsageError(f"{self.what}: {left[0]} is not known")
 
 
-_KINDS = {str: "a text", bool: "true or false", int: "an integer", dict: "an object", list: "a list"}
+_KINDS = {str: "a text", bool: "true or false", int: "an integer", float: "a number", dict: "an object", list: "a list"}
 
 
 def _topic(name: str, value: object) -> TopicAnswer:
@@ -195,6 +200,17 @@ def _acl(fields: _AnswerFields) -> Iterator[NamedRecord]:
     yield "AccessControlEntryRecord", {"id": made_id("acl", *map(str, data.values())), **data}
 
 
+def acl_words(data: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the resource, the operation and the permission of an ACL in the words of znodes (Topic, Read, Allow)."""
+    resource, operation, permission = (
+        next(word for word, number in words.items() if number == data[field]).title().replace("_", "")
+        for field, words in {
+            "resourceType": _RESOURCES, "operation": _OPERATIONS, "permissionType": _PERMISSIONS,
+        }.items()
+    )  # fmt: skip
+    return resource, operation, permission
+
+
 def _scram(fields: _AnswerFields, salt: bytes) -> Iterator[NamedRecord]:
     """Yield the credentials of a user from a password (ScramFormatter), or as Kafka keeps them."""
     user, (mechanism, hashed) = fields.need("user", str), fields.choice("mechanism", _HASHES)
@@ -231,6 +247,6 @@ def _quota(fields: _AnswerFields) -> Iterator[NamedRecord]:
     if not entity or not {*entity} <= {"user", "client-id", "ip"} or not {*entity.values()} <= names:
         raise UsageError(f"{fields.what}: entity has no user, client-id or ip")
     parts = [{"entityType": kind, "entityName": name} for kind, name in entity.items()]
-    key, value = fields.need("key", str), fields.need("value", int)
+    key, value = fields.need("key", str), fields.need("value", float)
     fields.end()
     yield "ClientQuotaRecord", {"entity": parts, "key": key, "value": float(value), "remove": False}

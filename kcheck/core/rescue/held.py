@@ -64,6 +64,8 @@ class OldMetadata(NamedTuple):
     """The topics, replicas and brokers in it."""
     records: tuple[tuple[str, Mapping[str, Any]], ...]
     """Its configurations, ACLs, credentials, quotas and tokens, as names and fields of records of version 0."""
+    missing: str | None = None
+    """The place where a part is missing; None if the copy is complete up to its end."""
 
 
 class HeldDisks(NamedTuple):
@@ -85,6 +87,8 @@ class HeldDisks(NamedTuple):
     """The time of the newest batch, in ms since 1970."""
     old: OldMetadata | None = None
     """The newest copy of the metadata; None without any."""
+    unnamed: tuple[tuple[int, str], ...] = ()
+    """Other log dirs of the same brokers in the same folders, by broker, which the user did not name."""
 
     @property
     def cluster_id(self) -> str | None:

@@ -36,6 +36,8 @@ class PlannedTopic(NamedTuple):
     topic_id: str | None
     offline: frozenset[int]
     """Its partitions without a disk."""
+    epochs: Mapping[int, int] = {}
+    """The leader epoch of each partition in the plan; later ones are larger."""
 
 
 class SavedRescue(NamedTuple):
@@ -44,7 +46,7 @@ class SavedRescue(NamedTuple):
     actions: tuple[RescueAction, ...]
     """The kinds of its steps."""
     controller: int | None = None
-    """The controller that leads; None for a topic."""
+    """The controller that leads; None for a topic, and with ZooKeeper."""
     epoch: int = 0
     """The new leader has an epoch above this one."""
     written: int = 0
@@ -191,9 +193,18 @@ def differences_of_rescue(
                 f"node {node.node_id} has seen epoch {node.seen}, and controller {leader.node_id} leads in epoch"
                 f" {leader.epoch}, so the node would wait for ever"
             )
+    yield from differences_of_image(saved, image)
+
+
+def differences_of_image(saved: SavedRescue, image: ClusterImage) -> Iterator[str]:
+    """Yield the differences between metadata and the plan that no time mends."""
     lost = sorted(name for name, topic in saved.topics.items() if not _has(image, name, topic))
     if lost:
         yield f"the controller does not have {some_of([f'topic {name} of the plan' for name in lost])}"
+    behind = [*_below(saved, image)]
+    if behind:
+        some = listed(behind, most=3)
+        yield f"leader epochs are below the epochs on the disks ({some}), so topics were created by hand"
     given = image.next_producer_id
     if saved.next_producer_id is not None and given is not None and given < saved.next_producer_id:
         yield f"the controller gives out producer ids from {given}, and the disks know larger ones"
@@ -202,3 +213,11 @@ def differences_of_rescue(
 def _has(image: ClusterImage, name: str, planned: PlannedTopic) -> bool:
     topic = image.topics.get(name)
     return topic is not None and planned.topic_id in (None, topic.topic_id)
+
+
+def _below(saved: SavedRescue, image: ClusterImage) -> Iterator[str]:
+    """Yield the partitions with a lower leader epoch than the plan gives them."""
+    for topic, number, row in image.partitions():
+        planned = saved.topics.get(topic.name)
+        if planned is not None and (row.leader_epoch or 0) < planned.epochs.get(number, 0):
+            yield partition_name(topic.name, number)

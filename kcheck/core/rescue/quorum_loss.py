@@ -189,8 +189,7 @@ class QuorumLoss(NamedTuple):
 
 def is_usable(node: RescueNode) -> bool:
     """Return whether the copy of a node is complete; only its last batch may be incomplete or corrupt."""
-    copy = node.copy
-    return copy is not None and not copy.problems and (copy.cut is None or copy.is_cut_at_end)
+    return node.copy is not None and node.copy.is_complete
 
 
 def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from kcheck.core.cluster.metadata_replay import KRAFT_VERSION, METADATA_VERSION
 from kcheck.core.rescue.answers import BROKER, MetadataAnswers, NamedRecord, TopicAnswer, config_records
 from kcheck.core.rescue.held import HeldDisks, HeldPartition, OldMetadata
 from kcheck.core.rescue.made_ids import made_id
@@ -13,7 +14,6 @@ from kcheck.model.remote_log import REMOTE_LOG_METADATA
 TOPIC = 2
 """The type of the configuration of a topic (ConfigResource.Type)."""
 ELR = "eligible.leader.replicas.version"
-METADATA_VERSION = "metadata.version"
 _WITH_DIRECTORIES = 17
 """From this metadata.version on a partition names the log dirs of its replicas (3.7-IV2)."""
 BLOCK = 1000
@@ -62,7 +62,7 @@ class Rebuild(NamedTuple):
     topics: tuple[RebuiltTopic, ...]
     """The topics, by name."""
     features: Mapping[str, int]
-    """The levels of features, as the controller was formatted."""
+    """The levels of features, by an old copy, or as the controller was formatted."""
     next_producer_id: int
     """The first producer id that is given out."""
     elr: bool
@@ -101,20 +101,31 @@ def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
     given = wanted.answers.next_producer_id
     last = -1 if disks.old is None else (disks.old.image.next_producer_id or 0) - 1
     above_all = (max(disks.producer_id, last) // BLOCK + 3) * BLOCK
-    features = dict(wanted.features)
-    if not wanted.answers.elr:
+    features = _levels(wanted.features, disks.old)
+    elr = wanted.answers.elr
+    if elr is None:
+        elr = disks.old is not None and min(features.get(ELR, 0), disks.old.image.features.get(ELR, 0)) > 0
+    if not elr:
         features.pop(ELR, None)
     others = [*_others(disks.old, wanted.answers)]
-    if wanted.answers.elr and not any(_is_min_isr_of_all(*record) for record in others):
+    if elr and not any(_is_min_isr_of_all(*record) for record in others):
         others += config_records(BROKER, "", {MIN_ISR: "1"})
     return Rebuild(
         topics=tuple(_topic(name, held.get(name, {}), disks, wanted) for name in sorted(names | kept)),
         features=features,
         next_producer_id=above_all if given is None else given,
-        elr=wanted.answers.elr,
+        elr=elr,
         records=tuple(others),
         left_out=tuple(sorted(lost - kept)),
     )
+
+
+def _levels(formatted: Mapping[str, int], old: OldMetadata | None) -> dict[str, int]:
+    """Return the levels of features of an old copy, unless the controller was formatted with an earlier release."""
+    known = {} if old is None else old.image.features
+    if not 0 < known.get(METADATA_VERSION, 0) <= formatted.get(METADATA_VERSION, 0):
+        return dict(formatted)
+    return {name: level for name, level in known.items() if level and name != KRAFT_VERSION}
 
 
 def _is_min_isr_of_all(name: str, data: Mapping[str, Any]) -> bool:
@@ -139,18 +150,20 @@ def _topic(name: str, held: Mapping[int, HeldPartition], disks: HeldDisks, wante
     configs = (
         answer.configs if answer.configs is not None else _known_configs(disks.old, name, is_known=known is not None)
     )
+    is_whole = disks.old is None or disks.old.missing is None
+    is_assumed = answer.configs is None and (known is None or not is_whole)
     return RebuiltTopic(
         name=name,
         topic_id=topic_id or made_id(disks.cluster_id or "", name),
         has_new_id=topic_id is None,
         partitions=placed,
         placeholders=tuple(number for number in placed if number not in held),
-        configs=_assumed_configs(name, disks, wanted) if configs is None else configs,
-        suggested=dict(_suggested(name, disks)) if configs is None else {},
+        configs={**(_assumed_configs(name, disks, wanted) if is_assumed else {}), **(configs or {})},
+        suggested=dict(_suggested(name, disks)) if is_assumed else {},
         assumed=(
-            *(("partitions",) if answer.partitions is None and known is None else ()),
-            *(("replicas",) if known is None and placed.keys() - answer.replicas.keys() else ()),
-            *(("configs",) if configs is None and name not in INTERNAL else ()),
+            *(("partitions",) if answer.partitions is None and (known is None or not is_whole) else ()),
+            *(("replicas",) if placed.keys() - answer.replicas.keys() - old.keys() else ()),
+            *(("configs",) if is_assumed and name not in INTERNAL else ()),
         ),
     )
 

@@ -6,6 +6,7 @@ from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import Rebuild, Wanted, topic_ids
 from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.core.rescue.znodes import is_znode_name
 from kcheck.words import agree, counted, listed, partition_name, shell_word
 
 _ATOMIC_COUNT_MAX = 10_000
@@ -37,8 +38,26 @@ def refusals_of_held(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Want
         if row.locked_by is not None:
             bring = f"Stop node {row.broker_id}, and ask again."
             yield RescueRefusal("running", f"A process runs on {row.path}.", bring)
+    yield from _of_log_dirs(disks)
     yield from _of_copies(nodes, disks, wanted)
     yield from _of_topic_ids(disks)
+
+
+def _of_log_dirs(disks: HeldDisks) -> Iterator[RescueRefusal]:
+    """Yield the log dirs of a broker that are not here. The broker would set every directory in them aside."""
+    known = {} if disks.old is None else disks.old.image.brokers
+    short = dict(reversed(disks.unnamed))
+    for number in disks.brokers:
+        here = {row.directory_id for row in disks.log_dirs if row.broker_id == number}
+        registered = {*known[number].log_dirs} if number in known and None not in here else set[str]()
+        if number in short:
+            why = f"{short[number]} is a log dir of broker {number} too, and was not named."
+        elif registered - here:
+            why = f"The metadata names {counted(len(registered), 'log dir')} of broker {number}, and not all are here."
+        else:
+            continue
+        bring = f"Name all of them, or the server.properties of the broker ({number}=PATH)."
+        yield RescueRefusal("unnamed-log-dirs", why, bring, forced=True)
 
 
 def _of_copies(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRefusal]:
@@ -74,7 +93,7 @@ def _of_copies(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) ->
 
 def is_enough(disks: HeldDisks) -> bool:
     """Return whether an old copy knows every replica of the disks, with leader epochs that are not below theirs."""
-    if disks.old is None:
+    if disks.old is None or disks.old.missing is not None:
         return False
     topics = disks.old.image.topics
     for (name, number), held in disks.partitions.items():
@@ -131,14 +150,15 @@ def _of_missing(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iterator[Res
     if missing:
         yield RescueRefusal(
             "missing-disk",
-            f"No disk here has {_first(missing)}.",
+            f"No disk here has {listed(missing, most=_SHOWN_COUNT)}.",
             "Name the log dirs of the broker that has it, or give it up with --dead BROKER. The partition then "
             "stays offline.",
         )
     if few:
         yield RescueRefusal(
             "fewer-replicas",
-            f"{_first(few)} {agree(len(few), 'has', 'have')} fewer replicas here than other partitions of the topic.",
+            f"{listed(few, most=_SHOWN_COUNT)} {agree(len(few), 'has', 'have')} fewer replicas here than other"
+            " partitions of the topic.",
             "Name the log dirs of the broker that has the others, or give it up (--dead BROKER).",
             forced=True,
         )
@@ -163,11 +183,6 @@ def _missing(plan: Rebuild, wanted: Wanted) -> list[str]:
         for name, number in plan.without_disk
         if name not in answers or number not in answers[name].replicas
     ]
-
-
-def _first(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN_COUNT
-    return listed(names[:_SHOWN_COUNT]) if more <= 0 else f"{', '.join(names[:_SHOWN_COUNT])} and {more} more"
 
 
 def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
@@ -232,11 +247,13 @@ def refusals_of_zookeeper(disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRe
             f"{of_kraft[0]} is of a KRaft broker, which has no ZooKeeper.",
             "Leave out --zookeeper, and name a new controller.",
         )
-    if any(name != "ConfigRecord" for name, _ in wanted.answers.records):
+    acls = (data["resourceName"] for name, data in wanted.answers.records if name == "AccessControlEntryRecord")
+    unnamed = [name for name in acls if not is_znode_name(name)]
+    if unnamed:
         yield RescueRefusal(
             "answers",
-            "The answers have ACLs, SCRAM users or quotas, and no znode of the plan has them.",
-            "Remove them there. Set them with kafka-acls.sh and kafka-configs.sh once the brokers run.",
+            f"The answers have an ACL of {shell_word(unnamed[0])}, and no znode can have that name.",
+            "Remove the ACL there. A prefix with kafka-acls.sh --resource-pattern-type prefixed can cover the name.",
         )
 
 

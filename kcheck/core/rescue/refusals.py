@@ -34,6 +34,33 @@ class Rift(NamedTuple):
     """The log dir of the other one."""
 
 
+class DiskNews(NamedTuple):
+    """The records of brokers that the newest copy does not explain."""
+
+    unknown: tuple[str, ...]
+    """The topics that the copy does not have, or has with another id."""
+    later: tuple[str, ...]
+    """The partitions with a leader epoch above the copy's, or with a number that the copy does not have."""
+
+
+def refusals_of_news(newest: RescueNode, news: DiskNews) -> Iterator[RescueRefusal]:
+    """Yield why the newest copy is older than the disks of brokers, which would lose directories or records."""
+    bring = (
+        "Name the log dirs of more nodes. One may have a newer copy. Otherwise kcheck recover metadata makes the"
+        " metadata again from the disks of the brokers."
+    )
+    if news.later:
+        why = f"The newest copy, of node {newest.node_id}, is older than {listed(news.later, most=3)} on the disks."
+        yield RescueRefusal("stale-copy", why, bring, forced=True)
+    elif news.unknown:
+        yield RescueRefusal(
+            "stale-copy",
+            f"The newest copy, of node {newest.node_id}, does not have {listed(news.unknown, most=3)}, and disks do.",
+            f"{bring} If the topics were deleted, --force makes the plan, and brokers set those directories aside.",
+            forced=True,
+        )
+
+
 def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Iterator[RescueRefusal]:
     """Yield what is wrong with the disks themselves, whatever is asked of them."""
     clusters = {node.cluster_id: node for node in nodes if node.cluster_id is not None}
@@ -108,6 +135,9 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
             )
         if loss.damaged:
             bring += f" Start {listed(loss.damaged)} last, because of the corrupt copy."
+        corrupt = [*_corrupt_paths(loss.survivors)]
+        if corrupt:
+            bring += f" First move {listed(corrupt)} elsewhere: a node with a corrupt snapshot ends, or loads a part."
         yield RescueRefusal("majority", f"{left}: a majority.", bring, forced=True)
     for node in () if loss.has_majority else loss.strangers:
         known = loss.voting_directory(node)
@@ -130,6 +160,12 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
     yield from _of_newest(loss)
 
 
+def _corrupt_paths(nodes: Iterable[RescueNode]) -> Iterator[str]:
+    """Yield the corrupt snapshots of nodes, or the metadata log that lacks its first part."""
+    for copy in (node.copy for node in nodes if node.copy is not None):
+        yield from [copy.path] if copy.lacks_base else (f"{copy.path}/{name}" for name in copy.corrupt_snapshots)
+
+
 def _are(numbers: Sequence[int]) -> str:
     return agree(len(numbers), "is", "are")
 
@@ -147,7 +183,7 @@ def _of_newest(loss: QuorumLoss) -> Iterator[RescueRefusal]:
                 f"The copy of node {node.node_id} may be the newest, and cannot be read in full: "
                 f"{defect.place}: {defect.why}.",
                 "Name the log dirs of more nodes. One may have an intact copy that is as new. Otherwise kcheck"
-                " recover metadata makes the metadata again from the disks of the brokers.",
+                " recover metadata makes the metadata again, from the disks of the brokers and the rest of this copy.",
                 forced=node is not newest,
             )
     if copy.in_transaction:

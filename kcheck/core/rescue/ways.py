@@ -67,7 +67,14 @@ class DropLog(NamedTuple):
     why: str
 
 
-RescueEdit = CopyLog | AddVoters | WriteVote | DropVote | DropLog
+class DropSnapshots(NamedTuple):
+    """Set snapshots of a node aside."""
+
+    node: RescueNode
+    names: tuple[str, ...]
+
+
+RescueEdit = CopyLog | AddVoters | WriteVote | DropVote | DropLog | DropSnapshots
 
 
 class StandIn(NamedTuple):
@@ -176,8 +183,9 @@ def rescue(loss: QuorumLoss, target: RescueNode, way: Way, wanted: NewVoter | No
     elif way is Way.COPY or checks_voters(release) or target.bad_vote or target.epoch + 1 < loss.epoch:
         edits.append(WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, (target.node_id,))))
     dropped = tuple(_dropped(loss, target, end))
-    edits += dropped
     gone = {edit.node.node_id for edit in dropped}
+    replaced = {*gone, *((target.node_id,) if way is Way.COPY else ())}
+    edits += (*dropped, *corrupt_files(loss.nodes, replaced))
     edits += dropped_votes(
         loss.nodes, {*gone, target.node_id}, names_voters=not loss.is_dynamic and checks_voters(release)
     )
@@ -205,6 +213,18 @@ def dropped_votes(nodes: Iterable[RescueNode], others: Container[int], *, names_
             yield DropVote(node, "it names voters that the configuration no longer has")
 
 
+def corrupt_files(nodes: Iterable[RescueNode], others: Container[int]) -> Iterator[DropLog | DropSnapshots]:
+    """Yield the corrupt snapshots, which nodes cannot load in full; `others` are nodes that get another log."""
+    for node in nodes:
+        copy = node.copy
+        if copy is None or node.dead or node.node_id in others:
+            continue
+        if copy.lacks_base:
+            yield DropLog(node, "the node cannot read the first part of its metadata log")
+        elif copy.corrupt_snapshots:
+            yield DropSnapshots(node, copy.corrupt_snapshots)
+
+
 def _dropped(loss: QuorumLoss, target: RescueNode, end: int) -> list[DropLog]:
     """Return the metadata logs that must not come back, of other voters or with a later snapshot."""
     edits = []
@@ -227,7 +247,10 @@ def _with_stand_ins(loss: QuorumLoss, target: RescueNode, address: str | None) -
     edits: tuple[RescueEdit, ...] = ()
     if seen + 1 < loss.epoch or target.bad_vote:
         edits = (WriteVote(target, QuorumState(_NOBODY, loss.epoch, _NOBODY, None, NO_DIRECTORY)),)
-    edits += tuple(dropped_votes(loss.nodes, {target.node_id}, names_voters=False))
+    edits += (
+        *corrupt_files(loss.nodes, ()),
+        *dropped_votes(loss.nodes, {target.node_id}, names_voters=False),
+    )
     return Rescue(Way.IDENTITY, target, edits, address, stand_ins, loss.lost)
 
 

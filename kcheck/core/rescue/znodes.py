@@ -1,14 +1,15 @@
 """The znodes of a cluster whose ZooKeeper is lost, from the metadata that the disks of its brokers give.
 
-Brokers make every other znode when they start. Tested with 2.4.1, 2.6.3 and 2.8.2
+Brokers make every other znode when they start. Tested with 2.4.1, 2.6.3, 2.8.2 and 3.9.2
 (`tests/oracle/clusters/test_zookeeper_lost.py`).
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
-from kcheck.core.rescue.answers import BROKER
+from kcheck.core.rescue.answers import BROKER, PREFIXED, SCRAM_NAMES, acl_words
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.rebuild import BLOCK, Rebuild, RebuiltTopic
 from kcheck.model.cluster import NO_LEADER
@@ -39,10 +40,21 @@ def znodes(plan: Rebuild, disks: HeldDisks) -> tuple[MadeZnode, ...]:
 
 def zookeeper_script(rows: Sequence[MadeZnode]) -> str:
     """Return the lines for zookeeper-shell.sh, where a blank ends a word, so that no data has a blank."""
-    return "".join(" ".join(("create", row.path, row.data or _NOTHING)) + "\n" for row in rows)
+    return "".join(" ".join(("create", _word(row.path), row.data or _NOTHING)) + "\n" for row in rows)
+
+
+def _word(path: str) -> str:
+    """Return a path as one word of zookeeper-shell.sh (ZooKeeperMain.MyCommandOptions)."""
+    return path if " " not in path else f"'{path}'" if "'" not in path else f'"{path}"'
 
 
 _NOTHING = '""'
+
+
+def is_znode_name(name: str) -> bool:
+    """Return whether a znode of that name can exist, and can be written in one word of zookeeper-shell.sh."""
+    is_quotable = " " not in name or not {"'", '"'} <= {*name}
+    return name not in ("", ".", "..") and "/" not in name and name.isprintable() and is_quotable
 
 
 def _leaves(plan: Rebuild, disks: HeldDisks) -> Iterator[tuple[str, str]]:
@@ -60,6 +72,59 @@ def _leaves(plan: Rebuild, disks: HeldDisks) -> Iterator[tuple[str, str]]:
             configs.setdefault(data["resourceName"] or "<default>", {})[data["name"]] = data["value"]
     for broker, config in configs.items():
         yield f"/config/brokers/{broker}", _json({"version": 1, "config": config})
+    yield from _of_access(plan.records)
+
+
+def _of_access(records: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, str]]:
+    """Yield the ACLs, SCRAM credentials and quotas, as AclAuthorizer and ZkAdminManager write them."""
+    acls: dict[str, list[Mapping[str, str]]] = {}
+    configs: dict[str, dict[str, str]] = {}
+    for name, data in records:
+        if name == "AccessControlEntryRecord":
+            path, entry = _acl(data)
+            acls.setdefault(path, []).append(entry)
+        elif name == "UserScramCredentialRecord":
+            keys = {"salt": "salt", "stored_key": "storedKey", "server_key": "serverKey", "iterations": "iterations"}
+            value = ",".join(f"{key}={data[field]}" for key, field in keys.items())
+            configs.setdefault(f"/config/users/{_sanitized(data['name'])}", {})[SCRAM_NAMES[data["mechanism"]]] = value
+        elif name == "ClientQuotaRecord":
+            path = _quota_path(data["entity"])
+            user, clients, _ = path.partition("/clients/")
+            if clients and user != "/config":
+                configs.setdefault(user, {})  # As after its last setting is deleted: a broker reads JSON there.
+            configs.setdefault(path, {})[data["key"]] = _number(data["value"])
+    for path, entries in acls.items():
+        yield path, _json({"version": 1, "acls": entries})
+    for path, config in configs.items():
+        yield path, _json({"version": 1, "config": config})
+
+
+def _acl(data: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
+    """Return the znode of a resource, and one of its entries."""
+    resource, operation, permission = acl_words(data)
+    store = "/kafka-acl-extended/prefixed" if data["patternType"] == PREFIXED else "/kafka-acl"
+    entry = {"principal": data["principal"], "permissionType": permission, "operation": operation, "host": data["host"]}
+    return f"{store}/{resource}/{data['resourceName']}", entry
+
+
+def _quota_path(entity: Sequence[Mapping[str, str | None]]) -> str:
+    """Return the znode of the quotas of a user, a client, a client of a user, or an address (DynamicConfig)."""
+    names = {row["entityType"]: row["entityName"] for row in entity}
+    parts = [
+        f"{folder}/{'<default>' if names[kind] is None else _sanitized(str(names[kind]))}"
+        for kind, folder in {"user": "users", "client-id": "clients", "ip": "ips"}.items()
+        if kind in names
+    ]
+    return f"/config/{'/'.join(parts)}"
+
+
+def _sanitized(name: str) -> str:
+    """Return a name as Sanitizer.sanitize writes it, which is the URL encoding with %20 for a blank."""
+    return quote(name, safe="", errors="replace").replace("~", "%7E")
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(value)
 
 
 def _of_topic(topic: RebuiltTopic) -> Iterator[tuple[str, str]]:

@@ -11,11 +11,12 @@ verdicts, and reasons not to start the broker. `startup` acts the steps out on f
 - `producer_state`: Which producers and transactions does the broker find in the batches?
 - `remote_index_cache`: What happens to the cached indexes of remote segments?
 - `topic_settings`: How do the settings of a topic change its logs?
+- `partitioner`: Which partition do the keys of records belong to?
 - `strays`: Is a replica part of the KRaft metadata?
 - `zookeeper_replicas`: Is a replica part of the metadata in ZooKeeper?
 - `cordoned`: Does a log dir get new replicas?
-- `predictions`: Which values describe the next start?
-- `verdicts`: What happens to a log dir, and how severe is it?
+- `predictions`: Which values describe the next start, and what is the verdict on a log dir?
+- `verdicts`: How severe is a verdict, and which partition is worst?
 - `unserved`: Which records are in directories that a broker does not serve?
 - `claims`: Does the broker do what a finding claims?
 - `preflight`: May the broker start?

@@ -3,16 +3,17 @@
 `kcheck.startup` makes the values; predict, truncation, repair and the fleet read them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.startup import NEXT_STARTS, Mode, Outcome
 from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.loss import BatchFaults, LostRecords
 from kcheck.model.names import CLUSTER_METADATA, DirectoryState, PartitionDirectory
 from kcheck.model.unreadable import Unreadable
 from kcheck.model.views import LogDirView
+from kcheck.words import counted, record_count
 
 
 class Content(NamedTuple):
@@ -133,6 +134,23 @@ def total_loss(losses: Iterable[LostRecords]) -> LostRecords | None:
     )
 
 
+def records_words(losses: Collection[LostRecords]) -> str:
+    """Return how many records several losses are together."""
+    at_most = known_sum(loss.at_most if loss.records is None else loss.records for loss in losses)
+    return record_count(known_sum(loss.records for loss in losses), sum(loss.at_least for loss in losses), at_most)
+
+
+def stops_serving(outcome: str, name: str) -> bool:
+    """Return whether a broker with this outcome for a directory of that name stops serving its partition."""
+    was_served = not name.endswith("-stray")
+    return _is_unknown_replica(outcome, name) or (outcome == Outcome.STRAY and was_served)
+
+
+def _is_unknown_replica(outcome: str, name: str) -> bool:
+    """Return whether the broker deletes a directory without -delete, because the cluster does not know the replica."""
+    return outcome == Outcome.DELETED and not name.endswith("-delete")
+
+
 class PartitionPrediction(NamedTuple):
     """The next start of one partition directory."""
 
@@ -155,7 +173,7 @@ class PartitionPrediction(NamedTuple):
     changes: Changes = Changes()
     """The changes of its files."""
     after: Mapping[str, Content] = {}
-    """Its files after the broker has started, by name."""
+    """Its files after the broker has started, by name; empty without a simulated start."""
     fails_later: bool = False
     """True if its log dir goes offline as soon as the broker runs."""
     uncertain: str | None = None
@@ -185,6 +203,37 @@ class PartitionPrediction(NamedTuple):
         """The loaded log of a replica; None if the directory has another name or holds the metadata log."""
         is_current = self.directory.state is DirectoryState.CURRENT
         return self.log if is_current and self.directory.topic != CLUSTER_METADATA else None
+
+    @property
+    def is_unknown_replica(self) -> bool:
+        """True if the broker deletes the directory, because the cluster does not know the replica."""
+        return _is_unknown_replica(self.outcome, self.dir)
+
+    @property
+    def is_set_aside(self) -> bool:
+        """True if the broker stops serving the partition when it starts, although it loads it."""
+        return stops_serving(self.outcome, self.dir)
+
+
+class LogDirVerdict(NamedTuple):
+    """The next start of a log dir."""
+
+    outcome: Outcome
+    """ABORT, OFFLINE, UNKNOWN, or OK: the broker loads it."""
+    lost: tuple[LostRecords, ...] = ()
+    """The loss of its partitions."""
+    unserved: int = 0
+    """Number of partitions that the broker stops serving."""
+
+    @property
+    def words(self) -> str:
+        """The verdict in words, as `will boot but lose 1 record`."""
+        effects = []
+        if self.lost:
+            effects.append(f"lose {records_words(self.lost)}")
+        if self.unserved:
+            effects.append(f"not serve {counted(self.unserved, 'partition')}")
+        return f"{NEXT_STARTS[self.outcome]}{' but ' if effects else ''}{' and '.join(effects)}"
 
 
 class LogDirPrediction(NamedTuple):
@@ -222,3 +271,18 @@ class LogDirPrediction(NamedTuple):
     def lost_records(self) -> int | None:
         """Number of records that its partitions lose; None if a number is unknown."""
         return known_sum(partition.lost.records for partition in self.partitions if partition.lost is not None)
+
+    @property
+    def judged(self) -> LogDirVerdict:
+        """The verdict; the losses of partitions count only if the broker loads the log dir."""
+        if self.outcome in (Outcome.ABORT, Outcome.OFFLINE):
+            return LogDirVerdict(self.outcome)
+        if self.unread or any(partition.outcome is Outcome.UNKNOWN for partition in self.partitions):
+            return LogDirVerdict(Outcome.UNKNOWN)
+        lost = tuple(partition.lost for partition in self.partitions if partition.lost is not None)
+        return LogDirVerdict(Outcome.OK, lost, sum(partition.is_set_aside for partition in self.partitions))
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words, as in JSON."""
+        return self.judged.words

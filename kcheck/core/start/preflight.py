@@ -5,7 +5,6 @@ from enum import StrEnum
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.verdicts import is_set_aside
 
 
 class ReasonKind(StrEnum):
@@ -48,5 +47,5 @@ def reasons_against(start: LogDirPrediction) -> Iterator[tuple[ReasonKind, Parti
             yield ReasonKind.UNKNOWN, partition
         if partition.lost is not None:
             yield ReasonKind.LOSS, partition
-        if is_set_aside(partition):
+        if partition.is_set_aside:
             yield ReasonKind.STRAY, partition

@@ -39,8 +39,15 @@ class Outcome(StrEnum):
     """Not known, because the broker scans the log, and kcheck has not read it."""
 
 
-NEXT_STARTS = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN, Outcome.LOST, Outcome.STRAY, Outcome.OK)
-"""The outcomes of a log dir or a broker, worst first."""
+NEXT_STARTS = {
+    Outcome.ABORT: "will not boot",
+    Outcome.OFFLINE: "will go offline",
+    Outcome.UNKNOWN: "not known",
+    Outcome.LOST: "will boot but lose records",
+    Outcome.STRAY: "will boot but not serve partitions",
+    Outcome.OK: "will boot",
+}
+"""The outcomes of a log dir or a broker in words, worst first."""
 
 
 class Mode(StrEnum):

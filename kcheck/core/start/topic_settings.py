@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kcheck.core.start.segments import is_tiered, log_start_offset
-from kcheck.model.cluster import BROKER_RETENTION, RETENTION_BYTES, RETENTION_MS, ClusterImage
+from kcheck.model.cluster import BROKER_RETENTION, DELETES_TOPICS, RETENTION_BYTES, RETENTION_MS, ClusterImage
 from kcheck.model.names import COMPACTED
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Retention
@@ -18,6 +18,18 @@ def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
     """Return whether the cleaner compacts a topic, by its own configuration; `default` is the policy of the broker."""
     policies = image.configs.get(("topic", topic), {}).get("cleanup.policy", default).split(",")
     return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
+
+
+def being_deleted(image: ClusterImage | None, release: Release) -> frozenset[str]:
+    """Return the topics that a ZooKeeper controller deletes as soon as all their replicas are online.
+
+    The controller elects no leader for them, and refuses elections of a tool. With delete.topic.enable=false
+    the marks are removed instead (TopicDeletionManager, KafkaController 0.8.2 to 3.9).
+    """
+    names = frozenset[str]() if image is None else frozenset(row.name for row in image.topics.values() if row.deleting)
+    stated = None if image is None or not names else image.config("", DELETES_TOPICS)
+    is_on = release.deletes_topics_by_default if stated is None else stated.lower() == "true"
+    return names if is_on else frozenset()
 
 
 def expires(image: ClusterImage | None, topic: str) -> bool:

@@ -1,7 +1,7 @@
 """The records in directories that a broker does not serve, because it renames them to -stray or removes them."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
@@ -32,6 +32,8 @@ class Unserved(NamedTuple):
     """The delay after which the broker removes directories that are marked for deletion; None for the default."""
     alone: tuple[TopicPartition, ...]
     """Partitions of -stray directories without another replica in the given metadata."""
+    is_deleting: bool = False
+    """True for CURRENT directories of topics that a ZooKeeper controller is deleting."""
 
 
 def unserved(starts: Iterable[LogDirPrediction], image_of: ImageOf, delay_ms: int | None) -> Iterator[Unserved]:
@@ -55,22 +57,29 @@ def unserved(starts: Iterable[LogDirPrediction], image_of: ImageOf, delay_ms: in
 
 
 def lost_in_starts(
-    starts: Iterable[LogDirPrediction], image: ClusterImage | None, delay_ms: int | None
+    starts: Iterable[LogDirPrediction], image: ClusterImage | None, delay_ms: int | None, deleting: Collection[str] = ()
 ) -> Iterator[Unserved]:
-    """Yield the directories with records that no election counts, because they are removed or belong to no topic."""
+    """Yield the directories with records that no election counts, because they are removed or belong to no topic.
+
+    `image` lacks the topics that a ZooKeeper controller is deleting (`deleting`).
+    """
     starts = tuple(starts)
     yield from (row for row in unserved(starts, lambda _: image, delay_ms) if row.state is DirectoryState.DELETED)
     if image is None:
         return
-    orphans: dict[int | None, list[tuple[PartitionPrediction, LostRecords]]] = {}
+    apart: dict[tuple[int | None, bool], list[tuple[PartitionPrediction, LostRecords]]] = {}
     for start in starts:
         for row in start.partitions:
+            is_deleting, log = row.directory.topic in deleting, row.replica_log
             is_stray = (row.directory.state, row.outcome) == (DirectoryState.CURRENT, Outcome.STRAY)
-            if is_stray and row.whole is not None and not _is_known(row.directory.topic, image):
-                orphans.setdefault(start.broker_id, []).append((row, row.whole))
-    for broker_id, rows in orphans.items():
-        directories, held = zip(*rows, strict=True)
-        yield Unserved(broker_id, DirectoryState.CURRENT, directories, held, None, ())
+            if is_deleting and log is not None and log.log_end_offset > log.log_start_offset:
+                held = LostRecords(log.log_start_offset, log.log_end_offset, None, 0, None)
+                apart.setdefault((start.broker_id, True), []).append((row, held))
+            elif not is_deleting and is_stray and row.whole is not None and not _is_known(row.directory.topic, image):
+                apart.setdefault((start.broker_id, False), []).append((row, row.whole))
+    for (broker_id, is_deleting), rows in apart.items():
+        directories, losses = zip(*rows, strict=True)
+        yield Unserved(broker_id, DirectoryState.CURRENT, directories, losses, None, (), is_deleting)
 
 
 def _is_known(topic: str, image: ClusterImage) -> bool:

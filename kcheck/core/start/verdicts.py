@@ -1,12 +1,10 @@
-"""The verdict on a log dir, with its outcome, the outcomes of its partitions, and their severity."""
+"""The severity of the next start of a log dir, and its worst partitions."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.finding import Severity
-from kcheck.model.loss import LostRecords
 
 SEVERITIES = {
     Outcome.OK: Severity.INFO,
@@ -28,25 +26,24 @@ def log_dir_severity(start: LogDirPrediction) -> Severity:
 
 
 def _severity(partition: PartitionPrediction) -> Severity:
-    if _is_unknown_replica(partition.outcome, partition.dir) or partition.lost is not None:
+    if partition.is_unknown_replica or partition.lost is not None:
         return max(SEVERITIES[Outcome.LOST], SEVERITIES[partition.outcome], key=lambda severity: severity.rank)
     return SEVERITIES[partition.outcome]
 
 
-def _is_unknown_replica(outcome: str, name: str) -> bool:
-    """Return whether the broker deletes a directory without -delete, because the cluster does not know the replica."""
-    return outcome == Outcome.DELETED and not name.endswith("-delete")
+def removed_alone(starts: Iterable[LogDirPrediction]) -> dict[str, tuple[str, ...]]:
+    """Return the -delete directories with records, by log dir; empty if anything else is lost or fails.
 
-
-def is_set_aside(partition: PartitionPrediction) -> bool:
-    """Return whether the broker stops serving a partition with this start, although it loads it."""
-    return stops_serving(partition.outcome, partition.dir)
-
-
-def stops_serving(outcome: str, name: str) -> bool:
-    """Return whether a broker with this outcome for a directory of that name stops serving its partition."""
-    was_served = not name.endswith("-stray")
-    return _is_unknown_replica(outcome, name) or (outcome == Outcome.STRAY and was_served)
+    No repair keeps them, because a broker removes them by their names.
+    """
+    removed: dict[str, tuple[str, ...]] = {}
+    for start in starts:
+        own = [row for row in start.partitions if _severity(row).rank >= Severity.ERROR.rank]
+        if SEVERITIES[start.outcome].rank >= Severity.ERROR.rank or not all(row.dir.endswith("-delete") for row in own):
+            return {}
+        if own:
+            removed[start.path] = tuple(row.dir for row in own)
+    return removed
 
 
 def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPrediction]:
@@ -65,30 +62,9 @@ def worst_first(partitions: Iterable[PartitionPrediction]) -> list[PartitionPred
     bad = [
         partition
         for partition in partitions
-        if partition.outcome in ranks or partition.lost is not None or is_set_aside(partition)
+        if partition.outcome in ranks or partition.lost is not None or partition.is_set_aside
     ]
     return sorted(bad, key=badness)
-
-
-class LogDirVerdict(NamedTuple):
-    """The next start of a log dir."""
-
-    outcome: Outcome
-    """ABORT, OFFLINE, UNKNOWN, or OK: the broker loads it."""
-    lost: tuple[LostRecords, ...] = ()
-    """The loss of its partitions."""
-    unserved: int = 0
-    """Number of partitions that the broker stops serving."""
-
-
-def verdict(start: LogDirPrediction) -> LogDirVerdict:
-    """Return the verdict on a log dir; what partitions lose counts only where the broker loads them."""
-    if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
-        return LogDirVerdict(start.outcome)
-    if start.unread or any(partition.outcome is Outcome.UNKNOWN for partition in start.partitions):
-        return LogDirVerdict(Outcome.UNKNOWN)
-    lost = tuple(partition.lost for partition in start.partitions if partition.lost is not None)
-    return LogDirVerdict(Outcome.OK, lost, sum(map(is_set_aside, start.partitions)))
 
 
 def shutdown_after_abort(start: LogDirPrediction) -> str | None:

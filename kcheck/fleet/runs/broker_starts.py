@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from kcheck.core.start.predictions import stops_serving
 from kcheck.core.start.startup import NEXT_STARTS, Outcome
-from kcheck.core.start.verdicts import stops_serving
 from kcheck.errors import KcheckError
 from kcheck.fleet.run import BrokerKey, FleetRun, name_order
 from kcheck.model.report import Row

@@ -12,9 +12,8 @@ from kcheck.core.election.scenarios import START_ALL, Scenario
 from kcheck.core.election.steps import StepText, steps_of
 from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer, release_row
-from kcheck.documents.decision import bound_words, decision_words, uncounted_words, unled_words
 from kcheck.documents.election import scenario_row
-from kcheck.documents.election_verdict import empty_words
+from kcheck.documents.election_words import decision_words, uncounted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
@@ -25,13 +24,12 @@ from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.uncounted import uncounted_premises
-from kcheck.words import agree, counted, listed, other_end_words, shell_line
+from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, shell_line
 
 FIRST_COUNT = 3
 """Number of shown steps of a plan. `kcheck recover` on the disks gives all of them."""
 _FOLDER = "DIR"
 """Stands for the directory of the plan's files."""
-_UNCOUNTED = "The run does not show how many records starting everything now loses."
 
 
 class ClusterDecision(NamedTuple):
@@ -96,21 +94,13 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     election = elect_in(run, name, question, wanted=PartitionFilter())
     scenarios = {row.name: row for row in election.scenarios}
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
-    unled = sum(row.best is None for row in election.of_cluster)
     uncounted = uncounted_premises(election.premises, election.of_cluster)
     is_known = start_all.offline_partitions is not None
     is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
-    sentences = (
-        *(
-            decision_words(start_all, plan, best, is_led=unled < len(election.of_cluster))
-            if is_counted
-            else (_UNCOUNTED, *_unled_now(start_all))
-        ),
-        *(empty_words(election.of_cluster) if is_known else ()),
-        *uncounted_words(election.gaps, uncounted, question.dead, has_steps=bool(election.starts)),
-        *(unled_words(unled) if is_counted else ()),
-        *(bound_words(plan, best) if is_known else ()),
-    )
+    sentences = decision_words(
+        start_all, plan, best, election.of_cluster, is_counted=is_counted,
+        uncounted=uncounted_words(election.gaps, uncounted, question.dead, has_steps=bool(election.starts)),
+    )  # fmt: skip
     not_known = tuple(_not_known(election, is_counted=is_counted))
     steps = _texts(run, election, question) if is_counted else ()
     is_kept = (start_all.lost.committed, start_all.offline_partitions) == (0, 0)
@@ -118,7 +108,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     return ClusterDecision(
         cluster=name,
         release=election.cluster.release,
-        sentences=sentences,
+        sentences=tuple(sentences),
         start_all=start_all,
         plan=plan,
         steps=steps[:FIRST_COUNT],
@@ -137,13 +127,6 @@ def _texts(run: FleetRun, election: RunElection, question: ElectionQuestion) -> 
     return step_texts(PlanContext(recovery, (), {}, {}, {}, _FOLDER), steps_of(recovery))
 
 
-def _unled_now(start_all: Scenario) -> Iterator[str]:
-    """Yield how many partitions have no leader if all brokers start, where it is not known what is lost."""
-    count = start_all.offline_partitions
-    if count:
-        yield f"Starting everything now leaves {counted(count, 'partition')} without a leader."
-
-
 def _not_known(election: RunElection, *, is_counted: bool) -> Iterator[str]:
     """Yield facts that tables do not show (other disks, unread logs, and the benefit of repairs)."""
     yield from (f"what only broker {gap.broker_id} holds" for gap in election.gaps if gap.why is None)
@@ -153,8 +136,7 @@ def _not_known(election: RunElection, *, is_counted: bool) -> Iterator[str]:
         yield "how many records the replicas do not share: the scan did not read all batches (--depth crc does)"
     mendable = election.cluster.mendable
     if mendable:
-        brokers = f"{agree(len(mendable), 'broker', 'brokers')} {listed(mendable)}"
-        yield f"whether a repair of {brokers} saves records first: a run plans no repairs"
+        yield f"whether a repair of {broker_names(mendable, LISTED_MAX)} saves records first: a run plans no repairs"
 
 
 def _disks(run: FleetRun, cluster: RunCluster, question: ElectionQuestion) -> str:

@@ -362,7 +362,7 @@ class TopicsTold:
             return "null"
         registration, config = known.partitions.get(partition), self._image.configs.get(("topic", topic), {})
         unclean = self._image.unclean.get((known.topic_id or "", partition))
-        return json.dumps((known.topic_id, partition, registration, config, unclean))
+        return json.dumps((known.topic_id, partition, registration, config, unclean, len(known.partitions)))
 
 
 @lru_cache(1)  # Directories come log dir by log dir.
@@ -400,9 +400,9 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
         return None if whole is None else detector._replace(copy=whole)
     if current is None:
         return detector
-    own_id, partition, values, config, unclean = current
+    own_id, partition, values, config, unclean, count = current
     known = {} if values is None else {partition: _registration(values)}
-    image = TopicImage(topic, own_id, known)
+    image = TopicImage(topic, own_id, known, left_out=count - len(known))
     return detector._replace(
         copy=detector.copy._replace(
             image=detector.copy.image._replace(

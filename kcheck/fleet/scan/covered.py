@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kcheck.arrow import text
 from kcheck.errors import KcheckError
-from kcheck.fleet.run import FleetRun, RunFile
+from kcheck.fleet.run import written_run
 from kcheck.fleet.run_output import RunOutput
 from kcheck.fleet.scan.inventory import Inventory
 from kcheck.words import some_reasons
@@ -26,9 +26,7 @@ class FleetCoverage(NamedTuple):
 
 def coverage_of(output: RunOutput, inventoried: Inventory) -> FleetCoverage:
     """Return the reached log dirs, by the table `log_dirs` of a run that is being written."""
-    parts = {"log_dirs": [RunFile(*file) for file in output.written("log_dirs")]}
-    run = FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
-    problems = dict(run.values("log_dirs", ("log_dir", "problem")))
+    problems = dict(written_run(output, ("log_dirs",)).values("log_dirs", ("log_dir", "problem")))
     paths = [text(log_dir.path) for log_dir in inventoried.log_dirs]
     missing = [
         f"{path} ({problems.get(path, 'it could not be looked at')})"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from kcheck.arrow import batch_of
-from kcheck.fleet.run import FleetRun, RunFile
+from kcheck.fleet.run import FleetRun, written_run
 from kcheck.fleet.run_output import RunOutput, run_tables
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.jobs.guard import guarded
@@ -23,8 +23,7 @@ def add_decisions(
     """
     if not output.rows["clusters"]:
         return
-    parts = {name: [RunFile(*file) for file in output.written(name)] for name in run_tables() if name != "runs"}
-    run = FleetRun(output.path, "", "", kafka, depth, None, None, finished=False, parts=parts)
+    run = written_run(output, run_tables().keys() - {"runs"}, kafka, depth)
     names = [column.name for column in clusters.TABLE.run_columns]
     rows = []
     for values in run.values("clusters", names):

@@ -14,7 +14,7 @@ from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.lost import RULE as LOST
 from kcheck.fleet.lost import not_reached
-from kcheck.fleet.run import BrokerKey, worst_brokers
+from kcheck.fleet.run import BrokerKey, worst_brokers, written_run
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
@@ -22,12 +22,12 @@ from kcheck.fleet.scan.decisions import Decide, add_decisions
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.scan.lost import (
+    TABLES,
     lost_counts,
     lost_findings,
     not_compared,
     previous,
     unscanned_findings,
-    written_run,
 )
 from kcheck.fleet.scan.owners import OwnerRule, add_owners
 from kcheck.fleet.scan.releases import counted, kafka_of, with_releases
@@ -179,11 +179,11 @@ def conclude(
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
     lost = _write_lost(run, roots, output, totals)
     # Who ignores the finding scans a part of the clusters on purpose.
-    empty, missing = lost_counts(written_run(output), lost) if run.shown(LOST, Severity.ERROR) else (0, 0)
+    empty, missing = lost_counts(written_run(output, TABLES), lost) if run.shown(LOST, Severity.ERROR) else (0, 0)
     expected, reached = coverage.expected + missing, coverage.reached - empty
     finished = totals.finished and reached == expected
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
-    written = written_run(output)
+    written = written_run(output, TABLES)
     unreached, worst = not_reached(written), worst_brokers(written)
     ended = run.now()
     row = (

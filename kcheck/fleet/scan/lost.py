@@ -14,7 +14,7 @@ from kcheck.fleet.lost import (
     registered_log_dirs,
     shared_clusters,
 )
-from kcheck.fleet.run import BrokerKey, FleetRun, RunFile, open_run, run_directories, run_in
+from kcheck.fleet.run import BrokerKey, FleetRun, open_run, run_directories, run_in, written_run
 from kcheck.fleet.run_output import RunOutput
 from kcheck.model.finding import Finding, Location
 from kcheck.model.lost import Lost, LostKind
@@ -93,7 +93,7 @@ def lost_findings(
 ) -> Iterator[tuple[BrokerKey, Finding]]:
     """Yield what the run that is being written lacks of an earlier one."""
     try:
-        for place, lost in lost_since(before, written_run(output), partitions=partitions):
+        for place, lost in lost_since(before, written_run(output, TABLES), partitions=partitions):
             for finding in check_run(lost, release):
                 yield place, finding
     except KcheckError as error:
@@ -106,13 +106,8 @@ def not_compared(path: str, error: str) -> Finding:
     return kc001_unreadable.finding(Location(file=path), why)
 
 
-_TABLES = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions", "findings", "premises")
-
-
-def written_run(output: RunOutput, names: Iterable[str] = _TABLES) -> FleetRun:
-    """Return the rows of tables so far of a run that is being written."""
-    parts = {name: [RunFile(*file) for file in output.written(name)] for name in names}
-    return FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
+TABLES = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions", "findings", "premises")
+"""The tables that name missing log dirs."""
 
 
 def unscanned_findings(
@@ -122,7 +117,7 @@ def unscanned_findings(
 
     Findings in `earlier`, and premises, name some of these log dirs by their paths already.
     """
-    run = written_run(output)
+    run = written_run(output, TABLES)
     named = {(place[0], finding.data["directory_id"]) for place, finding in earlier}
     by_settings = Counter((cluster, broker) for cluster, broker, _ in absent_by_settings(run))
     for row in registered_log_dirs(run):

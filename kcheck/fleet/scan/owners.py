@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kcheck.arrow import batch_of
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
-from kcheck.fleet.run import FleetRun, RunFile, name_order
+from kcheck.fleet.run import name_order, written_run
 from kcheck.fleet.run_output import RunOutput
 from kcheck.model.unreadable import UnreadableError
 from kcheck.tables import owners
@@ -80,8 +80,7 @@ def _rule(path: str, number: int, row: Mapping[str, object]) -> OwnerRule:
 
 def add_owners(output: RunOutput, rules: Sequence[OwnerRule]) -> None:
     """Write the owner of each topic of the run that is being written."""
-    parts = {name: [RunFile(*file) for file in output.written(name)] for name in _TABLES}
-    run = FleetRun(output.path, "", "", "", "", None, None, finished=False, parts=parts)
+    run = written_run(output, _TABLES)
     topics = {row for name in _TABLES for row in run.values(name, ("cluster", "topic")) if row[1] is not None}
     rows = []
     for cluster, topic in sorted(topics, key=lambda row: (name_order(row[0]), row[1])):

@@ -9,7 +9,6 @@ from typing import Any
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NEXT_STARTS, Outcome, segments_from
-from kcheck.documents.next_start import verdict_words
 from kcheck.documents.predict import partition_row
 from kcheck.documents.strays import stray_outcome
 from kcheck.model.entries import Offset
@@ -143,7 +142,7 @@ def _badness(start: PartitionPrediction | None) -> tuple[float, ...]:
     """Return a sort key by outcome, then by lost records, with the worst start last."""
     if start is None:
         return (0,)
-    rank = len(NEXT_STARTS) - NEXT_STARTS.index(start.outcome) if start.outcome in NEXT_STARTS else 1
+    rank = len(NEXT_STARTS) - [*NEXT_STARTS].index(start.outcome) if start.outcome in NEXT_STARTS else 1
     lost = 0 if start.lost is None else start.lost.records
     return rank, inf if lost is None else lost
 
@@ -160,7 +159,8 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None, diff
 
 def _faults(log: LogFacts) -> str | None:
     faults = (
-        log.lost_head, log.missing, log.misdated, log.is_closed, log.unseen_epoch, log.closed_at, log.lacks_snapshot
+        log.lost_head, log.missing, log.misdated, log.is_closed, log.is_emptied, log.unseen_epoch, log.closed_at,
+        log.lacks_snapshot, log.keys_of,
     )  # fmt: skip
     return _ENCODE((*faults, log.batches)) if any(faults) or log.batches is not None else None
 
@@ -197,15 +197,18 @@ def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None,
     log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
     if faults is None:
         return log
-    head, missing, misdated, is_closed, unseen_epoch, closed_at, lacks_snapshot, batches = json.loads(faults)
+    head, missing, misdated, is_closed, is_emptied, *more, batches = json.loads(faults)
+    unseen_epoch, closed_at, lacks_snapshot, keys_of = more
     return log._replace(
         lost_head=None if head is None else tuple(head),
         missing=tuple(MissingRecords(*records) for records in missing),
         misdated=tuple(MisdatedRecords(*records) for records in misdated),
         is_closed=is_closed,
+        is_emptied=is_emptied,
         unseen_epoch=unseen_epoch,
         closed_at=closed_at,
         lacks_snapshot=lacks_snapshot,
+        keys_of=None if keys_of is None else tuple(keys_of),
         batches=None if batches is None else _batch_faults(*batches),
     )
 
@@ -237,7 +240,7 @@ def worse_row(
     """Return the worse row of a log dir under two releases; name the other release if they differ."""
     (kafka, start), (other_kafka, other) = ours, theirs
     row, other_row = log_dir_row(start), log_dir_row(other)
-    rank, other_rank = (NEXT_STARTS.index(Outcome(str(one[_OUTCOME_AT]))) for one in (row, other_row))
+    rank, other_rank = ([*NEXT_STARTS].index(Outcome(str(one[_OUTCOME_AT]))) for one in (row, other_row))
     if rank == other_rank:
         return row, None
     return (row, other_kafka.name) if rank < other_rank else (other_row, kafka.name)
@@ -249,7 +252,7 @@ def log_dir_row(start: LogDirPrediction) -> tuple[object, ...]:
     outcome = Outcome.UNKNOWN if unknown and start.outcome is Outcome.OK else start.outcome
     own = {
         "outcome": str(outcome),
-        "reason": ": ".join((verdict_words(start), *start.reasons[:1])),
+        "reason": ": ".join((start.verdict, *start.reasons[:1])),
         "uncertain": start.uncertain,
         "scan_bytes": sum(partition.scan_bytes for partition in start.partitions),
     }

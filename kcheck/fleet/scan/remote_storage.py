@@ -13,12 +13,12 @@ from kcheck.core.tiered.spans import offset_count
 from kcheck.core.tiered.store import is_in_table, object_verdict, segment_id_of, stored_bytes
 from kcheck.documents.remote_log import local_start_of
 from kcheck.errors import UsageError
-from kcheck.fleet.run import FleetRun
+from kcheck.fleet.run import FleetRun, written_run
 from kcheck.fleet.run_output import RunOutput
-from kcheck.fleet.scan.lost import written_run
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.formats.leader_epoch_checkpoint import entry_rows
 from kcheck.jobs.guard import bug_finding, guarded
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, RemoteLog, RemoteSegment, SegmentRun, SegmentState, StoreObject
 from kcheck.model.report import PartitionFilter
@@ -34,6 +34,8 @@ _OBJECT_COUNT = 131_072
 """The objects whose segments are looked up together."""
 _WORDS = {state: state.name.lower().replace("_", "-") for state in SegmentState}
 _STATES = {word: state for state, word in _WORDS.items()}
+_TABLES = ("log_dirs", "partitions", "cluster_partitions", "findings")
+"""The tables of the run that are read."""
 _OF_SCAN = frozenset({"KC240"})
 """The rules that a scan asks of each log dir alone, too."""
 
@@ -54,7 +56,7 @@ def add_remote_storage(
 
     `store` is a folder, a URL or a listing.
     """
-    run, is_complete = written_run(output), True
+    run, is_complete = written_run(output, _TABLES), True
     for cluster in list(_clusters(run)):
         answer = guarded(lambda of=cluster: _asked(of, wanted, store), Location())  # type: ignore[misc]  # a default
         if isinstance(answer, Finding):
@@ -150,10 +152,9 @@ def _partition_row(cluster: _TieredCluster, row: TieredReplica, others: list[Tie
 
 
 def _replica(row: TieredReplica) -> RemoteReplica:
-    view, local_start = row.view, local_start_of(row.view)
-    assert view.log_start_offset is not None
-    assert local_start is not None
-    return RemoteReplica(view.log_start_offset, local_start, view.leader_epochs, view.log_end_offset or local_start)
+    view, local_start = row.view, local_start_of(row.view) or Offset(0)
+    start, end = view.log_start_offset or Offset(0), view.log_end_offset or local_start
+    return RemoteReplica(start, local_start, view.leader_epochs, end)
 
 
 def _segment_rows(cluster: _TieredCluster, answer: Tiered) -> Iterator[tuple[object, ...]]:

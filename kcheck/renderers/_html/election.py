@@ -15,7 +15,6 @@ from kcheck.renderers._election_rows import (
     extent,
     harm,
     log_lines,
-    name_of,
     offsets,
     partition_cells,
     repair_commands,
@@ -86,7 +85,7 @@ def _table(name: str, said: str, titles: Sequence[str], rows: Iterable[Sequence[
 
 def _partition(at: int, partition: PartitionElection) -> Html:
     """Return one partition: its candidates, and the logs if there is a leader to recommend."""
-    name, best = name_of(partition), partition.recommended
+    name, best = partition.name, partition.recommended
     cells = (candidate_cells(candidate, partition.best) for candidate in partition.candidates)
     parts = [f"<h3>{text(name)}</h3>\n", _table(f"candidates-{at}", f"Candidates of {name}", CANDIDATE_TITLES, cells)]
     parts += [

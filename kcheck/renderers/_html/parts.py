@@ -4,7 +4,7 @@ import html
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from kcheck.documents.next_start import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS
 from kcheck.fleet.runs.sql_text import duckdb_files
 from kcheck.model.report import Row
 from kcheck.screen.page import size

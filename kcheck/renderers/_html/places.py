@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kcheck.documents.next_start import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS
 from kcheck.model.report import Row
 from kcheck.renderers._html.parts import (
     SEVERITIES,

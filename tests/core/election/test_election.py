@@ -14,6 +14,7 @@ from kcheck.core.election.election import (
     election_seat,
     first_leader,
     keeps_eligible_leader_replicas,
+    leader_by_tool,
     leader_of_all,
     leaders_of_all,
     registered,
@@ -157,6 +158,11 @@ def test_the_kind_of_an_election() -> None:
     """A replica that nobody can elect without permission is an unclean candidate."""
     assert election_seat(BrokerStart(1, clean=True), Seats((1, 2), (1,)), KRAFT).kind is CLEAN
     assert election_seat(BrokerStart(2, clean=True), Seats((1, 2), (1,)), KRAFT).kind is UNCLEAN_KIND
+    # Up to 3.9 its registration fences the others, by the rules of the controller: nobody is elected uncleanly then.
+    fences = KRAFT._replace(unfenced=(1, 2, 3))
+    assert election_seat(BrokerStart(2, clean=True), Seats((1, 2, 3), (1, 2), leader=1), fences).kind is CLEAN
+    first = [BrokerStart(3, clean=True), BrokerStart(2, clean=True)]
+    assert leader_by_tool(Seats((1, 2, 3), (1,)), first, (2, 3), fences) == Elected(2, Seat.NONE)
     assert (
         election_seat(BrokerStart(3, clean=True), Seats((1, 2), (1,)), KRAFT._replace(kraft=False)).kind is UNCLEAN_KIND
     )

@@ -2,7 +2,9 @@
 
 import random
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from functools import reduce
+from itertools import permutations
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,7 +19,7 @@ from kcheck.core.election.election import (
     registered,
 )
 from kcheck.core.election.phases import Phase, order_of_starts, phases
-from kcheck.core.election.plans import PartitionElection, decided
+from kcheck.core.election.plans import CopyState, PartitionElection, decided
 from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import Costs, StartOrder
 from kcheck.core.releases.releases import release
@@ -167,8 +169,37 @@ class _Twin:
     def least(self, *, more: bool = False) -> Costs:
         """Return the least that any order of starts, with any elections between them, loses.
 
-        With `more`, controllers may fence first, directories may be moved aside, and replicas reordered.
+        With `more`, controllers may fence first, directories may be moved aside, and replicas reordered. Partitions
+        share nothing but the brokers that run: under one order each takes its own steps, so the least sum is the sum
+        of what each loses at least. `tried` shows that. Fencing changes no log, so it comes before any move.
         """
+        alone = [_Twin((row,), self.starts) for row in self.partitions]
+        losses = []
+        for order in permutations(self.starts):
+            for fences in (False, True)[: 1 + more]:
+                ends = [twin.least_of(order, fences=fences, more=more) for twin in alone]
+                if None not in ends:
+                    losses.append(reduce(plus, filter(None, ends)))
+        return min(losses)
+
+    def least_of(self, order: Sequence[int], *, fences: bool, more: bool) -> Costs | None:
+        """Return the least that one partition loses under an order of starts; None if it cannot get a leader."""
+        reached = {self.fenced(self.at_first) if fences else self.at_first}
+        for number in (*order, None):
+            waiting = [*reached]
+            while waiting:
+                cluster = waiting.pop()
+                moves = self._moved(cluster) if more else ()
+                for after in (*self._elections(cluster), *moves):
+                    if after not in reached:
+                        reached.add(after)
+                        waiting.append(after)
+            if number is not None:
+                reached = {self.started(cluster, number) for cluster in reached}
+        return min((self.lost(cluster) for cluster in reached if all(map(_is_led, cluster.places))), default=None)
+
+    def tried(self, *, more: bool = False) -> Costs:
+        """Return the same by every sequence of steps of all partitions; with `more`, of three these are too many."""
         seen: set[_Cluster] = {self.at_first}
         waiting, losses = [self.at_first], []
         while waiting:
@@ -184,6 +215,9 @@ class _Twin:
     def _next(self, cluster: _Cluster) -> Iterator[_Cluster]:
         for number in self.starts.keys() - cluster.running:
             yield self.started(cluster, number)
+        yield from self._elections(cluster)
+
+    def _elections(self, cluster: _Cluster) -> Iterator[_Cluster]:
         for at in range(len(self.partitions)):
             after = self.elected(cluster, at)
             if after is not None:
@@ -192,6 +226,9 @@ class _Twin:
     def _more(self, cluster: _Cluster) -> Iterator[_Cluster]:
         if not cluster.known and not cluster.fenced:
             yield self.fenced(cluster)
+        yield from self._moved(cluster)
+
+    def _moved(self, cluster: _Cluster) -> Iterator[_Cluster]:
         for at, place in enumerate(cluster.places):
             for number in self.partitions[at].leaders:
                 if number not in cluster.known and place.logs[number] == number:
@@ -240,6 +277,26 @@ def _cluster_of(draw: random.Random) -> tuple[tuple[PartitionElection, ...], dic
     return tuple(rows), starts
 
 
+def _damaged(
+    draw: random.Random, rows: tuple[PartitionElection, ...], starts: dict[int, BrokerStart]
+) -> tuple[tuple[PartitionElection, ...], dict[int, BrokerStart]]:
+    """Damage up to three disks: a log does not load, a directory is missing, or a broker is killed."""
+    for _ in range(draw.randint(0, 3)):
+        at, what = draw.randrange(3), draw.choice(("unloaded", "missing", "killed"))
+        number = draw.choice([*rows[at].leaders])
+        if what == "killed":
+            starts = {**starts, number: starts[number]._replace(clean=False)}
+        elif len(rows[at].leaders) > 1:
+            worse: dict[str, Any] = {"problem": "it does not load"}
+            if what == "missing":
+                worse = {"state": CopyState.MISSING, "lost": _EVERY}
+            candidates = tuple(
+                row._replace(**worse) if row.broker_id == number else row for row in rows[at].candidates
+            )  # fmt: skip
+            rows = (*rows[:at], rows[at]._replace(candidates=candidates), *rows[at + 1 :])
+    return tuple(decided(row, starts, complete=True) for row in rows), starts
+
+
 def _said(rows: Sequence[PartitionElection]) -> Costs:
     """Return how many committed records, and how many at all, a plan loses as it says."""
     losses = [row.lost_planned for row in rows if row.lost_planned is not None]
@@ -272,15 +329,48 @@ def test_no_order_without_stops_loses_less(seed: int) -> None:
     assert _Twin(partitions, starts).least() == _said(planned(partitions, starts, order.brokers, Means()))
 
 
-@pytest.mark.sample(30)
-@pytest.mark.parametrize("seed", range(200))
-def test_no_fence_directory_or_reassignment_loses_less(seed: int) -> None:
-    """Nor is a course better in which controllers fence first, directories are moved aside, or replicas reordered."""
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("seed", range(40))
+def test_partitions_share_nothing_but_the_brokers_that_run(seed: int) -> None:
+    """All steps of all partitions together reach no less than the sum of what each loses alone under one order."""
     rows, starts = _cluster_of(random.Random(seed))
-    partitions = rows[:1]  # with three of them the courses are too many
-    order = order_of_starts(partitions, starts, Means())
-    said = _said(planned(partitions, starts, order.brokers, Means()))
-    assert _Twin(partitions, starts).least(more=True) == said
+    assert _Twin(rows, starts).tried() == _Twin(rows, starts).least()
+    assert _Twin(rows[:1], starts).tried(more=True) == _Twin(rows[:1], starts).least(more=True)
+
+
+@pytest.mark.sample(30)
+@pytest.mark.parametrize("seed", range(400))
+def test_no_fence_directory_or_reassignment_loses_less(seed: int) -> None:
+    """Nor is a course better in which controllers fence first, directories are moved aside, or replicas reordered.
+
+    Three partitions on three brokers, with up to three damages more than their replicas have already.
+    """
+    draw = random.Random(seed)
+    partitions, starts = _damaged(draw, *_cluster_of(draw))
+    said = _planned(partitions, starts)
+    assert said == tuple(map(sum, zip(*(min(losses_of(row).values()) for row in partitions), strict=True)))
+    assert _Twin(partitions, starts).least(more=True) >= said
+
+
+@pytest.mark.sample(30)
+@pytest.mark.parametrize("seed", range(400))
+def test_no_order_is_better_where_the_controller_elects_uncleanly(seed: int) -> None:
+    """Of some topics it does, so no broker may stop. In 11 of these clusters a directory moved aside would lose less,
+    or another order of replicas, which no plan has.
+    """
+    draw = random.Random(seed)
+    rows, starts = _damaged(draw, *_cluster_of(draw))
+    rows = tuple(row._replace(rules=row.rules._replace(unclean=draw.random() < 0.5)) for row in rows)
+    partitions = tuple(decided(row, starts, complete=True) for row in rows)
+    assert _Twin(partitions, starts).least() >= _planned(partitions, starts)
+
+
+def _planned(partitions: Sequence[PartitionElection], starts: dict[int, BrokerStart]) -> Costs:
+    """Return what the plan of an operator with the means of 4.3 loses as it says."""
+    means = means_of(partitions, release("4.3"))
+    order = order_of_starts(partitions, starts, means)
+    means = means_for(partitions, order.brokers, starts, means)
+    return _said(planned(partitions, starts, order.brokers, means))
 
 
 def test_many_brokers_are_not_proven() -> None:

@@ -107,6 +107,10 @@ def test_a_leader_that_nobody_elects() -> None:
     assert found(seen("12", "2")._replace(leaders=nobody), alone) == [planned(0, 1), planned(1, 2)]
     has_led = {T0: led(NO_LEADER, 6, isr=(1,), last_leader=1, last_leader_epoch=5), T1: led(2, 5)}
     assert found(seen("12", "2")._replace(leaders=has_led), alone) == []
+    last_known = {T0: led(NO_LEADER, 5, isr=(), elr=(3,), last_known_elr=(1,))}
+    assert found(seen("1", "1")._replace(leaders=last_known)) == []
+    assert found(seen("13", "13")._replace(leaders=last_known)) == [planned(0, 1)]
+    assert found(seen("1", "1")._replace(leaders={T0: last_known[T0]._replace(elr=())})) == [planned(0, 1)]
 
 
 def test_what_can_still_be_taken() -> None:

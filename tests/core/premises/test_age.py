@@ -144,7 +144,7 @@ def test_the_epoch_in_which_the_only_replica_led(registration: PartitionRegistra
 
 def test_a_log_dir_that_was_not_stopped_with_the_others() -> None:
     """It is a copy of another time, or was offline: a clean stop of 4.3.1 and 2.4.1 marks both."""
-    log = LOG._replace(log_dir="d2", lacks_snapshot=True)
+    log = LOG._replace(log_dir="d2")
     stopped, copied = log_dir(clean=True), log_dir(path="d2", clean=False)
     given = facts(stopped, copied, logs=(log,), image=image(1, 2, isr=(1, 2)))
     assert not_seen(given)["P316"] == (
@@ -152,7 +152,7 @@ def test_a_log_dir_that_was_not_stopped_with_the_others() -> None:
         " or is a copy of another time"
     )
     assert "P316" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))
-    assert "P316" not in not_seen(given._replace(logs=(log._replace(lacks_snapshot=False),)))
+    assert "P316" not in not_seen(given._replace(logs=()))
     assert "P316" not in not_seen(given._replace(log_dirs=(copied,)))
     assert "P316" in not_seen(given._replace(log_dirs=(copied,), closed_session=True))
     assert "P316" not in not_seen(given._replace(log_dirs=(stopped, copied._replace(clean=True))))

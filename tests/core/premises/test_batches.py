@@ -5,6 +5,7 @@ from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.entries import Offset
 from kcheck.model.loss import BatchFaults, UnreadableRecords
+from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
 from tests.core.premises.test_premises import END, LOG, facts, image, log_dir, not_seen, refuted
 
@@ -98,3 +99,21 @@ def test_a_log_end_without_the_snapshot_of_a_clean_stop() -> None:
     assert "P315" not in not_seen(given._replace(logs=(LOG,)))
     assert "P315" not in not_seen(given._replace(log_dirs=(log_dir(),)))
     assert "P315" not in not_seen(given._replace(logs=(END._replace(lacks_snapshot=True),)))
+
+
+def test_keys_of_another_partition() -> None:
+    """Only of groups and transactions a broker chose the partition; a producer may have its own method."""
+    given = facts(logs=(LOG._replace(keys_of=(2, 14)),), image=image(1, isr=(1,)))
+    words = "orders-0: the keys belong to orders-2: the directory may belong to partition 2"
+    (row,) = (row for row in judged(given) if row.id == "P313")
+    assert (PremiseStatus.NOT_SEEN, words, "orders-0") == (row.status, row.sentence, row.partition)
+    assert row.provide is not None
+    assert row.evidence[0].says == "14 different keys of partition 2, and no other"
+    (follower,) = (row for row in judged(given._replace(image=image(2, 1, isr=(2,)))) if row.id == "P313")
+    assert follower.provide is None
+    assert "P313" not in {row.id for row in judged(facts(logs=(LOG,)))}
+    groups = LOG._replace(partition=TopicPartition("__consumer_offsets", 3), keys_of=(2, 1))
+    assert refuted(given._replace(logs=(groups,)))["P313"] == (
+        "__consumer_offsets-3: the keys belong to __consumer_offsets-2: as leader the coordinator does not find its"
+        " groups"
+    )

@@ -1,9 +1,13 @@
 """What a log lacks counts where its broker can lead; a replica that only follows loses nothing by its start."""
 
-from kcheck.core.premises.table import judged
+import pytest
+
+from kcheck.core.premises.facts import LogFacts
+from kcheck.core.premises.table import judged, judged_together
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
-from kcheck.model.entries import Offset
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.premises import PremiseStatus
 from tests.core.premises.test_premises import END, GAP, HEAD, KRAFT, LOG, facts, image, not_seen, refuted
 
 
@@ -33,6 +37,64 @@ def test_what_a_replica_lacks_that_only_follows() -> None:
         assert said.keys() - refuted(other).keys() == {"P305"}
     preferred = refuted(given._replace(image=image(1, 2, isr=(2,))))
     assert {"P304", "P305"} == said.keys() & preferred.keys()
+
+
+def test_an_empty_last_segment() -> None:
+    """A broker of 4.0.2 led with one, and its follower deleted 30 records."""
+    given = facts(logs=(LOG._replace(end=Offset(129), is_emptied=True),))
+    assert (
+        not_seen(given)["P306"] == "orders-0 ends at 129 with an empty segment, which a broker begins only for a batch"
+    )
+    assert "P306" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))
+
+
+AHEAD = LOG._replace(end=Offset(159), epoch=Epoch(4))
+BEHIND = LOG._replace(end=Offset(129), epoch=Epoch(4))
+LED = image(2, 1, isr=(1, 2), last_leader=1, last_leader_epoch=4)
+
+
+def of_followers(leader: LogFacts, follower: LogFacts, **fields: object) -> list[str]:
+    """Return what P306 says of the log of leader 1 beside that of follower 2."""
+    one = facts(logs=(leader,), image=LED)._replace(**fields)
+    rows = judged_together({1: one, 2: one._replace(broker_id=2, logs=(follower,))}, ())
+    return [row.sentence for row in rows[1] if row.id == "P306" and row.status is PremiseStatus.REFUTED]
+
+
+@pytest.mark.parametrize("leader", [BEHIND, BEHIND._replace(epoch=Epoch(3)), BEHIND._replace(epoch=None)])
+def test_a_follower_that_has_more_of_its_leaders_epoch(leader: LogFacts) -> None:
+    """The leader of 4.0.2 had it too: its disk has lost it."""
+    sentence = (
+        "orders-0 ends at 129 here, but the replica of broker 2 shows records up to offset 158: as leader it makes the"
+        " other replicas delete theirs"
+    )
+    assert of_followers(leader, AHEAD) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("leader", "follower", "fields"),
+    [
+        (AHEAD, BEHIND, {}),
+        (BEHIND, AHEAD._replace(epoch=Epoch(3)), {}),
+        (BEHIND, AHEAD._replace(topic_id="U"), {}),
+        (BEHIND._replace(loses=True), AHEAD, {}),
+        (BEHIND, AHEAD, {"image": image(2, 1, isr=(1, 2), last_leader=2, last_leader_epoch=4)}),
+        (BEHIND, AHEAD, {"image": image(2, 1, isr=(1, 2), last_leader=1)}),
+        (BEHIND, AHEAD, {"image": image(3, 1, isr=(1, 3), last_leader=1, last_leader_epoch=4)}),
+        (BEHIND, AHEAD, {"image": None}),
+        (BEHIND, AHEAD, {"broker_id": None}),
+    ],
+)
+def test_a_follower_that_shows_nothing_of_the_leader(
+    leader: LogFacts, follower: LogFacts, fields: dict[str, object]
+) -> None:
+    """Records of an earlier epoch are of another leader; a torn end counts as a loss of its own."""
+    assert of_followers(leader, follower, **fields) == []
+
+
+def test_a_leader_whose_own_disk_knows_more() -> None:
+    """One sentence is enough."""
+    own = END._replace(end=Offset(20), epoch=Epoch(4))
+    assert ["replication-offset-checkpoint" in row for row in of_followers(own, AHEAD)] == [True]
 
 
 def test_a_last_segment_that_a_killed_broker_had_closed() -> None:

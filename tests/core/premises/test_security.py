@@ -4,11 +4,13 @@ import pytest
 
 from kcheck.core.premises.facts import StoreFile
 from kcheck.core.premises.limits import refused_later, refused_settings
+from kcheck.core.premises.listeners import unreached_controller
 from kcheck.core.premises.security import KeyStore, fault_of, left_to_the_jvm, stores
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
+from kcheck.model.cluster import Voter
 from kcheck.model.premises import PremiseStatus
-from tests.core.premises.test_premises import facts, refuted, rows
+from tests.core.premises.test_premises import copy, facts, refuted, rows
 from tests.core.premises.test_setting_relations import KRAFT, ZOOKEEPER, settings
 
 MAP = "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,X1"
@@ -111,6 +113,25 @@ def test_what_differs(line: str, mode: dict[str, str], added: str, names: list[s
     assert names == [row.name for row in refused_later(settings(mode, added), release(line))]
 
 
+@pytest.mark.parametrize(
+    ("host", "is_address"),
+    [("kafka-1", True), ("10.0.0.255", True), ("10.0.0.256", False), ("10.0.0.1000", False), ("", True),
+     ("no.such.host.invalid", False), ("HOST.INVALID", False), ("[::1]", True)],
+)  # fmt: skip
+def test_hosts_of_listeners(host: str, *, is_address: bool) -> None:
+    """Brokers of 4.3.1 and 3.9.2 ended where a listener was on no.such.host.invalid."""
+    given = ZOOKEEPER | {"listeners": f"PLAINTEXT://{host}:9092"}
+    assert is_address == ([] == [*refused_later(given, release("3.9"))])
+
+
+def test_a_voter_at_any_address() -> None:
+    """QuorumConfig of 3.8 to 4.3.1 refuses it, RaftConfig of 2.8 to 3.7 does not."""
+    given = KRAFT | {"controller.quorum.voters": "9@h:1,8@0.0.0.0:9093"}
+    for line, values in (("3.7", []), ("3.8", ["8@0.0.0.0:9093"]), ("4.3", ["8@0.0.0.0:9093"])):
+        assert values == [row.value for row in refused_later(given, release(line))]
+    assert [] == [*refused_later(ZOOKEEPER | {"controller.quorum.voters": "8@0.0.0.0:9093"}, release("3.9"))]
+
+
 def test_no_answer_shows_a_password() -> None:
     given = settings(KRAFT, f"{TLS} ssl.keystore.password=secret")
     assert ["[hidden]"] == [row.value for row in refused_later(given, release("4.3"))]
@@ -181,3 +202,38 @@ def test_a_port_of_zookeeper() -> None:
     given = ZOOKEEPER | {"zookeeper.connect": "x:1,y:2other"}
     assert [] == [*refused_later(ZOOKEEPER | {"zookeeper.connect": "[::1]:1,x:2,h/y:z"}, release("3.9"))]
     assert [("zookeeper.connect", "y:2other")] == [row[:2] for row in refused_later(given, release("3.9"))]
+
+
+COMBINED = {
+    "process.roles": "broker,controller", "node.id": "1", "log.dirs": "d1", "controller.listener.names": "CONTROLLER",
+    "listeners": "PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("voters", "listener", "is_reached"),
+    [
+        ("1@127.0.0.1:9093", "127.0.0.1:9093", True),
+        ("1@127.0.0.1:1", "127.0.0.1:9093", False),
+        ("1@localhost:1", ":9093", False),
+        ("1@kafka-1:1", "kafka-1:9093", False),
+        ("1@kafka-1:1", ":9093", True),
+        ("1@localhost:1", ":0", True),
+        ("1@localhost:1,2@h:2", ":9093", True),
+    ],
+)
+def test_a_combined_node_that_does_not_reach_itself(voters: str, listener: str, *, is_reached: bool) -> None:
+    """A combined node of 4.3.1 ended with the wrong port, a controller alone did not. A voter set has its own ports."""
+    listeners = f"PLAINTEXT://127.0.0.1:9092,CONTROLLER://{listener}"
+    given = COMBINED | {"controller.quorum.voters": voters, "listeners": listeners}
+    words = (
+        f"controller.quorum.voters={voters}: Kafka 4.3 does not reach the controller of the node, which listens on 9093"
+    )
+    said = refuted(facts(config=given))
+    assert (None if is_reached else words) == said.get("P502")
+    alone = given | {"process.roles": "controller", "listeners": f"CONTROLLER://{listener}"}
+    assert unreached_controller(alone) is None
+    assert unreached_controller(given | {"listeners": "PLAINTEXT://127.0.0.1:9092"}) is None
+    assert unreached_controller(given | {"listeners": "${env:L}"}) is None
+    dynamic = copy()._replace(voter_set=(Voter(1, "D1", ()),))
+    assert "P502" not in refuted(facts(config=given, copies=(dynamic,)))

@@ -246,6 +246,8 @@ def test_a_log_dir_by_two_paths() -> None:
     assert refuted(facts(doubled=("d1/",))) == {
         "P502": "log.dirs: d1/ is the log dir of an earlier entry; Kafka 4.3 refuses that"
     }
+    of_metadata = facts(doubled=("d1/",), config=KRAFT | {"metadata.log.dir": "d1/"})
+    assert refuted(of_metadata)["P502"].startswith("metadata.log.dir: d1/ is the log dir of an earlier entry; ")
     twice = {"log.dirs": "d1,d1"}
     assert [[row.why for row in refused_settings(twice, release(line))] for line in ("4.1", "4.2")] == [
         ["refuses an entry twice"], []

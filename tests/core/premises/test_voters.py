@@ -95,6 +95,16 @@ def test_lists_that_elect_a_controller_with_all_that_is_committed(given: BrokerF
     assert PremiseStatus.PROVEN is row.status
 
 
+@pytest.mark.parametrize(("kafka", "status"), [("4.3", PremiseStatus.PROVEN), ("3.8", PremiseStatus.REFUTED)])
+def test_a_broker_with_other_voters_in_its_own_quorum_state(kafka: str, status: PremiseStatus) -> None:
+    """A broker of 4.3.1 started with voter 7100 in its file: its controllers decide from 3.9 on."""
+    elected = QuorumState(100, 1, -1, (7100,))
+    given = broker("100@a:1", listing(100, 100), kafka=kafka, elected=elected)
+    row = judgement(given._replace(copies=(copy(100, elected=ONE),)))
+    assert row is not None
+    assert status is row.status
+
+
 def test_controllers_whose_logs_are_not_given() -> None:
     row = judgement(node(MORE, 60))
     assert row is not None

@@ -40,7 +40,8 @@ def wanted(answers: MetadataAnswers = NONE, **fields: Any) -> Wanted:
 
 def old(
     *topics: str, replicas: tuple[int, ...] = (2, 1), epoch: int = 2, records: Iterable[Any] = (), ids: str = "id-",
-    brokers: tuple[int, ...] = (1, 2), next_producer_id: int | None = None,
+    brokers: tuple[int, ...] = (1, 2), next_producer_id: int | None = None, missing: str | None = None,
+    features: Mapping[str, int] | None = None,
 ) -> OldMetadata:  # fmt: skip
     """Return an older copy, of node 9, with topics of one partition."""
     part = PartitionRegistration(replicas, replicas, replicas[0], epoch, 1)
@@ -48,6 +49,6 @@ def old(
     image = ClusterImage(
         images, {topic.topic_id or "": topic for topic in images.values()},
         brokers={number: BrokerRegistration(number, number, fenced=False) for number in brokers},
-        next_producer_id=next_producer_id,
+        next_producer_id=next_producer_id, features=features or {},
     )  # fmt: skip
-    return OldMetadata(9, image, tuple(records))
+    return OldMetadata(9, image, tuple(records), missing)

@@ -14,6 +14,12 @@ from kcheck.model.cluster import (
 
 VOTERS = frozenset({101, 102, 103})
 SET = tuple(Voter(number, f"directory-of-{number:07}A", (f"CONTROLLER://c{number}:9093",)) for number in sorted(VOTERS))
+SNAPSHOT = "00000000000000000030-0000000002.checkpoint"
+_TORN_SNAPSHOT = (MetadataProblem(SNAPSHOT, "the snapshot is incomplete"),)
+_PROBLEMS = {
+    "records": (MetadataProblem("offset 7", "the record cannot be read"),), "snapshot": _TORN_SNAPSHOT,
+    "base": _TORN_SNAPSHOT,
+}  # fmt: skip
 TORN = MetadataProblem("00000000000000000000.log", "no valid batch begins at offset 40")
 
 
@@ -31,14 +37,15 @@ def copy(
     number: int, end: int = 50, epoch: int = 3, *, dynamic: bool = False, leader: int | None = None,
     holds: ClusterImage | None = None, damage: str = "", transaction: bool = False, snapshot: int = 0,
 ) -> MetadataCopy:  # fmt: skip
-    """Return a copy; `damage` is `tail`, `middle` or `records`, `leader` that of its quorum-state."""
+    """Return a copy; `damage` is tail, middle, records, snapshot or base, `leader` that of its quorum-state."""
     return MetadataCopy(
         path=f"/{number}/__cluster_metadata-0", node_id=number, epoch=epoch, end=end, snapshot=snapshot, voters=VOTERS,
         image=holds or image("orders"), epochs=(RaftEpoch(1, 0), RaftEpoch(epoch, 20)), timestamp=1000,
         elected=None if leader is None else QuorumState(leader, epoch, -1, None),
         voter_set=SET if dynamic else (), in_transaction=transaction,
         cut=TORN if damage in ("tail", "middle") else None, is_cut_at_end=damage == "tail",
-        problems=(MetadataProblem("offset 7", "the record cannot be read"),) if damage == "records" else (),
+        problems=_PROBLEMS.get(damage, ()), corrupt_snapshots=(SNAPSHOT,) if damage in ("snapshot", "base") else (),
+        lacks_base=damage == "base",
     )  # fmt: skip
 
 

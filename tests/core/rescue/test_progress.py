@@ -9,6 +9,7 @@ from kcheck.core.rescue.progress import (
     RescueAction,
     RescueSeen,
     SavedRescue,
+    differences_of_image,
     differences_of_rescue,
     rescue_states,
     seen_of_rescue,
@@ -100,3 +101,12 @@ def test_what_waiting_does_not_heal() -> None:
     known = SAVED._replace(topics={"t": PlannedTopic(None, frozenset())}, next_producer_id=5000)
     assert "producer ids from 4000" in differs(known, image(next_producer_id=4000), leads)
     assert differs(known, image(next_producer_id=5000), leads) == ""
+
+
+def test_leader_epochs_below_the_plan_are_of_a_topic_that_was_created_by_hand() -> None:
+    """Its leader empties the epochs of its log, and followers never get in sync."""
+    planned = {"t": PlannedTopic(None, frozenset(), {0: 4}), "u": PlannedTopic(None, frozenset())}
+    lost, below = differences_of_image(SAVED._replace(topics=planned), image())
+    assert lost == "the controller does not have topic u of the plan"
+    assert below == "leader epochs are below the epochs on the disks (t-0), so topics were created by hand"
+    assert [*differences_of_image(SAVED._replace(topics={"t": PlannedTopic(None, frozenset(), {0: 3})}), image())] == []

@@ -31,7 +31,9 @@ def test_the_newest_copy_has_the_last_epoch_and_then_the_last_end(end: int, epoc
     assert left(node(101, copy(101, end, epoch)), *brokers()).newest.node_id == expected
 
 
-@pytest.mark.parametrize(("damage", "expected"), [("", 101), ("tail", 101), ("middle", 1), ("records", 1)])
+@pytest.mark.parametrize(
+    ("damage", "expected"), [("", 101), ("tail", 101), ("snapshot", 101), ("middle", 1), ("records", 1), ("base", 1)]
+)
 def test_a_damaged_copy_is_not_gone_on_with(damage: str, expected: int) -> None:
     assert left(node(101, copy(101, 60, damage=damage)), *brokers()).newest.node_id == expected
 

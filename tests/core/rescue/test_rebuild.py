@@ -2,7 +2,7 @@
 
 from kcheck.core.rescue.answers import MetadataAnswers, TopicAnswer, answers_of
 from kcheck.core.rescue.held import HeldPartition
-from kcheck.core.rescue.rebuild import Rebuild, RebuiltTopic, rebuild, records_of, template
+from kcheck.core.rescue.rebuild import ELR, Rebuild, RebuiltTopic, rebuild, records_of, template
 from kcheck.model.cluster import MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY
 from kcheck.schemas.encode import metadata_record
 from tests.core.rescue.disks import disks, log_dir, old, partition, replica, wanted
@@ -168,3 +168,27 @@ def test_topics_of_brokers_keep_the_settings_that_brokers_give_them() -> None:
     plan = rebuild(disks({(name, 0): partition() for name in names}), wanted())
     assert [topic(plan, name).configs["retention.ms"] for name in names] == ["-1", "-1"]
     assert [topic(plan, name).assumed for name in names] == [("partitions", "replicas")] * 2
+
+
+def test_of_a_copy_that_lacks_a_part_nothing_is_deleted() -> None:
+    """Its settings count, and may not be all; partitions that it does not name have no known order."""
+    held = disks({("t", 0): partition(), ("t", 1): partition()}, old=old("t", records=[CONFIG], missing="a.checkpoint"))
+    plan = rebuild(held, wanted())
+    assert topic(plan).configs == {"retention.ms": "5", "retention.bytes": "-1"}
+    assert topic(plan).assumed == ("partitions", "replicas", "configs")
+    answered = rebuild(held, wanted(MetadataAnswers({"t": TopicAnswer(configs={"a": "b"}, partitions=2)})))
+    assert (topic(answered).configs, topic(answered).assumed) == ({"a": "b"}, ("replicas",))
+
+
+def test_features_are_at_the_levels_of_an_older_copy() -> None:
+    """Brokers ran with them. A controller that an earlier release formatted may not know them."""
+    levels = {"metadata.version": 25, "group.version": 1, "transaction.version": 0, "kraft.version": 1}
+    plan = rebuild(disks(old=old("t", features=levels)), wanted())
+    assert plan.features == {"metadata.version": 25, "group.version": 1}
+    assert not plan.elr
+    with_elr = rebuild(disks(old=old("t", features={**levels, ELR: 1})), wanted())
+    assert (with_elr.features[ELR], with_elr.elr) == (1, True)
+    assert not rebuild(disks(old=old("t", features={**levels, ELR: 1})), wanted(MetadataAnswers(elr=False))).elr
+    assert rebuild(disks(old=old("t", features={"metadata.version": 31})), wanted()).features == {
+        "metadata.version": 30
+    }

@@ -60,6 +60,7 @@ def test_a_copy_that_knows_everything_is_better() -> None:
     assert names(refusals_of_held([], enough, wanted(standalone=True))) == []
     assert not is_enough(disks())
     assert not is_enough(disks(old=old("t", epoch=2)))
+    assert not is_enough(disks(old=old("t", epoch=3, missing="a.checkpoint: the snapshot is incomplete")))
     assert not is_enough(disks(old=old("u", epoch=3)))
     assert not is_enough(disks({("t", 1): partition()}, old=old("t", epoch=3)))
     assert not is_enough(disks(old=old("t", epoch=3, ids="other-")))
@@ -142,3 +143,17 @@ def test_the_first_records_of_a_controller() -> None:
     found = [*refusals_of_bootstrap([node(1), node(2, copy(2))], 10_001, 12)]
     assert names(found) == ["old-copy", "too-many-records"]
     assert found[0].why.startswith("Node 2 has a copy")
+
+
+def test_log_dirs_that_were_not_named() -> None:
+    """Beside another one of the broker, or among the ids that a broker registered with."""
+    (beside,) = refusals_of_held([], disks(unnamed=((1, "/a"), (1, "/b"))), wanted())
+    assert (beside.name, beside.why) == ("unnamed-log-dirs", "/a is a log dir of broker 1 too, and was not named.")
+    assert (beside.bring[-9:], beside.forced) == ("(1=PATH).", True)
+    known = old("t", epoch=2)
+    row = known.image.brokers[1]._replace(log_dirs=("dir-1", "dir-9"))
+    known = known._replace(image=known.image._replace(brokers={**known.image.brokers, 1: row}))
+    (registered,) = refusals_of_held([], disks(old=known), wanted())
+    assert registered.why == "The metadata names 2 log dirs of broker 1, and not all are here."
+    without_ids = disks(old=known, log_dirs=(log_dir(1, directory_id=None), log_dir(2)))
+    assert [*refusals_of_held([], without_ids, wanted())] == []

@@ -6,14 +6,16 @@ import pytest
 
 from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode
 from kcheck.core.rescue.refusals import (
+    DiskNews,
     RescueRefusal,
     Rift,
     refusals_of_disks,
+    refusals_of_news,
     refusals_of_quorum,
     refusals_of_way,
 )
 from kcheck.core.rescue.ways import Way, target_of
-from tests.core.rescue.nodes import brokers, copy, image, left, node
+from tests.core.rescue.nodes import SNAPSHOT, brokers, copy, image, left, node
 
 
 def said(refusals: Iterable[RescueRefusal]) -> list[tuple[str, bool]]:
@@ -152,3 +154,26 @@ def test_a_controller_that_was_formatted_again_is_asked_for_its_directory_id() -
     enough = left(*(node(number, copy(number, dynamic=True)) for number in (101, 103)), other, *brokers(dynamic=True))
     assert [row.name for row in refusals_of_quorum(enough._replace(nodes=tuple(
         one._replace(dead=False) for one in enough.nodes)))] == ["majority"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("damage", "expected"), [("snapshot", f"/{SNAPSHOT}"), ("base", "")])
+def test_a_corrupt_snapshot_goes_before_its_controller_starts(damage: str, expected: str) -> None:
+    nodes = [node(101, copy(101, damage=damage)), node(102, copy(102)), node(103, copy(103))]
+    (refusal,) = refusals_of_quorum(left(*nodes, *brokers(), dead=()))
+    where = f"/101/__cluster_metadata-0{expected}"
+    words = f"First move {where} elsewhere: a node with a corrupt snapshot ends, or loads a part."
+    assert refusal.bring.endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("news", "expected"),
+    [
+        (DiskNews((), ()), []),
+        (DiskNews(("t",), ()), ["The newest copy, of node 101, does not have t, and disks do."]),
+        (DiskNews(("t",), ("u-0",)), ["The newest copy, of node 101, is older than u-0 on the disks."]),
+    ],
+)
+def test_disks_that_are_newer_than_the_newest_copy(news: DiskNews, expected: list[str]) -> None:
+    found = [*refusals_of_news(node(101, copy(101)), news)]
+    assert [row.why for row in found] == expected
+    assert [row.forced for row in found] == [True] * len(expected)

@@ -8,6 +8,7 @@ from kcheck.core.rescue.ways import (
     AddVoters,
     CopyLog,
     DropLog,
+    DropSnapshots,
     DropVote,
     Rescue,
     Way,
@@ -17,7 +18,7 @@ from kcheck.core.rescue.ways import (
     target_of,
 )
 from kcheck.model.cluster import ControllerRegistration, QuorumState, Voter
-from tests.core.rescue.nodes import SET, brokers, copy, image, left, node
+from tests.core.rescue.nodes import SET, SNAPSHOT, brokers, copy, image, left, node
 
 NEWEST, OLD = release("4.3"), release("3.3")
 
@@ -189,3 +190,19 @@ def test_of_several_new_controllers_the_user_names_one(names: tuple[int, ...], e
     found = target_of(loss, None)
     assert (None if found is None else found.node_id) == expected
     assert target_of(loss, NewVoter(202)) == loss.node(202)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_corrupt_snapshots_go_with_every_way(dynamic: bool) -> None:
+    """A node does not start with one. Another way is not needed where older files have what it had."""
+    survivor = node(101, copy(101, dynamic=dynamic, damage="snapshot"))
+    behind = node(2, copy(2, dynamic=dynamic, damage="base"))
+    lost = node(3, copy(3, dynamic=dynamic, damage="base"), dead=True)
+    loss = left(survivor, node(1, copy(1, dynamic=dynamic)), behind, lost, dead=(3, 102, 103))
+    wanted = [DropSnapshots(survivor, (SNAPSHOT,)), DropLog(behind, BASE)]
+    for one in (Way.IDENTITY, Way.VOTERS) if dynamic else (Way.STATIC,):
+        assert [edit for edit in way(loss, one).edits if isinstance(edit, DropSnapshots | DropLog)] == wanted
+    assert [edit for edit in way(loss, Way.COPY).edits if isinstance(edit, DropSnapshots | DropLog)] == wanted[1:]
+
+
+BASE = "the node cannot read the first part of its metadata log"

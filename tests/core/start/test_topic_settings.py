@@ -7,6 +7,7 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.segments import lost_head_of
 from kcheck.core.start.topic_settings import (
+    being_deleted,
     expires,
     has_remote_storage,
     is_compacted,
@@ -14,7 +15,7 @@ from kcheck.core.start.topic_settings import (
     stated_retention,
     with_log_start,
 )
-from kcheck.model.cluster import RETENTION_BYTES, ClusterImage, TopicImage
+from kcheck.model.cluster import DELETES_TOPICS, RETENTION_BYTES, STATIC, ClusterImage, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState
 from tests.rules.build import epochs, partition
@@ -149,3 +150,24 @@ def test_a_lost_log_start_of_a_topic_in_remote_storage() -> None:
     }
     assert {of_topic: view.log_start_offset for of_topic, view in starts.items()} == {True: 0, False: 9}
     assert {of_topic: lost_head_of(view, kafka) for of_topic, view in starts.items()} == {True: None, False: (0, 9)}
+
+
+@pytest.mark.parametrize(
+    ("kafka", "settings", "is_on"),
+    [
+        ("3.9", {}, True),
+        ("1.0", {}, True),
+        ("0.11.0", {}, False),
+        ("0.11.0", {DELETES_TOPICS: "TRUE"}, True),
+        ("3.9", {DELETES_TOPICS: "false"}, False),
+    ],
+)
+def test_topics_that_are_being_deleted(kafka: str, settings: dict[str, str], *, is_on: bool) -> None:
+    """A controller with delete.topic.enable=false takes the marks away; that was the default before 1.0."""
+    marked, plain = TopicImage("t", "T", {}, deleting=True), TopicImage("u", "U", {})
+    image = ClusterImage({"t": marked, "u": plain}, {"T": marked, "U": plain}, configs={STATIC: settings})
+    names = being_deleted(image, release(kafka))
+    assert names == ({"t"} if is_on else set())
+    assert being_deleted(image.without_topics({"t"}), release(kafka)) == being_deleted(None, release(kafka)) == set()
+    assert image.without_topics(()) is image
+    assert image.without_topics({"t"}) == image._replace(topics={"u": plain}, topics_by_id={"U": plain})

@@ -1,6 +1,6 @@
 """The records in directories that a broker does not serve."""
 
-from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
+from kcheck.core.start.predictions import LoadedLog, LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.unserved import Unserved, lost_in_starts, unserved
 from kcheck.documents.unserved import not_counted_words, unserved_row, unserved_words
@@ -12,7 +12,9 @@ from kcheck.model.names import DirectoryState, PartitionDirectory, TopicPartitio
 from kcheck.model.views import LogDirView
 
 STRAY, DELETED, CURRENT = DirectoryState.STRAY, DirectoryState.DELETED, DirectoryState.CURRENT
-OUTCOMES = {STRAY: Outcome.STRAY, DELETED: Outcome.DELETED, CURRENT: Outcome.OK}
+OUTCOMES = {
+    STRAY: Outcome.STRAY, DELETED: Outcome.DELETED, CURRENT: Outcome.OK, DirectoryState.FUTURE: Outcome.OK,
+}  # fmt: skip
 ALONE, SHARED = (PartitionRegistration((7, *others), (7,)) for others in ((), (8,)))
 IMAGE = ClusterImage({"t": TopicImage("t", None, {0: ALONE, 1: SHARED})})
 
@@ -110,3 +112,26 @@ def test_what_no_election_counts() -> None:
         orphan, directory("t-7-x-0", CURRENT, 2)))),), IMAGE, None)]  # fmt: skip
     assert "2 directories hold 42 records of topics that the cluster" in unserved_words(two[0])
     assert [] == [*lost_in_starts((start(orphan._replace(outcome=Outcome.STRAY)),), None, None)]
+
+
+def test_topics_that_are_being_deleted() -> None:
+    """Their records are named by offsets, apart from those of topics that the cluster does not have."""
+    log = LoadedLog(Offset(3), Offset(40), Offset(40), ((), ()), unstable=False, bases=(3,))
+    loaded = directory("old-0", CURRENT, None)._replace(log=log)
+    empty = directory("old-1", CURRENT, None)._replace(log=log._replace(log_start_offset=Offset(40)))
+    failed, future = directory("old-2", CURRENT, None), directory("old-0", DirectoryState.FUTURE, None)
+    orphan = directory("gone-0", CURRENT, 9)._replace(outcome=Outcome.STRAY)
+    first = start(loaded, empty, failed, future._replace(log=log), orphan)
+    second = start(directory("ancient-0", CURRENT, None)._replace(log=log))._replace(broker_id=8, broker="c")
+    rows = [*lost_in_starts((first, second), IMAGE, None, {"old", "ancient"})]
+    assert [*not_counted_words(rows)] == [
+        (
+            "Not counted: brokers 7 and 8: 2 directories hold at most 74 records of topics that are being deleted"
+            " (old-0, ancient-0): they go once all of their replicas are online; copy them out first."
+        ),
+        (
+            "Not counted: broker 7: 1 directory holds 9 records of a topic that the cluster does not have (gone-0):"
+            " the broker does not serve it."
+        ),
+    ]
+    assert "a topic that is being deleted (old-0): they go once all of its replicas" in unserved_words(rows[0])

@@ -5,12 +5,13 @@ import pytest
 from kcheck.core.start.predictions import (
     Changes,
     LogDirPrediction,
+    LogDirVerdict,
     PartitionPrediction,
     new_content,
     total_loss,
 )
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.core.start.verdicts import LogDirVerdict, log_dir_severity, shutdown_after_abort, verdict, worst_first
+from kcheck.core.start.verdicts import log_dir_severity, shutdown_after_abort, worst_first
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.loss import LostRecords
@@ -70,12 +71,12 @@ def test_the_lost_records_of_a_log_dir(start: LogDirPrediction, records: int | N
     ],
 )
 def test_the_worst_outcome_is_the_verdict(start: LogDirPrediction, outcome: Outcome) -> None:
-    assert LogDirVerdict(outcome) == verdict(start)
+    assert LogDirVerdict(outcome) == start.judged
 
 
 def test_what_loaded_partitions_lose_is_in_the_verdict() -> None:
-    assert LogDirVerdict(Outcome.OK) == verdict(log_dir(partition(Outcome.OK)))
-    assert LogDirVerdict(Outcome.OK, (loss(1), loss(1))) == verdict(log_dir(LOST, LOST))
+    assert LogDirVerdict(Outcome.OK) == log_dir(partition(Outcome.OK)).judged
+    assert LogDirVerdict(Outcome.OK, (loss(1), loss(1))) == log_dir(LOST, LOST).judged
 
 
 def test_the_severity_is_that_of_the_worst_partition() -> None:
@@ -125,8 +126,8 @@ ASIDE_BEFORE = PartitionPrediction(
 
 def test_strays_are_in_the_verdict() -> None:
     """Those that this start sets aside, not those of an earlier one."""
-    assert LogDirVerdict(Outcome.OK, (loss(1),), 2) == verdict(log_dir(STRAY, LOST, partition(Outcome.DELETED)))
-    assert LogDirVerdict(Outcome.OK) == verdict(log_dir(ASIDE_BEFORE, partition(Outcome.DELETED, name="t-0.x-delete")))
+    assert LogDirVerdict(Outcome.OK, (loss(1),), 2) == log_dir(STRAY, LOST, partition(Outcome.DELETED)).judged
+    assert LogDirVerdict(Outcome.OK) == log_dir(ASIDE_BEFORE, partition(Outcome.DELETED, name="t-0.x-delete")).judged
 
 
 def test_the_worst_partition_comes_first() -> None:

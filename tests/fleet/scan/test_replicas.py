@@ -118,7 +118,7 @@ def test_histories_at_random_are_planned_as_by_truncation(kafka: str, tmp_path: 
     for number in (1, 2):
         logs = {topic: each[number - 1] for topic, each in pairs.items()}
         path = write_logs(tmp_path / "c" / f"broker-{number}" / "d", logs, clean=True)
-        write(path, {"meta.properties": meta_properties(number)})
+        write(path, {"meta.properties": meta_properties(number, version=int(kafka != "2.4"))})
         for topic in logs:
             write(path / f"{topic}-0", {"partition.metadata": partition_metadata()})
     paths = [f"{number}={tmp_path}/c/broker-{number}/d" for number in (1, 2)]

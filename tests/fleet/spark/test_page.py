@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import zipfile
 from functools import cache
 from pathlib import Path
@@ -10,8 +11,13 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from kcheck.fleet.scan.local_engine import scan
 from tests.cli.command import KCHECK, environment
+from tests.fleet.scan.test_local_engine import tables
+from tests.fleet.spark.cluster import HOSTS, cluster
 from tests.fleet.spark.conftest import needs_java
+from tests.fleet.spark.faults import as_command
+from tests.fleet.spark.test_engine import brokers
 
 PAGE = (Path(__file__).parents[3] / "docs" / "spark.md").read_text()
 JARS = Path(pyspark.__file__).parent / "jars"
@@ -67,3 +73,39 @@ def test_kubernetes_gets_kcheck(tmp_path: Path) -> None:
     assert "KubernetesClientException" in done.stderr + done.stdout
     uploaded = sorted(os.path.basename(path).partition("-")[0] for path in tmp_path.glob("spark-upload-*/*"))
     assert ["kcheck", "kcheck_fleet.py"] == uploaded
+
+
+@pytest.mark.whole
+def test_executors_get_their_python_in_an_archive(tmp_path: Path) -> None:
+    """The environment is made and packed as the page says; it is nowhere but in the folders of the executors."""
+    needs_java()
+    (line,) = re.findall(r"^\| standalone, executors with their own Python \| `(.*?)`", PAGE, re.MULTILINE)
+    (packages,) = re.findall(r"from an environment with (.*?)\. On", PAGE)
+    packed(tmp_path, [name.strip(",") for name in packages.replace(" and ", " ").split()])
+    roots = [*map(str, brokers(tmp_path))]
+    (tmp_path / "spark").mkdir()
+    with cluster(tmp_path / "spark") as started:
+        options = line.replace("spark://host:7077", started.address).split()
+        asked = ("fleet", "submit", *roots, "--output-dir", "out", "--run", "there", "--depth", "headers")
+        done = subprocess.run(
+            [*KCHECK, *asked, "--fail-on", "fatal", "--", *options], env=environment(SPARK_LOCAL_IP=HOSTS[0]),
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+        )  # fmt: skip
+    assert (1, True) == (done.returncode, done.stdout.endswith("Written: out/run=there\n")), done.stdout + done.stderr
+    assert {path.parts[-6] for path in tmp_path.glob("spark/work-*/app-*/*/environment/bin/python")} == {
+        f"work-{host}" for host in HOSTS
+    }
+    scan(roots, as_command(tmp_path / "out", "here", depth="headers"))
+    expected, found = (tables(tmp_path / "out" / f"run={name}") for name in ("here", "there"))
+    assert {**expected, "runs": 1} == {**found, "runs": len(found["runs"])}
+
+
+def packed(folder: Path, packages: list[str]) -> None:
+    """Make environment.tar.gz of an environment with these packages."""
+    own = folder / "environment" / "bin"
+    for command in (
+        [sys.executable, "-m", "venv", own.parent],
+        [own / "python", "-m", "pip", "install", "--quiet", "setuptools<81", "venv-pack", *packages],
+        [own / "venv-pack", "--quiet", "--prefix", own.parent, "--output", folder / "environment.tar.gz"],
+    ):
+        subprocess.run(command, check=True, cwd=folder)

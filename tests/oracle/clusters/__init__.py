@@ -45,4 +45,40 @@ an_empty_zookeeper_gets_the_metadata_as_znodes |
 brokers_drop_their_older_copies |
 | M13 a controller with a log | a_controller_with_a_log_ignores_the_bootstrap_file | \
 a_controller_with_a_log_ignores_the_bootstrap_file |
+
+Acceptance of rescues: a cell, its test, the releases with `KCHECK_SWEEP`, and the releases that were played on November
+28, 2026 after the last change of the test (`-`: none).
+
+| Cell | Test | Releases | Played |
+|---|---|---|---|
+| static, a survivor | a_survivor_of_static_voters_leads_alone | 3.3.2 3.6.2 3.8.1 3.9.2 4.0.2 4.3.1 | all |
+| static, three again | static_voters_grow_from_one_to_three | 3.3.2 3.6.2 3.8.1 3.9.2 4.0.2 4.3.1 | all |
+| static, a broker's copy | a_new_controller_gets_the_copy_of_a_broker | 3.3.2 3.6.2 3.8.1 3.9.2 4.0.2 4.3.1 | - |
+| static, old state | voters_of_an_old_state_get_the_copy_of_a_broker | 3.3.2 3.6.2 3.8.1 3.9.2 4.0.2 4.3.1 | - |
+| dynamic, old state | voters_of_an_old_state_that_the_log_names_get_it_too | 3.9.2 4.0.2 4.3.1 | - |
+| dynamic, identity | an_empty_node_stands_in_for_a_lost_voter | 3.9.2 4.0.2 4.3.1 | - |
+| dynamic, voters, add-controller | a_record_names_a_survivor_as_the_only_voter | 3.9.2 4.0.2 4.3.1 | - |
+| dynamic, copy | a_new_controller_gets_the_copy_of_a_broker_and_the_record | 3.9.2 4.0.2 4.3.1 | - |
+| dynamic, brokers run | brokers_run_on_while_a_record_names_the_voter | 3.9.2 4.0.2 4.3.1 | - |
+| five controllers, static | two_of_five_static_controllers_are_left | 4.3.1 | all |
+| five controllers, dynamic | two_of_five_dynamic_controllers_get_a_stand_in | 3.9.2 4.3.1 | all |
+| metadata, kill, copies gone | all_comes_back_from_disks_without_metadata | 4.3.1 | - |
+| metadata, kill, copies kept | brokers_drop_their_older_copies | 3.3.2 3.9.2 4.0.2 4.3.1 | - |
+| metadata, clean stop, log dirs, ELR | log_dirs_and_clean_stops | 3.3.2 3.9.2 4.0.2 4.3.1 | all |
+| metadata, kill, ELR | with_elr_and_registrations_a_leader_is_left | 4.0.2 4.3.1 | all |
+| metadata, as first records | the_metadata_as_the_first_records_of_the_controller | 3.3.2 3.9.2 4.0.2 4.3.1 | - |
+| metadata, dynamic | a_dynamic_quorum_grows_again | 3.9.2 4.0.2 4.3.1 | - |
+| metadata, a broker missing | one_broker_alone_serves_what_it_has | 4.0.2 4.3.1 | all |
+| metadata, a torn snapshot and older files | older_files_have_what_a_torn_snapshot_had | \
+3.6.2 3.9.2 4.0.2 4.3.1 | - |
+| metadata, a torn snapshot alone | what_is_left_of_a_torn_snapshot_fills_the_answers | 3.6.2 3.9.2 4.0.2 4.3.1 | - |
+| metadata, ACLs and users | acls_and_credentials_of_the_answers_hold | 3.9.2 4.3.1 | - |
+| metadata, 20,000 partitions | twenty_thousand_partitions_load | 3.3.2 4.3.1 | - |
+| ZooKeeper, znodes | an_empty_zookeeper_gets_the_metadata_as_znodes | 2.4.1 2.6.3 2.8.2 3.9.2 | all |
+| ZooKeeper, access | acls_users_and_quotas_of_the_answers_are_as_brokers_wrote_them | 2.8.2 3.9.2 | 2.8.2 |
+| ZooKeeper into KRaft | disks_of_zookeeper_serve_in_kraft | 2.6.3 2.8.2 3.6.2 | - |
+| topic, created again | the_directories_of_a_topic_that_was_created_again_serve | 3.6.2 3.9.2 | - |
+| topic, deleted | a_deleted_topic_comes_back | 4.3.1 | - |
+| pages of KRaft | the_commands_of_a_page_bring_the_cluster_back | 4.3.1 | - |
+| page of ZooKeeper | a_new_zookeeper_gets_its_metadata | 2.8.2 | all |
 """

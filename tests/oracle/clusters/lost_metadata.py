@@ -92,5 +92,5 @@ def started(nodes: Nodes, answer: MetadataRecovery, base: Path) -> None:
     assert next_kind(nodes, plan, NEW) == ("next", "brokers")
     nodes.start(NEW, *BROKERS)
     wait_leads(nodes[NEW])
-    same(nodes, base)
+    same(nodes, base, with_elr=answer.rebuild.elr)
     wait_for("the end of the plan", lambda: next_kind(nodes, plan, NEW) == ("done", None))

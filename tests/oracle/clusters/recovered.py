@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from kcheck.core.election.progress import PlanState
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.local import LOCAL
 from kcheck.dumps.entries import crc32c_of
+from kcheck.model.names import PARTITION_METADATA
 from kcheck.plans.recover import ClusterRecovery
 from kcheck.records.record import BODY_SIZE_MAX, Record, read_records
 from kcheck.segments.batches import Walk
@@ -28,8 +29,9 @@ PATIENCE = 10
 CORRUPT_MAX = 1000
 """So many offsets of a corrupt batch count: what it says of them may be wrong."""
 _SUMMED_FROM = 21
-Content = frozenset[tuple[str, int, int | None, bytes | None, bytes | None]]
-"""Partition, offset, epoch, key and value of records."""
+Row = tuple[str, int, int | None, bytes | None, bytes | None]
+"""Partition, offset, epoch, key and value of a record."""
+Content = frozenset[Row]
 
 
 class Followed(NamedTuple):
@@ -125,17 +127,19 @@ class Held(NamedTuple):
     """Partition and offset."""
 
 
-def held(cluster: Cluster) -> Mapping[int, Held]:
+def held(cluster: Cluster, former: Collection[bytes] = ()) -> Mapping[int, Held]:
     """Return what each broker has, of all of its partitions."""
-    return {number: of_log_dirs(broker.log_dirs) for number, broker in cluster.brokers.items()}
+    return {number: of_log_dirs(broker.log_dirs, former) for number, broker in cluster.brokers.items()}
 
 
-def of_log_dirs(log_dirs: Sequence[Path]) -> Held:
-    """Return the records below some log dirs."""
-    found = set[tuple[str, int, int | None, bytes | None, bytes | None]]()
+def of_log_dirs(log_dirs: Sequence[Path], former: Collection[bytes] = ()) -> Held:
+    """Return the records below some log dirs; `former` are the partition.metadata of topics that were deleted."""
+    found = set[Row]()
     corrupt = set[tuple[str, int]]()
     for log in (log for log_dir in log_dirs for log in log_dir.glob("*-*/*.log")):
-        name = log.parent.name
+        name, topic = log.parent.name, log.parent / PARTITION_METADATA
+        if former and topic.is_file() and topic.read_bytes() in former:
+            continue
         with LOCAL.open(str(log)) as source:
             for batch in Walk(source, log.stat().st_size):
                 end = batch.position + batch.size

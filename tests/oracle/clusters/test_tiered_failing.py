@@ -1,6 +1,8 @@
 """Real brokers whose remote store fails lose what kcheck says, and what `repair --store` restores they keep."""
 
+import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,12 +12,13 @@ import pytest
 
 import kcheck
 from kcheck.model.report import PartitionFilter
+from tests.cli.command import kcheck as command
 from tests.oracle.admin_requests import elect
 from tests.oracle.clusters import tiered
 from tests.oracle.clusters.test_tiered import offsets, remote_ids, replica, segments_in
 from tests.oracle.clusters.tiered import BATCH, stored
 from tests.oracle.jars import numbers
-from tests.oracle.kafka import Cluster, wait_for
+from tests.oracle.kafka import Cluster, Process, wait_for
 from tests.oracle.wire import first_fetched, log_start
 
 pytestmark = pytest.mark.oracle
@@ -123,12 +126,19 @@ def lead(cluster: Cluster, store: Path, tmp_path: Path) -> None:
     wait_for("offset 0 of kept", lambda: first_fetched(cluster[2].port, "kept", 0) == 0)
 
 
+def is_tried(broker: Process, topic: str, tries: int) -> bool:
+    """Whether a broker has begun so often to delete one remote segment: the records of all tries but one are there."""
+    begun = re.findall(rf"About to delete remote log segment \S+:{topic}-0, id=([\w-]+)", broker.log_since_start())
+    return max(Counter(begun).values(), default=0) >= tries
+
+
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("version", tiered.RELEASES)
 def test_copies_and_deletes_that_fail(version: str, tmp_path: Path, start: Start) -> None:
     """Offsets that a lost local segment alone had are in no place; failing deletes delete what retention keeps.
 
-    3.6 moves the log start no further than retention asks. 3.6 and 3.7 do not write it into a checkpoint.
+    3.6 moves the log start no further than retention asks. 3.6 and 3.7 do not write it into a checkpoint, so that a
+    restart brings back what retention keeps. After it 3.6 deletes no segment of which a deletion had begun.
     """
     runs_ahead, is_in_file = numbers(version) >= (3, 7), numbers(version) >= (3, 8)
     with failing(start, version, 1, tmp_path) as (cluster, store, flags):
@@ -142,6 +152,7 @@ def test_copies_and_deletes_that_fail(version: str, tmp_path: Path, start: Start
         tiered.send(cluster, ("gap",), 2)
         tiered.send(cluster, ("more",), 9)
         wait_for("log start of more", lambda: log_start(cluster[1].port, "more") >= (5 + runs_ahead) * BATCH)
+        wait_for("a third try to delete", partial(is_tried, cluster[1], "more", 3))
         started = log_start(cluster[1].port, "more")
         assert (started > 5 * BATCH) is runs_ahead
         cluster[1].stop()
@@ -156,13 +167,35 @@ def test_copies_and_deletes_that_fail(version: str, tmp_path: Path, start: Start
         assert offsets(replica(answer, "gap", 1)["gaps"]) == set(range(4 * BATCH, 5 * BATCH))
         assert {"KC241", "KC244"} <= rows.keys()
         assert (rows["KC244"]["dir"], rows["KC244"]["severity"]) == ("more-0", "error" if runs_ahead else "warning")
-        if is_in_file:
-            started = replica(answer, "more", 1)["log_start_offset"]
-            assert started > 5 * BATCH
+        started = replica(answer, "more", 1)["log_start_offset"] if is_in_file else 5 * BATCH
+        assert (started > 5 * BATCH) is is_in_file
         (flags / "delete.more").unlink()
         cluster[1].start()
         wait_for("the last offset before the gap", lambda: first_fetched(cluster[1].port, "gap", 0) == 0)
         assert first_fetched(cluster[1].port, "gap", 4 * BATCH) is None
         wait_for("offset after the gap", lambda: first_fetched(cluster[1].port, "gap", 5 * BATCH) == 5 * BATCH)
+        if not runs_ahead:
+            assert {0, 4 * BATCH} <= {row.start for row in stored(store, "more")}
+            return
         wait_for("deletion of more", lambda: all(row.start >= started for row in stored(store, "more")))
         assert log_start(cluster[1].port, "more") >= started
+
+
+@pytest.mark.sample(1)
+@pytest.mark.parametrize("version", tiered.RELEASES)
+def test_remote_storage_is_switched_off(version: str, tmp_path: Path, start: Start) -> None:
+    """The broker leads its logs from their first local segments on, as P319 says."""
+    with failing(start, version, 1, tmp_path) as (cluster, store, _):
+        tiered.create(cluster, "off")
+        tiered.send(cluster, ("off",), 5)
+        tiered.wait_copied(store, "off", 4)
+        tiered.wait_local_start(cluster, 1, "off", 4 * BATCH)
+        cluster[1].stop()
+        settings = cluster[1].dir / "server.properties"
+        assert command("preflight", settings).code == 0
+        settings.write_text(settings.read_text().replace("system.enable=true", "system.enable=false"))
+        refused = command("preflight", settings)
+        assert (refused.code, "loss P319" in refused.out) == (1, True)
+        cluster[1].start()
+        wait_for("the first local offset", lambda: first_fetched(cluster[1].port, "off", 4 * BATCH) == 4 * BATCH)
+        assert first_fetched(cluster[1].port, "off", 0) is None

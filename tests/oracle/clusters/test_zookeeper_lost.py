@@ -3,16 +3,20 @@
 Or topics were created again, and get their old directories.
 """
 
+import json
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 import kcheck
 from kcheck.disk.apply import apply
 from kcheck.model.names import log_name
+from kcheck.views.zookeeper_server import ZookeeperServer
 from tests.oracle.ask import sampled
 from tests.oracle.clusters.lost_metadata import NEW
 from tests.oracle.clusters.lost_quorum import BROKERS, Nodes, content, done_by, followed, wait_leads, wait_says
@@ -134,13 +138,16 @@ CUT = re.compile("caused truncation of conflicting entries")
 """What a leader says whose epoch is below those of its log: it forgets them."""
 
 
-def without_zookeeper(version: str, folder: Path) -> tuple[Cluster, dict[str, list[str]], list[str]]:
+def without_zookeeper(
+    version: str, folder: Path, settings: Mapping[str, object] | None = None
+) -> tuple[Cluster, dict[str, list[str]], list[str]]:
     """Return brokers that were killed, with leader epochs above 0, beside an empty ZooKeeper; their records, a group.
 
     Topic `single` has one replica. What a broker asked for last is in `__consumer_offsets` and `__transaction_state`.
+    With an authorizer among the settings there are ACLs, a user and quotas. The znodes are kept in `lost`.
     """
     try:
-        cluster = Cluster(version, 2, dir=folder, mode="zk")
+        cluster = Cluster(version, 2, dir=folder, mode="zk", broker_config=settings)
     except NoKafkaError as error:
         no_kafka(f"Kafka {error}".partition("\n")[0])
     with cluster:
@@ -157,8 +164,15 @@ def without_zookeeper(version: str, folder: Path) -> tuple[Cluster, dict[str, li
             wait_for("the ISR", lambda: _isr(cluster) == {*BROKERS})
         with Client(cluster.bootstrap) as client:
             assert len(done_by(client, "send orders 0 3 none all")) == 3
+            if settings is not None:
+                for command in ("acl alice orders", "quota alice 1000000", "scram alice kept-in-no-log"):
+                    done_by(client, command)
+                for tool, words in ACCESS.items():
+                    for line in words:
+                        run_java(version, tool, "--bootstrap-server", cluster.bootstrap, *line)
             records, groups = content(client)
-    shutil.rmtree(cluster.beside.dir / "version-2")
+    (folder / "lost").mkdir()
+    (cluster.beside.dir / "version-2").rename(folder / "lost" / "version-2")
     cluster.beside.start()
     return cluster, records, groups
 
@@ -173,6 +187,123 @@ def all_in_sync(cluster: Cluster) -> bool:
     """Whether every partition has a leader, and all replicas in sync."""
     told = states(cluster[1].port)
     return len(told) >= 5 and all(row[0] != -1 and {*row[2]} == {*row[3]} for row in told.values())
+
+
+AUTHORIZER = {
+    "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "true",
+}
+_ADDED = ("--alter", "--add-config")
+ACCESS = {
+    "kafka.admin.AclCommand": [
+        ("--add", "--allow-principal", "User:bob", "--operation", "Read", "--group", "a 'b", "--force"),
+        ("--add", "--deny-principal", "User:bob", "--deny-host", "10.0.0.1", "--operation", "IdempotentWrite",
+         "--cluster", "--force"),
+        ("--add", "--allow-principal", "User:bob", "--operation", "Describe", "--transactional-id", "p",
+         "--resource-pattern-type", "prefixed", "--force"),
+    ],
+    "kafka.admin.ConfigCommand": [
+        (*_ADDED, "request_percentage=12.5", "--entity-type", "users", "--entity-default", "--entity-type", "clients",
+         "--entity-name", "c *+~d"),
+        (*_ADDED, "connection_creation_rate=7", "--entity-type", "ips", "--entity-name", "127.0.0.9"),
+        (*_ADDED, "controller_mutation_rate=3,consumer_byte_rate=5", "--entity-type", "clients", "--entity-default"),
+    ],
+}  # fmt: skip
+"""The words of Kafka's tools that give brokers ACLs and quotas of every kind."""
+OF_ACCESS = ("/kafka-acl/", "/kafka-acl-extended/", "/config/users/", "/config/clients/", "/config/ips/")
+
+
+def access_of(folder: Path) -> dict[str, object]:
+    """Return the ACLs, credentials and quotas in the files of a ZooKeeper, by znode."""
+    tree = ZookeeperServer(str(folder), None, []).restore(lambda *_: None)
+    found = {path: znode.data for path, znode in tree.znodes.items() if path.startswith(OF_ACCESS) and znode.data}
+    rows = {path: _sorted(json.loads(data)) for path, data in found.items()}
+    return {path: row for path, row in rows.items() if row.get("config") != {}}
+
+
+def _sorted(value: dict[str, object]) -> dict[str, object]:
+    rows = value.get("acls")
+    return {**value, "acls": sorted(rows, key=str)} if isinstance(rows, list) else value
+
+
+def known_access(scram: str) -> dict[str, object]:
+    """Return the answers of a user who knows the ACLs, the credentials (the value of a znode) and the quotas."""
+    keys = dict(word.split("=", 1) for word in scram.split(","))
+    named = {name: keys[name] for name in ("salt", "stored_key", "server_key")}
+    acl = {"resource_type": "TOPIC", "resource_name": "orders", "principal": "User:alice", "operation": "READ"}
+    bob = {"principal": "User:bob"}
+    any_client = {"client-id": None}
+    return {
+        "acls": [
+            acl,
+            {**bob, "resource_type": "GROUP", "resource_name": "a 'b", "operation": "READ"},
+            {**bob, "resource_type": "CLUSTER", "resource_name": "kafka-cluster", "operation": "IDEMPOTENT_WRITE",
+             "permission_type": "DENY", "host": "10.0.0.1"},
+            {**bob, "resource_type": "TRANSACTIONAL_ID", "resource_name": "p", "operation": "DESCRIBE",
+             "pattern_type": "PREFIXED"},
+        ],
+        "scram": [{"user": "alice", "mechanism": "SCRAM-SHA-512", "iterations": int(keys["iterations"]), **named}],
+        "quotas": [
+            {"entity": {"user": "alice"}, "key": "producer_byte_rate", "value": 1000000},
+            {"entity": {"user": None, "client-id": "c *+~d"}, "key": "request_percentage", "value": 12.5},
+            {"entity": {"ip": "127.0.0.9"}, "key": "connection_creation_rate", "value": 7},
+            {"entity": any_client, "key": "controller_mutation_rate", "value": 3},
+            {"entity": any_client, "key": "consumer_byte_rate", "value": 5},
+        ],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("version", sampled(("2.8.2", "3.9.2")))
+def test_acls_users_and_quotas_of_the_answers_are_as_brokers_wrote_them(version: str, tmp_path: Path) -> None:
+    """Znode by znode; brokers load them, and `--next` follows the plan by the files of ZooKeeper to its end."""
+    cluster, records, groups = without_zookeeper(version, tmp_path / "zookeeper", AUTHORIZER)
+    try:
+        before = access_of(tmp_path / "zookeeper" / "lost")
+        credentials = cast("dict[str, dict[str, str]]", before["/config/users/alice"])["config"]["SCRAM-SHA-512"]
+        (tmp_path / "answers.json").write_text(json.dumps(known_access(credentials)))
+        paths = [f"{number}={cluster[number].log_dirs[0]}" for number in BROKERS]
+        asked: dict[str, Any] = {"zookeeper": True, "kafka": version.rpartition(".")[0]}
+        answer = kcheck.recover_metadata(*paths, answers=tmp_path / "answers.json", out=tmp_path / "out", **asked)
+        assert answer.refusals == ()
+        metadata = [cluster.beside.dir]
+
+        def now() -> tuple[str, str | None]:
+            told = kcheck.rescue_progress(tmp_path / "out", *paths, metadata=metadata)
+            return str(told.state), None if told.at is None else str(told.steps[told.at].action)
+
+        assert now() == ("next", "apply")
+        shell(cluster, (tmp_path / "out" / "znodes.txt").read_text())
+        assert now() == ("next", "brokers")
+        made = access_of(cluster.beside.dir)
+        assert {path: _numbers(row) for path, row in before.items()} == {
+            path: _numbers(row) for path, row in made.items()
+        }
+        cluster[1].start()
+        wait_for("a broker", lambda: now() == ("wait", "brokers"))
+        cluster[2].start()
+        wait_for("all in sync", lambda: all_in_sync(cluster))
+        with Client(cluster.bootstrap) as client:
+            assert (records, groups) == content(client)
+        wait_for("the end of the plan", lambda: now() == ("done", None))
+        listed = run_java(version, "kafka.admin.AclCommand", "--bootstrap-server", cluster.bootstrap, "--list")
+        assert "principal=User:bob, host=10.0.0.1, operation=IDEMPOTENT_WRITE, permissionType=DENY" in listed
+        told = run_java(
+            version, "kafka.admin.ConfigCommand", "--bootstrap-server", cluster.bootstrap, "--describe",
+            "--entity-type", "users", "--entity-name", "alice",
+        )  # fmt: skip
+        assert "SCRAM-SHA-512" in told
+        assert "producer_byte_rate=1000000" in told
+    finally:
+        cluster.kill()
+
+
+def _numbers(row: object) -> object:
+    """Return a znode with its quotas as numbers, which brokers write as 5 or as 5.0."""
+    config = cast("dict[str, Any]", row).get("config", {})
+    if not config:
+        return row
+    return {name: value if "=" in value else float(value) for name, value in config.items()}
 
 
 @pytest.mark.parametrize("version", sampled(("2.4.1", "2.6.3", "2.8.2", "3.9.2")))

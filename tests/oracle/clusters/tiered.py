@@ -60,19 +60,21 @@ def config(version: str, store: Path, brokers: int, *, flags: Path | None = None
     return settings
 
 
-def create(cluster: Cluster, topic: str, *, retention_bytes: int = -1) -> None:
-    """Create a topic in remote storage with one partition, which keeps no closed segment on disk."""
+def create(
+    cluster: Cluster, topic: str, *, retention_bytes: int = -1, brokers: Sequence[int] = (), unclean: bool = True
+) -> None:
+    """Create a topic in remote storage with one partition, on all brokers, which keeps no closed segment on disk."""
     settings = {
         "remote.storage.enable": "true",
         "internal.segment.bytes" if numbers(cluster.version) >= (4, 1) else "segment.bytes": "200",
         "local.retention.bytes": "1",
         "retention.bytes": str(retention_bytes),
         "file.delete.delay.ms": "500",
-        "unclean.leader.election.enable": "true",
+        "unclean.leader.election.enable": str(unclean).lower(),
         "min.insync.replicas": "1",
     }
     port = next(broker.port for broker in cluster.brokers.values() if broker.alive)
-    create_topic(port, cluster.version, topic, sorted(cluster.brokers), settings)
+    create_topic(port, cluster.version, topic, brokers or sorted(cluster.brokers), settings)
     wait_for(f"a leader of {topic}", lambda: states(port).get(f"{topic}-0", (-1,))[0] > 0)
 
 

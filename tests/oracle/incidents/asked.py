@@ -43,13 +43,13 @@ def run(folder: Path, *words: str) -> tuple[int, Any]:
         return code, error.getvalue()[-500:] or out.getvalue()[-500:]
 
 
-def metadata(shape: Shape, name: str) -> list[str]:
-    """Return --metadata as the operator of a node gives it: what is beside, or the other controllers."""
+def metadata(folder: Path, shape: Shape, name: str) -> list[str]:
+    """Return --metadata as the operator of a node gives it: what is beside, or the other controllers that are there."""
     if shape.mode == "zk":
         return ["--metadata", "zookeeper"]
     if shape.beside is not None:
         return ["--metadata", "controller/data1"]
-    others = [other for other in shape.nodes if other != name]
+    others = [other for other in shape.nodes if other != name and (folder / other / "data1").is_dir()]
     return [word for other in others for word in ("--metadata", f"{other}/data1")]
 
 
@@ -57,7 +57,7 @@ def words(folder: Path, shape: Shape, name: str) -> list[str]:
     """Return the options that the operator of a broker gives: the cluster's metadata, and the release if need be."""
     release = started(shape, folder)
     kafka = ["--kafka", release] if shape.mode == "zk" or release != shape.release else []
-    return [*(metadata(shape, name) if name != "controller" else []), *kafka]
+    return [*(metadata(folder, shape, name) if name != "controller" else []), *kafka]
 
 
 def ask(folder: Path, shape: Shape) -> Iterator[Answer]:

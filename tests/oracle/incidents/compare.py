@@ -10,6 +10,8 @@ from tests.oracle.incidents.truth import Truth
 FALSE_GREEN, FALSE_RED, UNKNOWN, RIGHT = "FALSE GREEN", "false red", "unknown", "right"
 OTHER = "other"
 """Kafka elected another one: no answer is false by that alone."""
+REFUSED = "due to InconsistentTopicIdException"
+"""A broker logs this for a replica that it neither leads nor follows, because the directory has another topic id."""
 STARTS = ("preflight", "predict", "PATH", "check")
 COUNTED = ("preflight", "predict", "elect")
 """The verbs whose green answers are promises."""
@@ -80,6 +82,8 @@ def _elected(row: Answer, truth: Truth) -> Iterator[str]:
 def _founded(row: Answer, truth: Truth, course: str) -> bool:
     """Whether something of what a red answer is about came true; findings that are not fatal claim no outcome."""
     if [*_start(row, truth)] or not all(truth.started.values()) or any(truth.offline_dirs.values()):
+        return True
+    if any(REFUSED in line for name, lines in truth.said.items() if row.subject in (name, "cluster") for line in lines):
         return True
     if row.verb in ("PATH", "check") and not [*_losses(truth)]:
         return not any(" fatal " in finding for finding in row.says.get("findings", ()))

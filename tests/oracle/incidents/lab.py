@@ -52,7 +52,10 @@ def base(
 
 
 def damaged(random: Random, of: Shape, base: Path, folder: Path, kinds: tuple[Kind, ...]) -> tuple[str, ...] | None:
-    """Copy a base and damage it, two kinds on one broker or on two; None if one of the damages finds nothing."""
+    """Copy a base and damage it, two kinds on one broker or on two; None if one of the damages finds nothing.
+
+    Of a power loss, with more kinds than brokers, none if all find nothing.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(base / "now", folder)
     numbers = list(range(1, of.brokers + 1))
@@ -61,10 +64,11 @@ def damaged(random: Random, of: Shape, base: Path, folder: Path, kinds: tuple[Ki
     what = []
     for at, kind in enumerate(kinds):
         done = kind.damage(Site(folder, base, random, of, numbers[step * at % len(numbers)]))
-        if done is None:
+        if done is not None:
+            what.append(done)
+        elif len(kinds) <= of.brokers:
             return None
-        what.append(done)
-    return tuple(what)
+    return tuple(what) or None
 
 
 def choose(random: Random, of: Shape) -> tuple[Kind, ...]:

@@ -1,7 +1,8 @@
 """`kcheck recover` on real brokers: its plan, start all, and each broker started alone, on copies of the same disks.
 
 A record counts that some broker here had in a whole batch before; it is lost if the leader in the end lacks it. What
-nobody had any more after the damage no course can keep.
+nobody had any more after the damage no course can keep. In a compacted topic a record is not lost if the leader has a
+newer one of its key: the cleaner may have removed it on any broker.
 """
 
 import argparse
@@ -20,9 +21,10 @@ from typing import NamedTuple
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.model.cluster import NO_LEADER
+from kcheck.model.names import COMPACTED
 from kcheck.plans.recover import ClusterRecovery
 from tests.oracle.clusters import recovered
-from tests.oracle.clusters.recovered import Content, Followed, Held
+from tests.oracle.clusters.recovered import Content, Followed, Held, Row
 from tests.oracle.incidents import lab, truth, workload
 from tests.oracle.incidents.damages.table import BY_NAME, KINDS, Kind
 from tests.oracle.incidents.kept import keep_recovery
@@ -45,6 +47,8 @@ from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
 from tests.oracle.kafka import Cluster
 
+CLEANED = ("keys", *COMPACTED)
+"""The compacted topics of the lab."""
 FENCED = 6.0
 """Seconds after which a controller has fenced the brokers that ran when all lost power."""
 OF_DISKS = frozenset({*range(1, 15), 16, 19, 20, *range(22, 25), 27, 28, 30, 31, 34})
@@ -127,10 +131,11 @@ def outcome(
     had = {row for broker in before.values() for row in broker.records if row[0] in led}
     had = {row for row in had if row[1] >= starts.get(row[0], 0) or row[1] in known.records.get(row[0], ())}
     gone = {row for row in had if row[0] not in renewed or row in whole} - kept
+    gone -= replaced(gone, kept)
     rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
     places = {row[:2] for row in gone}
     once = {(name, at) for name, offsets in seen.lost.items() for at in offsets}
-    once |= {row[:2] for row in whole if row[0] in led} - {row[:2] for row in kept}
+    once |= {row[:2] for row in whole - replaced(whole, kept) if row[0] in led} - {row[:2] for row in kept}
     before_that = [name for name, _ in once - places]
     others = {row for number, broker in before.items() if number not in uncounted for row in broker.records}
     rows = (gone - rotten, gone - rotten - others, rotten)
@@ -139,13 +144,37 @@ def outcome(
     return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders)
 
 
-def renewed(base: Path) -> set[str]:
-    """Return the partitions whose topic was deleted and created again while a base was made."""
-    old, now = (
-        {path.parent.name: path.read_bytes() for path in (base / time).glob("broker-*/data*/*/partition.metadata")}
-        for time in ("old", "now")
-    )
-    return {name for name in old.keys() & now.keys() if old[name] != now[name]}
+def replaced(rows: Collection[Row], kept: Collection[Row]) -> Content:
+    """Return the records of compacted topics that newer ones of their keys replace in what the leaders have."""
+    newest: dict[tuple[str, bytes], int] = {}
+    for name, at, _, key, _ in kept:
+        if key is not None and name.rpartition("-")[0] in CLEANED:
+            newest[name, key] = max(at, newest.get((name, key), at))
+    return frozenset(row for row in rows if row[3] is not None and row[1] < newest.get((row[0], row[3]), -1))
+
+
+def renewed(base: Path) -> dict[str, frozenset[bytes]]:
+    """Return the partitions whose topic was deleted and created again while a base was made, with its former ids.
+
+    A broker that was down meanwhile, and copies of an earlier time, still have a directory of the former topic.
+    """
+    old, live, now = map(_ids, (base / "old", base / "live", base / "now"))
+    found = {}
+    for name, ids in now.items():
+        first, second = old.get(name, frozenset()), live.get(name, frozenset())
+        present = ids - first - second or ids - first
+        if present and (first | second) - present:
+            found[name] = (first | second | ids) - present
+    return found
+
+
+def _ids(folder: Path) -> dict[str, frozenset[bytes]]:
+    """Return what the partition.metadata of each partition say below a folder."""
+    ids: dict[str, frozenset[bytes]] = {}
+    for path in folder.glob("broker-*/data*/*/partition.metadata"):
+        name = path.parent.name
+        ids[name] = ids.get(name, frozenset()) | {path.read_bytes()}
+    return ids
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
@@ -154,15 +183,16 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 
 def bound(before: Mapping[int, Held]) -> tuple[int, dict[str, int]]:
     """Return how many records even the best leaders lack, and who they are: a broker has all of its own at most."""
-    of_names: dict[str, dict[int, set[object]]] = {}
+    of_names: dict[str, dict[int, set[Row]]] = {}
     for number, broker in before.items():
         for row in broker.records:
             of_names.setdefault(row[0], {}).setdefault(number, set()).add(row)
     total, best = 0, {}
     for name, holders in of_names.items():
         every = set().union(*holders.values())
-        number = min(holders, key=lambda each: (len(every - holders[each]), each))
-        total, best[name] = total + len(every - holders[number]), number
+        lacking = {each: len(every - own - replaced(every - own, own)) for each, own in holders.items()}
+        number = min(holders, key=lambda each: (lacking[each], each))
+        total, best[name] = total + lacking[number], number
     return total, best
 
 
@@ -211,13 +241,15 @@ class _Disks(NamedTuple):
         self, of: Cluster, play: Callable[[Processes], None], told: Said | None = None, rest: float = FENCED
     ) -> Outcome:
         """Play a course, and return what it led to."""
-        before, then = recovered.held(of), "preferred" * self.balances
+        again = renewed(self.base)
+        former = frozenset().union(*again.values())
+        before, then = recovered.held(of, former), "preferred" * self.balances
         spans = truth.spans(self.base / "now")
         with contextlib.chdir(of.dir):
             seen = truth.happened(of, self.shape, self.known, play, then, spans, rest=rest)
-        whole = recovered.of_log_dirs([*(self.base / "now").glob("broker-*/data*")]).records
+        whole = recovered.of_log_dirs([*(self.base / "now").glob("broker-*/data*")], former).records
         uncounted = () if told is None else told.uncounted
-        return outcome(of, seen, before, self.known, whole, uncounted, renewed(self.base))
+        return outcome(of, seen, before, self.known, whole, uncounted, again)
 
     def by_plan(self) -> tuple[ClusterRecovery, Outcome, Followed]:
         """Ask for a plan, and follow it."""
@@ -265,7 +297,7 @@ def recovering(
         for marker in folder.glob("broker-*/data*/.kafka_cleanshutdown"):
             marker.unlink()
     answer, plan, followed = disks.by_plan()
-    least, best = bound(recovered.held(disks.cluster("before")))
+    least, best = bound(recovered.held(disks.cluster("before"), frozenset().union(*renewed(base).values())))
     start_all = alone = None
     if plan.cost > (0, least):
         start_all = disks.at_once()

@@ -9,6 +9,8 @@ from tests.oracle.incidents.shapes import Shape
 from tests.oracle.jars import numbers
 from tests.oracle.kafka import Cluster, wait_for
 
+KEYS = 60
+"""So many that each partition has enough for premise P313."""
 CODECS = ("none", "none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -32,7 +34,7 @@ class Run:
         self.client.ask(" ".join(["create", topic, ";".join(rows), *more]))
         self.partitions += [(topic, number, acks) for number in range(len(rows))]
 
-    def send(self, topic: str, partition: int, acks: str, count: int | None = None) -> None:
+    def send(self, topic: str, partition: int | str, acks: str, count: int | None = None) -> None:
         """Send some records."""
         many = count or self.random.choice((1, 5, 20, 40))
         self.learn(self.client.ask(f"send {topic} {partition} {many} {self.random.choice(CODECS)} {acks}"))
@@ -63,8 +65,9 @@ class Run:
                     self.learn(self.client.ask(f"{how} {topic} {partition} {self.random.choice((2, 7))}"))
                 elif topic == "keys":
                     self.learn(self.client.ask(f"keyed {topic} {partition} {self.random.choice((9, 30))} none {acks}"))
-                else:
-                    self.send(topic, partition, acks)
+                elif topic != "spread" or partition == 0:
+                    is_keyed = topic == "spread"
+                    self.send(topic, "-" if is_keyed else partition, acks, KEYS if is_keyed else None)
 
     def settle(self) -> None:
         """Return when followers have caught up and high watermarks are checkpointed."""
@@ -91,6 +94,7 @@ def topics(run: Run) -> None:
     run.create("audit", [some()[: max(1, count - 1)] for _ in range(2)], "1")
     run.create("pay", [some()], "all", **few)
     run.create("solo", [[number] for number in ids], "all", segment_ms=300)
+    run.create("spread", [ids[:1]] * 3, "all")
     run.create("again", [some()], "all")
     cleaned = {"cleanup_policy": "compact", "segment_ms": 300, "min_cleanable_dirty_ratio": 0.01}
     run.create("keys", [some()], "all", **cleaned)

@@ -94,6 +94,7 @@ def settings(shape: Shape) -> dict[str, object]:
         "offsets.topic.segment.bytes": 1 << 20,
         "log.cleaner.enable": "true",
         "log.cleaner.backoff.ms": 1000,
+        "log.retention.check.interval.ms": 4000,
     }
     if shape.ibp is not None:
         common["inter.broker.protocol.version"] = shape.ibp

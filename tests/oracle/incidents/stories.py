@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from tests.oracle.incidents.running import Run, recreate
+from tests.oracle.jars import numbers
 from tests.oracle.kafka import wait_for
 
 
@@ -304,12 +305,79 @@ def alone_in_sync(run: Run) -> bool:
     return False
 
 
+def retention_behind(run: Run) -> bool:
+    """Shorten the retention of a topic while a broker is down, until the others have deleted segments."""
+    _all_up(run)
+    number = run.random.choice(list(run.cluster.brokers))
+    clean = run.random.random() < 0.5
+    run.cluster[number].stop() if clean else run.cluster[number].kill()
+    time.sleep(5)
+    others = {each for each in run.cluster.brokers if each != number}
+    run.load(others)
+    run.client.ask("configure orders retention.bytes=1")
+    run.load(others)
+    run.records = {name: {} if name.startswith("orders-") else of for name, of in run.records.items()}
+    time.sleep(35 if numbers(run.shape.release) < (3, 8) else 8)
+    return stop(run) and clean
+
+
+def controller_first(run: Run) -> bool:
+    """Stop the controller, or ZooKeeper, and let the brokers work on; then they are killed or stopped."""
+    _all_up(run)
+    if run.shape.beside is None:
+        return kill_all(run)
+    run.cluster.beside.kill()
+    run.load()
+    time.sleep(3)
+    run.load()
+    run.cluster.kill()
+    return False
+
+
+def killed_in_start(run: Run) -> bool:
+    """Kill all, start them again, and kill them once more while they load or right after."""
+    _all_up(run)
+    run.load()
+    run.cluster.kill()
+    if run.shape.beside is not None:
+        run.cluster.beside.start()
+    for broker in run.cluster.brokers.values():
+        broker.spawn()
+    time.sleep(run.random.choice((1.5, 2.5, 4, 6)))
+    run.cluster.kill()
+    return False
+
+
+def cleaned_no_more(run: Run) -> bool:
+    """Change a compacted topic, whose segments have been cleaned, to delete; write on."""
+    _all_up(run)
+    time.sleep(4)
+    run.client.ask("configure keys cleanup.policy=delete")
+    time.sleep(1)
+    run.load()
+    return stop_cleanly(run) if run.random.random() < 0.5 else kill_all(run)
+
+
+def larger_batches(run: Run) -> bool:
+    """Allow less than the batches that are there, while a broker is down: it may not fetch or append them."""
+    _all_up(run)
+    number = run.random.choice(list(run.cluster.brokers))
+    run.cluster[number].stop()
+    run.load({each for each in run.cluster.brokers if each != number})
+    for topic in ("orders", "audit"):
+        run.client.ask(f"configure {topic} max.message.bytes=300")
+        run.client.ask(f"configure {topic} segment.bytes=1048576")
+    time.sleep(2)
+    return stop(run)
+
+
 STORIES: tuple[tuple[Callable[[Run], bool], int], ...] = (
     (stop_cleanly, 1), (stop_cleanly, 1), (kill_all, 1), (kill_all, 1), (kill_one_by_one, 2), (one_behind, 2),
     (rolling, 2), (unclean_election, 2), (open_transaction, 1), (frozen_follower, 2), (trimmed, 1),
     (reassigning, 2), (more_in_sync, 3), (unclean_topic, 2), (moved_away, 2), (recreated_behind, 2),
     (trimmed_behind, 2), (lost_disk, 2), (between_disks, 1),
-    (deleting, 2), (grown_behind, 2), (alone_in_sync, 2),
+    (deleting, 2), (grown_behind, 2), (alone_in_sync, 2), (retention_behind, 2), (controller_first, 2),
+    (killed_in_start, 1), (cleaned_no_more, 1), (larger_batches, 2),
 )  # fmt: skip
 """What happens last, and how many brokers it takes; what stands here twice is likelier."""
 OF_TWO_DISKS = (lost_disk, between_disks)

@@ -13,6 +13,7 @@ from random import Random
 import pytest
 
 from tests.oracle.ask import IS_WHOLE, SEED, SWEEP
+from tests.oracle.clusters.recovered import Held
 from tests.oracle.conftest import no_kafka
 from tests.oracle.incidents import lab, recoveries, shapes
 from tests.oracle.incidents.asked import ask
@@ -21,6 +22,7 @@ from tests.oracle.incidents.compare import COUNTED, FALSE_GREEN, OTHER, RIGHT, U
 from tests.oracle.incidents.damages.table import KINDS
 from tests.oracle.incidents.kept import PLACE, RECOVERIES, paths, recovery, unpacked
 from tests.oracle.incidents.recoveries import EQUAL, judged, others, said
+from tests.oracle.incidents.recovering import bound, renewed, replaced
 from tests.oracle.jars import NoKafkaError, classpath
 
 OF_OWNERS = 25
@@ -103,6 +105,32 @@ def test_no_green_answer_about_a_fresh_incident_is_wrong(tmp_path: Path) -> None
     rows = [row for one in places for row in one.verdicts if row.verb in COUNTED]
     if IS_WHOLE:
         assert sum(row.verdict == UNKNOWN for row in rows) < 0.1 * len(rows)
+
+
+def test_what_the_cleaner_removes_is_not_lost() -> None:
+    """A newer record of the key is in the leader's log; of other topics, or without it, the record is lost."""
+    old, new, plain = ("keys-0", 3, 0, b"k", b"1"), ("keys-0", 9, 1, b"k", b"2"), ("orders-0", 3, 0, b"k", b"1")
+    unkeyed, other = ("keys-0", 4, 0, None, b"1"), ("keys-1", 3, 0, b"k", b"1")
+    later = ("orders-0", 9, 0, b"k", b"2")
+    assert replaced([old, new, plain, unkeyed, other], [new, later]) == {old}
+    assert replaced([new], [old]) == set()
+    before = {1: Held(frozenset({old, unkeyed}), frozenset()), 2: Held(frozenset({new}), frozenset())}
+    assert bound(before) == (1, {"keys-0": 1})
+    assert bound({**before, 3: Held(frozenset({new, unkeyed}), frozenset())}) == (0, {"keys-0": 3})
+
+
+def test_records_of_a_topic_that_was_created_again_are_no_loss(tmp_path: Path) -> None:
+    """Of each time of a base the directories have the id of the topic that was there then."""
+    for place, topic in (
+        ("old/broker-1", b"a"), ("live/broker-1", b"b"), ("now/broker-1", b"c"), ("now/broker-2", b"a"),
+    ):  # fmt: skip
+        (tmp_path / place / "data1" / "again-0").mkdir(parents=True)
+        (tmp_path / place / "data1" / "again-0" / "partition.metadata").write_bytes(topic)
+    assert renewed(tmp_path) == {"again-0": {b"a", b"b"}}
+    (tmp_path / "now/broker-1/data1/again-0/partition.metadata").write_bytes(b"b")
+    assert renewed(tmp_path) == {"again-0": {b"a"}}
+    (tmp_path / "now/broker-1/data1/again-0/partition.metadata").write_bytes(b"a")
+    assert renewed(tmp_path) == {}
 
 
 def contents(folder: Path) -> dict[str, bytes | bool]:

@@ -1,7 +1,8 @@
 // A client that stays: does what each line of standard input says, answers with lines, and "." ends the answer.
 //   create TOPIC 1,2;2,1 NAME=VALUE ...          replicas of each partition, the first of them preferred
 //   delete TOPIC
-//   send TOPIC PARTITION COUNT CODEC ACKS        prints "a TOPIC PARTITION OFFSET VALUE" for each acknowledged record
+//   send TOPIC PARTITION COUNT CODEC ACKS        prints "a TOPIC PARTITION OFFSET VALUE" for each acknowledged record;
+//                                                partition "-": the producer chooses it by key
 //   keyed TOPIC PARTITION COUNT CODEC ACKS       the same with seven keys; prints the key of each, too
 //   commit|abort|open TOPIC PARTITION COUNT      one transaction; `commit` prints what it has committed
 //   offset GROUP TOPIC PARTITION OFFSET          the commit of a consumer group
@@ -86,14 +87,15 @@ public class Lab {
             values.add(value);
             String padded = value + "x".repeat(40);
             String key = w[0].equals("keyed") ? "k" + n % 7 : "k" + value;
-            sent.add(producer.send(new ProducerRecord<>(w[1], Integer.parseInt(w[2]), key, padded)));
+            Integer partition = w[2].equals("-") ? null : Integer.valueOf(w[2]);
+            sent.add(producer.send(new ProducerRecord<>(w[1], partition, key, padded)));
         }
         producer.flush();
         for (int n = 0; n < sent.size(); n++) {
             try {
                 RecordMetadata told = sent.get(n).get();
                 String key = w[0].equals("keyed") ? " k" + (sent.size() - n) % 7 : "";
-                if (say) System.out.println("a " + w[1] + " " + w[2] + " " + told.offset() + " " + values.get(n) + key);
+                if (say) System.out.println("a " + w[1] + " " + told.partition() + " " + told.offset() + " " + values.get(n) + key);
             } catch (java.util.concurrent.ExecutionException e) {
                 System.out.println("! not acknowledged: " + e.getCause().getClass().getSimpleName());
             }

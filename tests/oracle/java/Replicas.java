@@ -1,6 +1,7 @@
 // Changes topics and their replicas (3.3 and later). The argument is bootstrap.servers; standard input says:
 //   create TOPIC BROKER:BROKER,... NAME=VALUE,...   the replicas of each partition, the configuration if there is any
 //   delete TOPIC
+//   alter TOPIC NAME=VALUE,...   the changed configuration
 //   reassign TOPIC PARTITION BROKER:BROKER
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -9,9 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 
 public class Replicas {
     static List<Integer> brokers(String text) {
@@ -34,6 +38,14 @@ public class Replicas {
                     for (String each : w.length > 3 ? w[3].split(",") : new String[0])
                         configs.put(each.split("=")[0], each.split("=")[1]);
                     admin.createTopics(List.of(new NewTopic(w[1], replicas).configs(configs))).all().get();
+                } else if (w[0].equals("alter")) {
+                    List<AlterConfigOp> changes = new ArrayList<>();
+                    for (String each : w[2].split(",")) {
+                        ConfigEntry entry = new ConfigEntry(each.split("=")[0], each.split("=")[1]);
+                        changes.add(new AlterConfigOp(entry, AlterConfigOp.OpType.SET));
+                    }
+                    ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, w[1]);
+                    admin.incrementalAlterConfigs(Map.of(topic, changes)).all().get();
                 } else if (w[0].equals("delete")) {
                     admin.deleteTopics(List.of(w[1])).all().get();
                 } else {

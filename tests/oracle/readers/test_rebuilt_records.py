@@ -4,7 +4,8 @@ from base64 import b64encode
 
 import pytest
 
-from kcheck.core.rescue.rebuild import METADATA_VERSION, rebuild, records_of
+from kcheck.core.cluster.metadata_replay import METADATA_VERSION
+from kcheck.core.rescue.rebuild import rebuild, records_of
 from kcheck.schemas.encode import metadata_record
 from tests.core.rescue.disks import disks, log_dir, partition, replica, wanted
 from tests.oracle.ask import Ask

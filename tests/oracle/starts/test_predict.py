@@ -75,7 +75,8 @@ def predicted(job: Job, version: str) -> list[LogDirPrediction]:
     )
     wish = StartOptions(job.clean, how, chosen)
     collected: list[Finding] = []
-    starts = [start_of(Target(kind=TargetKind.LOG_DIR, path=str(path)), wish, collected) for path in job.dirs]
+    targets = [Target(kind=TargetKind.LOG_DIR, path=str(path)) for path in job.dirs]
+    starts = [start_of(target, wish, collected, all_simulated=True) for target in targets]
     assert [] == [found.message for found in collected if found.id == "KC000"]
     return combined_starts(
         [_judged_alone(start, version)._replace(broker="one", view=None) for start in starts], chosen

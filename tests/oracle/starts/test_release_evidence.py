@@ -11,10 +11,10 @@ import pytest
 
 import kcheck
 from kcheck.core.releases.release_evidence import age, line_of
-from kcheck.model.evidence import ReleaseEvidence
 from tests.oracle import histories
 from tests.oracle.ask import IS_WHOLE
 from tests.oracle.kafka import BROKER_STARTED, Cluster, Process
+from tests.views.test_release_evidence import proved
 
 pytestmark = pytest.mark.oracle
 
@@ -30,13 +30,6 @@ RELEASES = (
 )  # fmt: skip
 _REGISTERS = age("3.3")
 """From this line on a node registers the metadata.version of its software."""
-
-
-def proved(*paths: Path) -> ReleaseEvidence:
-    """Return what files say."""
-    said = kcheck.release(paths=paths).evidence
-    assert said is not None
-    return said
 
 
 @pytest.mark.whole

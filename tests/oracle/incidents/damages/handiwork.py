@@ -280,7 +280,9 @@ def spoil_zookeeper(site: Site) -> str | None:
 
 
 def live_copy(site: Site) -> str | None:
-    """Put a copy back that was made of the target while it ran."""
+    """Put a copy back that was made of the target while it ran; not of all disks of a cluster."""
+    if site.shape.beside is None and not site.others:
+        return None
     return f"{site.broker.name} is a copy of when it ran" if _live(site, [site.broker]) else None
 
 

@@ -104,6 +104,17 @@ def exchange_in_topic(site: Site) -> str | None:
         (one, two) for one in site.partitions() for two in site.partitions()
         if one < two and one.name.rpartition("-")[0] == two.name.rpartition("-")[0]
     ]  # fmt: skip
+    return _exchange(site, pairs)
+
+
+def exchange_keyed(site: Site) -> str | None:
+    """Let two partitions whose producers chose them by key exchange their directories."""
+    found = [path for path in site.partitions() if path.name.startswith("spread-")]
+    return _exchange(site, [(one, two) for one in found for two in found if one < two])
+
+
+def _exchange(site: Site, pairs: list[tuple[Path, Path]]) -> str | None:
+    """Exchange a pair of directories, with or without their checkpoint lines."""
     if not pairs:
         return None
     one, two = site.random.choice(pairs)

@@ -8,6 +8,7 @@ from tests.oracle.incidents.damages import (
     filesystems,
     generations,
     handiwork,
+    hosts,
     identities,
     pieces,
     places,
@@ -117,6 +118,7 @@ KINDS = (
     Kind(38, generations.fewer_voters, "combined"),
     Kind(8, subtle.other_index_entry), Kind(8, subtle.foreign_index), Kind(8, subtle.old_time_index),
     Kind(6, subtle.foreign_segment_whole), Kind(24, subtle.partition_over_other), Kind(24, subtle.exchange_in_topic),
+    Kind(24, subtle.exchange_keyed),
     Kind(1, subtle.tail_without_trace, "many"), Kind(2, subtle.power_loss), Kind(2, subtle.zero_length_files),
     Kind(29, handiwork.nested_copy), Kind(34, handiwork.linked_partition), Kind(34, handiwork.linked_segment),
     Kind(34, handiwork.linked_log_dir), Kind(7, handiwork.renamed_segment), Kind(28, handiwork.second_name),
@@ -135,6 +137,11 @@ KINDS = (
     Kind(2, filesystems.zeroed_blocks), Kind(1, filesystems.whole_blocks), Kind(34, filesystems.lost_found),
     Kind(3, filesystems.bit_rot), Kind(8, filesystems.later_times), Kind(6, filesystems.wrong_clock),
     Kind(22, filesystems.snapshot_of_moments, "jbod"),
+    Kind(8, hosts.cleaned_up), Kind(7, hosts.rotated), Kind(5, hosts.joined_segments),
+    Kind(4, hosts.moved_segments, "many"), Kind(34, hosts.removed_topic), Kind(22, hosts.same_size_kept),
+    Kind(20, hosts.new_hardware), Kind(20, hosts.volumes_lost, "many"), Kind(46, hosts.disk_of_dead, "many"),
+    Kind(2, hosts.full_disk), Kind(6, hosts.clock_set_back), Kind(15, hosts.cluster_id_everywhere),
+    Kind(20, hosts.unmounted), Kind(26, hosts.alone_of_snapshot, "kraft"),
 )  # fmt: skip
 """Numbers are those of the subjects: 1-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings;
 55 and 56 are of other times and clusters."""

@@ -5,7 +5,8 @@ import pytest
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.scenarios import Scenario
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.documents.first_repairs import discarded_words, repair_row, repair_words, why_first
+from kcheck.documents.election import repair_row
+from kcheck.documents.election_words import discarded_words, repair_words, why_first
 
 THREE = FirstRepair(3, ("3=d3",), 1, 14, "it does not start: orders-0 cannot be read")
 ONE, TWO = (FirstRepair(number, (f"{number}=d",), 1, 0, "it does not start") for number in (1, 2))

@@ -1,0 +1,34 @@
+"""The keys of the newest records of a log."""
+
+from collections.abc import Generator, Sequence
+
+from kcheck.model.entries import Offset
+from kcheck.model.names import log_name
+from kcheck.model.source import Files, JudgedSource
+from kcheck.records.batch import CONTROL
+from kcheck.records.record import Record, read_records
+from kcheck.segments.batches import Walk
+
+_READ_SIZE_MAX = 4 << 20
+"""kcheck reads at most this much of a log, before and after decompression of a batch."""
+_NEWEST_MAGIC = 2
+
+
+def newest_keys(files: Files, bases: Sequence[Offset]) -> Generator[bytes, None, None]:
+    """Yield the keys of records, segment by segment from the newest one back, up to a corrupt batch.
+
+    A bundle has no records, and so no keys.
+    """
+    left = _READ_SIZE_MAX
+    for base in reversed(bases):
+        with files.open(log_name(base)) as source:
+            if isinstance(source, JudgedSource):
+                return
+            for batch in Walk(source):
+                left -= batch.size
+                if left < 0 or batch.magic > _NEWEST_MAGIC:
+                    return
+                if not batch.attributes & CONTROL:
+                    for record in read_records(source.pread(batch.size, batch.position), _READ_SIZE_MAX):
+                        if isinstance(record, Record) and record.key is not None:
+                            yield bytes(record.key)
