@@ -32,8 +32,8 @@ HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for log dirs that the settings name, or that the broker registered, and that are not there."""
     missing = [log_dir for log_dir in facts.log_dirs if not log_dir.is_there]
-    for path, resolved in ((log_dir.path, log_dir.resolved) for log_dir in missing):
-        evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {path}")
+    for path, resolved, listed in ((log_dir.path, log_dir.resolved, log_dir.listed) for log_dir in missing):
+        evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {listed or path}")
         leads = f"; the path is relative, and leads to {resolved}" if resolved is not None else ""
         sentence = f"log dir {path} is missing{_partitions_there(facts)}{leads}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
