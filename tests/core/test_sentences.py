@@ -21,6 +21,7 @@ SPEAKING = {
             "identity",
             "limits",
             "listeners",
+            "log_ranges",
             "metadata",
             "presence",
             "remote",
