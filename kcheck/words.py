@@ -152,7 +152,7 @@ def _why(said: ReleaseEvidence, newest: str) -> str:
     if lowest is None:
         return f"assumed: no evidence; {_TO_CHANGE}"
     if said.agrees and lowest == highest:
-        return f"detected: {said.sources}"
+        return f"detected: {said.sources or 'log dirs of the run'}"
     other = "" if said.other is None else f"; {_differences(said.other)}"
     return f"files fit {span}{'' if said.agrees else ', not one release'}; {_TO_CHANGE}{other}"
 

@@ -155,9 +155,11 @@ def _reset_name(name: str) -> str:
 
 def _tell(exported: "Export", logs: "list[Written]", format: str, files: dict[str, str], output: str | None) -> None:
     """Print to stderr which records were exported and which were not, and the next step."""
+    from kcheck.survey.refused_paths import path_of
+
     lines = [line for log in logs for line in _lines(log, exported)]
     lines += [f"Not exported: {skipped.path}: {skipped.why}" for skipped in exported.skipped]
-    lines += [f"Not read: {finding.where}: {finding.message}" for finding in exported.collected]
+    lines += [f"Not read: {path_of(finding.where)}: {finding.message}" for finding in exported.collected]
     if exported.group is not None and not exported.knows_offsets:
         lines.append(f"Not all of __consumer_offsets could be read, so group {exported.group} may have newer offsets.")
     if output is not None:

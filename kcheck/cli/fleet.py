@@ -24,14 +24,20 @@ if TYPE_CHECKING:
 
 Roots = Annotated[
     list[str],
-    typer.Argument(metavar="ROOT...", help="Layouts such as /mnt/{cluster}/{broker}/{log_dir}, folders, inventories."),
+    typer.Argument(
+        metavar="ROOT...",
+        help="Layouts such as /mnt/{cluster}/{broker}/{log_dir}, folders, or .csv files with the column log_dir"
+        " (cluster, broker, kafka).",
+    ),
 ]
 TimeLimit = Annotated[
     float, typer.Option("--time-limit", metavar="SECONDS", help="Stop reading a directory after this time.")
 ]
 MinCoverage = Annotated[
     float,
-    typer.Option("--min-coverage", metavar="PERCENT", help="Write no run if fewer log dirs can be listed."),
+    typer.Option(
+        "--min-coverage", metavar="PERCENT", help="Write no run if fewer of the log dirs found can be listed."
+    ),
 ]
 RemoteStore = Annotated[
     str | None,

@@ -76,20 +76,23 @@ def _page_of(page: str | None, options: OutputOptions) -> tuple[str | None, Outp
 @with_output_options
 @with_judging
 def diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The earlier run.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="The later run.")],
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="The earlier run, or a directory with runs.")],
     judging: FindingFilter,
     output_options: OutputOptions,
+    after: Annotated[
+        str | None, typer.Argument(metavar="[AFTER]", help="The later run. [default: the newest two runs in BEFORE]")
+    ] = None,
     storage_option: StorageOption = None,
 ) -> None:
     """Show new, gone and changed findings between two scan runs."""
     from kcheck.disk.store import mounted
-    from kcheck.fleet.run import open_run
+    from kcheck.fleet.run import newest_two, open_run
     from kcheck.fleet.runs.diff import diff as compare
 
     shown, fails = judging.chosen()
-    with mounted([before, after], storage_options(storage_option)):
-        summary, has_failed = compare(open_run(before), open_run(after), shown, fails)
+    with mounted([before, *([] if after is None else [after])], storage_options(storage_option)):
+        runs = newest_two(before) if after is None else (open_run(before), open_run(after))
+        summary, has_failed = compare(*runs, shown, fails)
         write_answer(summary, output_options)
     end(summary, failed=has_failed())
 

@@ -1,6 +1,6 @@
 """The verdict on the elections of a cluster, in sentences, with the cheapest remedy first."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
 from kcheck.core.election.election import BrokerStart
@@ -8,12 +8,12 @@ from kcheck.core.election.phases import Course, Phase
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.scenarios import Scenario, with_plan
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import WRONG_METADATA, why_not_started
 from kcheck.core.replication.leader_costs import total
 from kcheck.documents.election_words import amount_lost, empty_words, names_of
+from kcheck.documents.uncounted import NOTHING, premise_words
 from kcheck.model.cluster import UNCLEAN, ClusterImage, Seat
-from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.words import agree, broker_names, counted, listed, record_count
 
@@ -38,14 +38,15 @@ def verdict(
     *,
     why_empty: str | None = None,
     failing: Sequence[BrokerGap] = (),
-    uncounted: Iterable[JudgedPremise] = (),
-    apart: Iterable[str] = (),
+    uncounted: Sequence[JudgedPremise] = (),
+    apart: Collection[str] = (),
+    nothing: str = NOTHING,
 ) -> str:
     """Return the recommendation, and its cost, for an operator.
 
     The partitions are `planned`, all or some; the `course` is for all. `failing` are brokers here that do not start;
     `why_empty` is the reason for one without known partitions. `uncounted` are the premises with losses that no
-    election counts, `apart` sentences about directories that it does not count.
+    election counts, `apart` sentences about directories that it does not count. `nothing` are the words for no loss.
     """
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
@@ -53,7 +54,7 @@ def verdict(
     return " ".join(
         (
             *apart,
-            *dict.fromkeys(_uncounted(uncounted)),
+            *premise_words((row for row in uncounted if row.id not in WRONG_METADATA), partitions),
             *_failing(failing),
             *empty_words(partitions),
             *_incomplete(partitions),
@@ -63,21 +64,9 @@ def verdict(
             *_elections(partitions),
             *_without_remote_storage(partitions),
             *_unseen(partitions),
-            *_outcome(partitions, with_plan(partitions)),
+            *_outcome(partitions, with_plan(partitions), nothing),
         )
     )
-
-
-def _uncounted(premises: Iterable[JudgedPremise]) -> Iterator[str]:
-    """Yield the premises to make true before anything starts; the rescue of the metadata has its own sentence."""
-    for premise in premises:
-        if premise.id in WRONG_METADATA:
-            continue
-        if premise.id == REMOTE_METADATA:
-            is_lost = premise.status is PremiseStatus.REFUTED
-            yield "First restore __remote_log_metadata." if is_lost else "Losses in remote storage are not known here."
-        else:
-            yield f"First mend {premise.id}; its cost is not counted here."
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
@@ -209,16 +198,16 @@ def _unseen(partitions: Sequence[PartitionElection]) -> Iterator[str]:
         )
 
 
-def _outcome(partitions: Sequence[PartitionElection], plan: Scenario) -> Iterator[str]:
+def _outcome(partitions: Sequence[PartitionElection], plan: Scenario, nothing: str) -> Iterator[str]:
     """Yield what comes of the plan, as far as it is known."""
     if plan.offline_partitions is None:
         best = total(row.recommended.lost for row in partitions if row.recommended is not None)
         yield "Without metadata it is not known which leader Kafka elects."
-        yield f"Under the best leaders {amount_lost(best)}."
+        yield f"Under the best leaders {amount_lost(best, nothing)}."
         return
     led = len(partitions) - plan.offline_partitions
     if led:
-        lost = amount_lost(plan.lost)
+        lost = amount_lost(plan.lost, nothing)
         if led == len(partitions):
             yield f"With this plan every partition gets a leader, and {lost}."
         else:

@@ -3,7 +3,7 @@
 Every screen, page and document takes them from here. `election_verdict` joins them into a recommendation.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kcheck.core.election.course import Later
 from kcheck.core.election.election import controllers_otherwise
@@ -11,10 +11,9 @@ from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.election.scenarios import Scenario, lost_by_all
-from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.replication.leader_costs import Amounts
+from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
-from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, counted, listed, record_count, shell_word, some_of
 
 SEATS = {Seat.ISR: "ISR", Seat.ELR: "ELR", Seat.LAST_KNOWN: "last leader", Seat.NONE: "unclean", None: "?"}
@@ -34,10 +33,10 @@ _WHYS = {
 _LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
 
 
-def amount_lost(lost: Amounts) -> str:
-    """Return the cost of an election, as `26 records are lost, 17 of them committed`."""
+def amount_lost(lost: Amounts, nothing: str) -> str:
+    """Return the cost of an election, as `26 records are lost, 17 of them committed`; `nothing` for no loss."""
     if lost.records == 0:
-        return "nothing is lost"
+        return nothing
     upper, committed = lost.upper_records, lost.upper_committed
     words = f"{record_count(lost.records, at_most=lost.at_most)} {agree(upper or 0, 'is', 'are')} lost"
     if committed is None:
@@ -118,7 +117,7 @@ def course_words(partition: PartitionElection) -> str:
     others = sorted(number for number in partition.race - {now.broker_id} if number is not None)
     if others and lost != now.lost_in_the_end:
         words += f", or broker {' or '.join(map(str, others))} if it registers first"
-    return f"{words}: {amount_lost(lost)}."
+    return f"{words}: {amount_lost(lost, NOTHING_HERE)}."
 
 
 def names_of(partitions: Sequence[PartitionElection]) -> str:
@@ -144,6 +143,7 @@ def decision_words(
     partitions: Sequence[PartitionElection],
     *,
     uncounted: Iterable[str],
+    nothing: str,
     is_counted: bool = True,
 ) -> Iterator[str]:
     """Yield the loss of starting everything now, the loss of the plan, the `uncounted` losses, and the proof.
@@ -157,52 +157,24 @@ def decision_words(
             count = counted(start_all.offline_partitions, "partition")
             yield f"Starting everything now leaves {count} without a leader."
     elif is_known:
-        yield f"Starting everything now: {_outcome(start_all)}."
-        yield f"This plan: {_outcome(plan)}."
+        yield f"Starting everything now: {_outcome(start_all, nothing)}."
+        yield f"This plan: {_outcome(plan, nothing)}."
     else:
         yield "Without metadata it is not known which leader Kafka elects."
         if unled < len(partitions):
-            yield f"Under the best leaders {amount_lost(best.lost)}."
+            yield f"Under the best leaders {amount_lost(best.lost, nothing)}."
     if is_known:
         yield from empty_words(partitions)
     yield from uncounted
     if unled and is_counted:
         yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
     if is_known and plan.lost.upper_records is not None and plan.lost != best.lost:
-        yield f"No plan can do better than this: {_outcome(best)}."
+        yield f"No plan can do better than this: {_outcome(best, nothing)}."
 
 
-def uncounted_words(
-    gaps: Iterable[BrokerGap],
-    premises: Iterable[JudgedPremise],
-    dead: Collection[int],
-    *,
-    without: Iterable[str] = (),
-    has_steps: bool,
-) -> Iterator[str]:
-    """Yield the uncounted records, which no disk shows, or no broker serves after its next start.
-
-    `without` are the log dirs that are given up.
-    """
-    for gap in gaps:
-        is_dead = gap.broker_id in dead
-        if gap.why is not None and not is_dead:
-            yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
-        what = "is lost, and not counted" if is_dead else "is not counted"
-        steps = "" if is_dead or not has_steps else "; the steps are without it"
-        yield f"Data that only broker {gap.broker_id} has {what}{steps}."
-    for path in without:
-        yield f"Data that only {path} has is lost, and not counted."
-    for premise in premises:
-        whose = "" if premise.broker_id is None else f"broker {premise.broker_id}: "
-        is_lost = premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED
-        first = "First restore __remote_log_metadata" if is_lost else "Not counted"
-        yield f"{first}: {whose}{premise.sentence}."
-
-
-def _outcome(scenario: Scenario) -> str:
+def _outcome(scenario: Scenario, nothing: str) -> str:
     """Return the cost of a course, as a clause."""
-    lost = amount_lost(scenario.lost)
+    lost = amount_lost(scenario.lost, nothing)
     if not scenario.offline_partitions:
         return lost
     count = scenario.offline_partitions
@@ -217,6 +189,11 @@ def why_first(repair: FirstRepair) -> str:
     return f"broker {repair.broker_id} is to be repaired first; without that {repair.why}{discards}"
 
 
+def discards(repair: FirstRepair) -> bool:
+    """Return whether a repair discards records."""
+    return repair.discards is not None
+
+
 def discarded_words(repair: FirstRepair) -> str:
     """Return the discarded records of a repair, as a clause."""
     return f"the repair of broker {repair.broker_id} discards {repair.discards}, which the broker would discard too"
@@ -228,14 +205,14 @@ def added_words(log_dirs: Sequence[BrokerLogDir]) -> str:
 
 
 def repair_words(
-    repairs: Sequence[FirstRepair], *, without: Mapping[str, Scenario], then: Mapping[str, Scenario]
+    repairs: Sequence[FirstRepair], *, without: Mapping[str, Scenario], then: Mapping[str, Scenario], nothing: str
 ) -> str:
     """Return which brokers to repair, and what that changes, by the ways to go on `without` the repairs and `then`."""
     brokers = f"{agree(len(repairs), 'broker', 'brokers')} {_brokers(repairs)}"
     is_led = without["best"].offline_partitions and then["best"].offline_partitions == 0
     every = "every partition has a leader, and " if is_led else ""
-    words = f"First repair {brokers}: then, under the best leaders, {every}{_figures(then['best'])}."
-    changes = [_figures(without["best"])] if without["best"] != then["best"] else []
+    words = f"First repair {brokers}: then, under the best leaders, {every}{_figures(then['best'], nothing)}."
+    changes = [_figures(without["best"], nothing)] if without["best"] != then["best"] else []
     offline = without["start-all"].offline_partitions or 0
     if offline > max(then["start-all"].offline_partitions or 0, without["best"].offline_partitions or 0):
         verb = agree(offline, "gets", "get")
@@ -258,8 +235,8 @@ def _size(repair: FirstRepair) -> str:
     return f"{steps}, {counted(repair.bytes, 'byte')}" if repair.bytes else steps
 
 
-def _figures(scenario: Scenario) -> str:
-    lost, offline = amount_lost(scenario.lost), scenario.offline_partitions
+def _figures(scenario: Scenario, nothing: str) -> str:
+    lost, offline = amount_lost(scenario.lost, nothing), scenario.offline_partitions
     if not offline:
         return lost
     led = f"{counted(offline, 'partition')} {agree(offline, 'has', 'have')} no replica that can lead"

@@ -20,10 +20,9 @@ def repairable_log_dirs(findings: Iterable[Finding]) -> tuple[str, ...]:
 
 
 def are_decided_together(findings: Iterable[Finding]) -> bool:
-    """Return whether one course is for several brokers, because their replicas differ or lack an unclean election."""
-    wrong = [row for row in findings if row.severity is not Severity.INFO]
-    differ = any(row.id.startswith("KC4") or row.id == "KC254" for row in wrong)
-    return differ and len({row.where.broker_id for row in wrong} - {None}) > 1
+    """Return whether one course is for several brokers, because each of them has something wrong."""
+    wrong = (row.where.broker_id for row in findings if row.severity is not Severity.INFO)
+    return len({*wrong} - {None}) > 1
 
 
 def keeping_command(starts: Iterable[LogDirPrediction]) -> str | None:
@@ -42,6 +41,15 @@ def explain_command(findings: Iterable[Finding]) -> str | None:
     """Return the command that explains the worst finding; None if all are info."""
     worst = max(findings, key=lambda finding: finding.severity.rank, default=None)
     return None if worst is None or worst.severity is Severity.INFO else f"kcheck explain {worst.id}"
+
+
+_PAGES = {"P701": "old-copy", "P316": "old-copy"}
+"""The pages of `kcheck help` about the incident of a premise."""
+
+
+def page_words(premise: str) -> str:
+    """Return the sentence that names the page of a premise, after a space; empty without a page."""
+    return f" Read kcheck help {_PAGES[premise]}." if premise in _PAGES else ""
 
 
 def incident_topic(page: str) -> str:

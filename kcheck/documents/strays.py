@@ -23,7 +23,7 @@ def removal_words(delay_ms: int | None) -> str:
 
 def copy_words(path: str, end: int | None) -> str:
     """Return a copy of the metadata, and how far it goes; ZooKeeper's has no end."""
-    return path if end is None else f"{path} up to offset {end}"
+    return path if not end else f"{path} up to offset {end - 1}"
 
 
 def stray_words(stray: Stray, path: str, end: int | None) -> str:

@@ -1,8 +1,9 @@
 """The records in directories that a broker does not serve, as a sentence and as a row."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from kcheck.core.start.predictions import records_words
+from kcheck.core.start.predictions import PartitionPrediction, records_words
+from kcheck.core.start.startup import Outcome
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.sums import known_sum
 from kcheck.documents.strays import removal_words
@@ -49,6 +50,22 @@ def unserved_words(unserved: Unserved) -> str:
     alone = [partition_name(*partition) for partition in unserved.alone]
     only = f"; {listed(alone)} {agree(len(alone), 'has', 'have')} no other copy" if alone else ""
     return f"{held} ({some_of([*names])}): {what}{only}"
+
+
+def kept_elsewhere_words(broker_id: int, name: str, prediction: PartitionPrediction, holders: Sequence[int]) -> str:
+    """Return the fate of a directory that needs no step, because replicas of these brokers have all records."""
+    verb = "removes" if prediction.outcome is Outcome.DELETED else "renames"
+    fate = f"{verb} {name}{'' if verb == 'removes' else ' to -stray'}"
+    return f"Broker {broker_id} {fate} when it starts. No step is needed: {same_records_words(prediction, holders)}."
+
+
+def same_records_words(prediction: PartitionPrediction, holders: Sequence[int]) -> str:
+    """Return which brokers have the records of a directory, as a clause."""
+    assert prediction.whole is not None
+    held = f"the same {records_words((prediction.whole,))}"
+    if len(holders) == 1:
+        return f"broker {holders[0]} has {held}"
+    return f"brokers {listed(holders, most=len(holders))} together have {held}"
 
 
 def unserved_row(unserved: Unserved) -> Row:

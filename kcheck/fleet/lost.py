@@ -9,14 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
+from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.disk.paths import split
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
-from kcheck.model.lost import Lost, LostKind
+from kcheck.model.cluster import is_reserved
+from kcheck.model.finding import Severity
+from kcheck.model.lost import Lost, LostKind, SharedCluster
 from kcheck.model.names import DirectoryState
+from kcheck.model.premises import PremiseStatus
 from kcheck.words import partition_name
 
 RULE = "KC505"
 """The rule that reports it."""
+UNREAD = ("KC000", "KC001")
+"""The rules that report files and directories that could not be read."""
 _SHOWN_COUNT = 20
 """Partitions that a finding names."""
 
@@ -74,10 +80,83 @@ def _log_dirs(run: FleetRun) -> dict[Values, _RunLogDir]:
     }
 
 
+def absent_by_settings(run: FleetRun) -> set[Values]:
+    """Return cluster, broker and path of the log dirs that settings list, and that are missing by a refuted premise."""
+    there = {path for (path,) in run.values("log_dirs", ("log_dir",))}
+    columns = ("cluster", "broker", "log_dir", "id", "status")
+    return {
+        (cluster, broker, path)
+        for cluster, broker, path, premise, status in run.values("premises", columns)
+        if premise == LOG_DIRS_THERE and status == PremiseStatus.REFUTED and path is not None and path not in there
+    }
+
+
+class RegisteredLogDirs(NamedTuple):
+    """The log dirs that a broker registered with its cluster, if the run lacks some."""
+
+    cluster: str | None
+    broker: str | None
+    broker_id: int
+    known: int
+    missing: tuple[str, ...]
+    """The ids that no log dir of the run has. A log dir without an id can be any of its broker."""
+    is_seen: bool
+    """True if the run has a log dir of the broker."""
+
+
+def registered_log_dirs(run: FleetRun) -> Iterator[RegisteredLogDirs]:
+    """Yield the brokers whose registration names log dirs that the run lacks."""
+    ids, unnamed, seen = set[Values](), Counter[Values](), set[Values]()
+    columns = ("cluster", "broker", "broker_id", "directory_id")
+    for cluster, broker, broker_id, directory_id in run.values("log_dirs", columns):
+        ids.add((cluster, directory_id))
+        seen.add((cluster, broker_id))
+        unnamed[cluster, broker] += directory_id is None
+    of_broker = ("cluster", "broker", "broker_id", "log_dirs", "replicas")
+    for cluster, broker, broker_id, log_dirs, replicas in run.values("cluster_brokers", of_broker):
+        registered = json.loads(log_dirs) if log_dirs is not None and replicas else ()
+        known = [number for number in registered if not is_reserved(number)]
+        missing = [number for number in known if (cluster, number) not in ids]
+        if len(missing) > unnamed[cluster, broker]:
+            is_seen = (cluster, broker_id) in seen
+            yield RegisteredLogDirs(cluster, broker, broker_id, len(known), tuple(missing), is_seen)
+
+
+def not_reached(run: FleetRun) -> tuple[str, ...]:
+    """Return the log dirs that a run should have and could not look at, by their known paths."""
+    rows = [*run.values("log_dirs", ("log_dir", "problem", "directory_id", "cluster_id", "directories"))]
+    there = {path for path, *_ in rows}
+    names = dict.fromkeys(
+        path for path, problem, *facts in rows if path and (problem is not None or is_empty_row(*facts))
+    )
+    columns = ("broker", "broker_id", "log_dir", "dir", "id", "severity", "data")
+    for broker, broker_id, path, directory, rule, severity, data in run.values("findings", columns):
+        if rule == RULE and severity == Severity.ERROR:
+            known: Any = data_of(data) or {}
+            ids = known.get("partitions") or ()
+            label = f"of {broker}" if broker != str(broker_id) else f"of broker {broker_id}"
+            names.update(dict.fromkeys([path] if path else [f"{number} {label}" for number in ids] or [f"all {label}"]))
+        elif rule in UNREAD and path and path not in there and directory is None:
+            names[path] = None
+    names.update(dict.fromkeys(path for *_, path in sorted(absent_by_settings(run), key=str)))
+    return tuple(names)
+
+
+def shared_clusters(run: FleetRun) -> Iterator[SharedCluster]:
+    """Yield the cluster ids that log dirs of several clusters have."""
+    names: dict[str, dict[str, None]] = defaultdict(dict)
+    for cluster, cluster_id in run.values("log_dirs", ("cluster", "cluster_id")):
+        if cluster is not None and cluster_id is not None:
+            names[cluster_id][cluster] = None
+    yield from (SharedCluster(cluster_id, (*of_id,)) for cluster_id, of_id in names.items() if len(of_id) > 1)
+
+
 def lost_since(before: FleetRun, after: FleetRun, *, partitions: bool) -> Iterator[tuple[BrokerKey, Lost]]:
     """Yield what `after` lacks of `before`, by broker; partitions only if both runs looked at all of them."""
     was, now = _log_dirs(before), _log_dirs(after)
-    paths, ids = {known.path for known in now.values()}, {known.directory_id for known in now.values()}
+    paths, known_paths = ({known.path for known in rows.values()} for rows in (now, was))
+    # A log dir at another path is the same one; the clone of a cluster was there before.
+    moved = {(cluster, row.directory_id) for (cluster, *_), row in now.items() if row.path not in known_paths}
     gone: dict[Values, Lost] = {}
     for (cluster, broker, identity), known in was.items():
         if not known.is_empty and (cluster, broker, identity) not in now:
@@ -87,7 +166,7 @@ def lost_since(before: FleetRun, after: FleetRun, *, partitions: bool) -> Iterat
     for place, lost in _still_lost(before):
         gone.setdefault((*place, lost.log_dir), lost)
     for (cluster, broker, path), lost in sorted(gone.items(), key=lambda row: tuple(map(name_order, row[0]))):
-        if path not in paths and (lost.directory_id is None or lost.directory_id not in ids):
+        if path not in paths and (lost.directory_id is None or (cluster, lost.directory_id) not in moved):
             yield (cluster, broker), lost
     if partitions:
         yield from _partitions(before, after, {key[:2] for key in now}, {key[2] for key in gone})

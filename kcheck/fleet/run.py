@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run_output import MANIFEST, RunOutput, run_tables
+from kcheck.model.report import Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import unusable
 
@@ -24,6 +26,7 @@ _NEEDED = frozenset({"findings", "log_dirs", "partitions"})
 """Every run has these tables."""
 _BATCH_COUNT = 16_384
 """Rows that are held at once."""
+_BAD = ("fatal", "error")
 BrokerKey = tuple[str | None, str | None]
 """Cluster and broker."""
 WantedRows = Mapping[str, frozenset[Any]]
@@ -110,6 +113,14 @@ def newest(runs: Iterable[FleetRun]) -> FleetRun:
     return max(runs, key=lambda run: (run.ended or 0, run.path))
 
 
+def newest_two(path: str) -> tuple[FleetRun, FleetRun]:
+    """Return the two runs in a directory that ended last, the earlier one first. UsageError for less than two."""
+    runs = sorted(_runs_of(path), key=lambda run: (run.ended or 0, run.path))
+    if len(runs) < 2:
+        raise UsageError(f"{path}: one run; a diff needs two")
+    return runs[-2], runs[-1]
+
+
 def open_runs(paths: Sequence[str]) -> list[FleetRun]:
     """Return the runs of directories `run=ID`, and all runs below other directories, each once; see `open_run`."""
     return [*{run.path: run for path in paths for run in _runs_of(path)}.values()]
@@ -186,6 +197,27 @@ def _part(folder: str, about: Mapping[str, Any]) -> RunFile:
     if "/" in name or "\0" in name or name in {"", ".", ".."} or type(rows) is not int or type(size) is not int:
         raise ValueError(f"{about} is not part of a table")
     return RunFile(join(folder, name), rows, size)
+
+
+def worst_brokers(run: FleetRun) -> tuple[Row, ...]:
+    """Return the brokers with fatal findings or errors and their numbers, worst first."""
+    counts: dict[BrokerKey, Counter[str]] = defaultdict(Counter)
+    for cluster, broker, severity in run.values("findings", ("cluster", "broker", "severity")):
+        if severity in _BAD:
+            counts[cluster, broker][severity] += 1
+    rows: list[Row] = [
+        {"cluster": cluster, "broker": broker, **{name: of_broker[name] for name in _BAD}}
+        for (cluster, broker), of_broker in counts.items()
+    ]
+    return tuple(
+        sorted(
+            rows,
+            key=lambda row: (
+                *(-int(str(row[name])) for name in _BAD),
+                *map(name_order, (row["cluster"], row["broker"])),
+            ),
+        )
+    )
 
 
 def part_batches(part: RunFile, table: str, columns: Sequence[str], wanted: WantedRows) -> "Iterator[pa.RecordBatch]":

@@ -11,6 +11,7 @@ from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import fenced, markdown_code, markdown_partition, markdown_text
 from kcheck.handouts.repair_steps import repair_steps
+from kcheck.handouts.runbook import leaders
 from kcheck.handouts.tool_commands import address, describe
 from kcheck.model.cluster import UNCLEAN
 from kcheck.words import (
@@ -45,13 +46,14 @@ def guide(recovery: Recovery, files: Collection[str], resets: Sequence[GroupRese
         _stuck(recovery),
         _checks(recovery),
         _restore(recovery, files),
+        [*leaders(recovery)],
     ]
     return "\n\n".join(line for part in parts for line in part) + "\n"
 
 
 def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
     """Return the facts that the plan lacks, which come first."""
-    gaps = [*_missing(recovery)]
+    gaps = [*map(markdown_text, recovery.uncounted), *_missing(recovery)]
     if recovery.undecided:
         gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
     aborting = [number for number in recovery.order if number not in recovery.starts]

@@ -1,7 +1,7 @@
 """recovery.md, and the same steps for a screen, with commands, expected results, and final losses."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.first_rescue import RescueVerb
@@ -9,7 +9,7 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
 from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
-from kcheck.handouts.markdown_words import fenced, markdown_text
+from kcheck.handouts.markdown_words import fenced, markdown_partition, markdown_text
 from kcheck.handouts.repair_steps import commands as repair_commands
 from kcheck.words import (
     agree,
@@ -92,7 +92,19 @@ def runbook(recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], 
             f"Go on once {markdown_text(text.until)}{_seen_by(text)}",
         )
         parts += (*([fenced(text.check)] if text.check else ()), f"Final: {markdown_text(text.final)}.")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join((*parts, *leaders(recovery))) + "\n"
+
+
+def leaders(recovery: Recovery) -> Iterator[str]:
+    """Yield the leader of every partition by the plan, as a table; nothing without metadata."""
+    rows = [part for part in recovery.partitions if part.seats is not None]
+    if rows:
+        yield "## Leaders by this plan"
+        lines = (
+            f"| {markdown_partition(part.topic, part.partition)} | {'none' if part.planned is None else part.planned} |"
+            for part in rows
+        )
+        yield "\n".join(("| Partition | Broker |", "|---|---|", *lines))
 
 
 def _seen_by(text: StepText) -> str:

@@ -1,4 +1,4 @@
-"""Log dirs, brokers and partitions of a fleet that should be in a scan run, and are not."""
+"""Log dirs, brokers and partitions that a run of a fleet lacks, and clusters with one cluster id."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -11,6 +11,8 @@ class LostKind(StrEnum):
     """A log dir without meta.properties and partition directories, perhaps because its disk is not mounted."""
     BROKER = "broker"
     """A broker to which the metadata assigns replicas, without any log dir in the run."""
+    REGISTERED = "registered"
+    """Log dirs that a broker registered, and and that are not in the run."""
     LOG_DIR = "log-dir"
     """A log dir of an earlier run."""
     PARTITIONS = "partitions"
@@ -27,6 +29,14 @@ class Lost(NamedTuple):
     source: str | None = None
     """The copy of the metadata, or the earlier run, that has it; None for an empty log dir."""
     counted: int = 0
-    """Replicas of a broker; partition directories otherwise."""
+    """Replicas of a broker, its registered log dirs, or else partition directories."""
     names: tuple[str, ...] = ()
-    """The first partitions."""
+    """The first partitions, or the ids of log dirs."""
+
+
+class SharedCluster(NamedTuple):
+    """A cluster id that log dirs of several clusters of a run have."""
+
+    cluster_id: str
+    clusters: tuple[str, ...]
+    """The names of these clusters in the run."""

@@ -5,10 +5,13 @@ from collections.abc import Iterable
 from kcheck.core.election.course import gets_records
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.steps import RecoveryAction
+from kcheck.documents.unserved import same_records_words
 from kcheck.model.finding import Finding, Severity
 from kcheck.plans.recover import ClusterRecovery
 from kcheck.survey.rule_runner import all_rules
 
+_OF_STRAYS = ("KC235", "KC236")
+"""The rules of replicas that the cluster does not place on their broker."""
 _LEADS = "this replica leads"
 _PlacedReplica = tuple[int | None, str | None, int | None]
 
@@ -16,9 +19,17 @@ _PlacedReplica = tuple[int | None, str | None, int | None]
 def agreed(findings: Iterable[Finding], answer: ClusterRecovery) -> list[Finding]:
     """Return the findings; if a recovery decides about their replica, their advice is its step."""
     advice, dependent = _by_replica(answer), {rule.id for rule in all_rules() if rule.depends_on_others}
+    kept = {
+        (row.broker_id, row.partition.topic, row.partition.partition): same_records_words(row.prediction, row.holders)
+        for row in answer.kept_elsewhere
+    }
     rows = []
     for row in findings:
-        planned = advice.get((row.where.broker_id, row.where.topic, row.where.partition))
+        place = (row.where.broker_id, row.where.topic, row.where.partition)
+        planned = advice.get(place)
+        if row.id in _OF_STRAYS and place in kept:
+            rows.append(row._replace(advice=f"No step is needed (kcheck recover): {kept[place]}."))
+            continue
         applies = planned is not None and row.id in dependent and row.severity is not Severity.INFO
         rows.append(row._replace(advice=f"Follow kcheck recover: {planned}.") if applies else row)
     return rows

@@ -115,13 +115,14 @@ def _changed_first(
     without = _by_name(scenarios(rows, now.starts, now.order.brokers))
     first, *others = then.scenarios
     words = [added_words(then.question.added)]
-    words += [repair_words(repairs, without=without, then=_by_name(then.scenarios))] if repairs else []
+    then = replace(then, repairs=repairs)
+    nothing = then.nothing_words
+    words += [repair_words(repairs, without=without, then=_by_name(then.scenarios), nothing=nothing)] if repairs else []
     return replace(
         then,
         collected=now.collected,
         verdict=" ".join(filter(None, (*words, then.verdict))),
         scenarios=(first, without[first.name]._replace(name=f"{first.name}-unrepaired"), *others),
-        repairs=repairs,
     )
 
 

@@ -100,8 +100,8 @@ class RecoveryProgress(Answer):
             return done, f"No broker serves {some_of([*self.strays])}: remove what no application needs."
         step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
-            return (f"{wait_words(self.at, count, step.title)} It is once {step.until}.",)
-        return (go_on_words(self.at, count, step.title),)
+            return (f"{wait_words(self.at, count, step.title)} It is once {step.until}.", *self.now.uncounted)
+        return (go_on_words(self.at, count, step.title), *self.now.uncounted)
 
     @property
     def next_command(self) -> str | None:

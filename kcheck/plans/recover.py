@@ -17,10 +17,11 @@ from kcheck.disk.paths import absolute, is_absolute, join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
-from kcheck.documents.election_words import decision_words, discarded_words, uncounted_words
+from kcheck.documents.election_words import decision_words, discarded_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.unserved import not_counted_words
+from kcheck.documents.uncounted import premise_words, uncounted_words
+from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.runbook import PlanContext, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -70,6 +71,16 @@ class Case(NamedTuple):
     """The recommended leaders in this case."""
     dead: tuple[int, ...] = ()
     """The brokers whose disks are then given up."""
+
+
+class KeptElsewhere(NamedTuple):
+    """A directory that is not served any more, and needs no step."""
+
+    partition: PartitionElection
+    broker_id: int
+    prediction: PartitionPrediction
+    holders: tuple[int, ...]
+    """The brokers whose replicas have all records."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +148,9 @@ class ClusterRecovery(Answer):
             for row in self.election.partitions
             if row.race and None not in row.race and lost_by_all(row).records is not None
         )
-        return start._replace(scenario=self.scenario(START_ALL), sentences=self.sentences, counted=counted)
+        return start._replace(
+            scenario=self.scenario(START_ALL), sentences=self.sentences, losses=self.losses, counted=counted
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -154,23 +167,66 @@ class ClusterRecovery(Answer):
             )
         if not self.election.partitions:
             return (self.election.verdict,)
-        election = self.election
+        election, question = self.election, self.election.question
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
-        gone = [lost.path for lost in election.question.without]
         uncounted = (
             *uncounted_words(
-                election.gaps, election.uncounted, election.question.dead, without=gone, has_steps=bool(election.starts)
+                election.gaps,
+                election.uncounted,
+                question.dead,
+                election.of_cluster,
+                without=question.without,
+                has_steps=bool(election.starts),
             ),
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
+            *(
+                kept_elsewhere_words(row.broker_id, row.prediction.dir, row.prediction, row.holders)
+                for row in self.kept_elsewhere
+            ),
         )
-        return tuple(decision_words(start, plan, best, election.partitions, uncounted=uncounted))
+        nothing = election.nothing_words
+        return tuple(decision_words(start, plan, best, election.partitions, uncounted=uncounted, nothing=nothing))
+
+    @property
+    def losses(self) -> frozenset[str]:
+        """The sentences about a loss, or about partitions without a leader."""
+        names = {"Starting everything now": START_ALL, "This plan": "plan", "Under the best leaders": "best"}
+        courses = [(title, self.scenario(name)) for title, name in names.items()]
+        bad = tuple(title for title, row in courses if row.lost.records != 0 or row.offline_partitions)
+        return frozenset(text for text in self.sentences if text.startswith(bad))
+
+    @property
+    def uncounted(self) -> tuple[str, ...]:
+        """The first steps for old disks and other premises whose cost nothing counts, as sentences."""
+        return tuple(premise_words(self.election.uncounted, self.election.of_cluster))
+
+    @cached_property
+    def kept_elsewhere(self) -> tuple[KeptElsewhere, ...]:
+        """The directories that brokers rename or remove when they start, and whose records replicas here have."""
+        rows: dict[tuple[int | None, str | None], PartitionPrediction] = {
+            (start.broker_id, row.dir): row
+            for start in self.election.predicted.values()
+            for row in start.partitions
+            if row.directory.state is DirectoryState.CURRENT and row.whole is not None
+        }
+        return tuple(
+            KeptElsewhere(part, copy.broker_id, rows[copy.broker_id, copy.dir], tuple(sorted(part.leaders)))
+            for part in self.election.of_cluster
+            for copy in part.candidates
+            if copy.only_here is not None and copy.only_here.records == 0 and (copy.broker_id, copy.dir) in rows
+        )
 
     @property
     def at_stake(self) -> tuple[PartitionElection, ...]:
-        """The partitions that can lose records or their leader, those first that lose most if no operator acts."""
+        """The partitions that can lose records or their leader, in the order of losses if no operator acts.
+
+        With a filter: every wanted partition.
+        """
+        if self.wanted == EVERY_PARTITION:
+            return tuple(sorted(filter(is_at_stake, self.election.partitions), key=harm))
         rows = (row for row in self.election.partitions if self.wanted.has(row.topic, row.partition))
-        return tuple(sorted(filter(is_at_stake, rows), key=harm))
+        return tuple(sorted(rows, key=harm))
 
     @property
     def next_command(self) -> str:

@@ -5,9 +5,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kcheck.core.election.broker_losses import BrokerLoss
-from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
+from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection, only_aside
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.election.scenarios import harm as harm_of
+from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_words import (
     SEATS,
@@ -34,12 +35,16 @@ Election: TypeAlias = "ClusterElection | RunElection"
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "ISR", "ELR", "if all start", "lost", "plan", "lost", "best", "lost")
+LEADERS_LEGEND = (
+    'Each number is the broker that leads, then the records lost under that leader. "2, later 1" means that broker 1'
+    " leads in the end."
+)
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
 _WAYS = {
     "start-all": "start all brokers",
-    "start-all-unrepaired": "start all, without the repair",
+    "start-all-unrepaired": "start all brokers as they are",
     "plan": "follow the plan",
     "best": "choose the best leaders",
     "kafka-unclean": "enable unclean elections",
@@ -52,7 +57,8 @@ def warnings(election: Election) -> Iterator[str]:
     yield from map(gap_words, election.gaps)
     if isinstance(election, ClusterElection):
         yield from map(why_first, election.repairs)
-    yield from losing_premises(election.premises)
+    said = [row for row in election.uncounted if row.id not in WRONG_METADATA]
+    yield from losing_premises(row for row in election.premises if row not in said)
     yield from aside_words(_aside(election.partitions))
     yield from unregistered_words(election.partitions, kraft=election.kraft)
     if isinstance(election, ClusterElection):
@@ -78,13 +84,11 @@ def repair_commands(election: Election) -> Iterator[str]:
 
 
 def _aside(partitions: Sequence[PartitionElection]) -> Iterator[AsideCopy]:
-    """Yield the copies that no broker serves, and that have what no replica has."""
-    for partition in partitions:
-        for copy in partition.candidates:
-            only = copy.only_here
-            if only is not None and only.records != 0:
-                name, place = partition.name, cell(copy.dir)
-                yield AsideCopy(only.records, copy.broker_id, name, place, copy.state, partition.has_unloaded)
+    """Yield the copies that no broker serves, and that have records which no replica has."""
+    for partition, copy in only_aside(partitions):
+        only = copy.only_here
+        name, place = partition.name, cell(copy.dir)
+        yield AsideCopy(only and only.records, copy.broker_id, name, place, copy.state, partition.has_unloaded)
 
 
 def lost_cells(lost: Amounts) -> tuple[str, str]:
@@ -122,10 +126,16 @@ def harm(partition: PartitionElection) -> tuple[object, ...]:
     return (*costs, partition.name)
 
 
-def scenario_cells(scenario: Scenario) -> tuple[object, ...]:
-    """Return the cells of a way to go on."""
+def scenario_rows(election: Election) -> list[tuple[object, ...]]:
+    """Return the cells of each way to go on."""
+    after = ", once repaired" if any(row.name.endswith("-unrepaired") for row in election.scenarios) else ""
+    return [_scenario_cells(row, after) for row in election.scenarios]
+
+
+def _scenario_cells(scenario: Scenario, after: str) -> tuple[object, ...]:
     lost, name = scenario.lost, scenario.name
     words = _WAYS.get(name) or f"let broker {name.split('-')[1]} lead"
+    words += after if name == "start-all" else ""
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
 

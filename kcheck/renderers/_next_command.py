@@ -108,6 +108,9 @@ def _predict(report: Report, typed: CommandLine) -> str | None:
     assert isinstance(answer, Prediction)
     if answer.severity.rank < Severity.WARNING.rank:
         return None
+    brokers = {start.broker_id for start in answer.log_dirs if any(row.replica_log for row in start.partitions)}
+    if len(brokers - {None}) > 1:
+        return _line("recover", typed)
     return (None if answer.loses_otherwise else keeping_command(answer.log_dirs)) or _line("repair", typed)
 
 

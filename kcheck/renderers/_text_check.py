@@ -62,9 +62,8 @@ def _next_starts(report: Report, page: Page) -> CheckReport:
     from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
 
     if answer.start_of_all is not None:
-        lost = not answer.start_of_all.is_safe
         for sentence in answer.start_of_all.sentences:
-            page.wrapped(sentence, style="bold red" if lost else "bold")
+            page.wrapped(sentence, style="bold red" if sentence in answer.start_of_all.losses else "bold")
         page.line()
     for start in answer.prediction.log_dirs:
         verdict_on(start, page)

@@ -8,6 +8,7 @@ from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
     CANDIDATE_TITLES,
     CLUSTER_TITLES,
+    LEADERS_LEGEND,
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
@@ -22,7 +23,7 @@ from kcheck.renderers._election_rows import (
     offsets,
     partition_cells,
     repair_commands,
-    scenario_cells,
+    scenario_rows,
     warnings,
 )
 from kcheck.renderers._text_truncation import follower
@@ -68,7 +69,7 @@ def _election(answer: Election, page: Page) -> None:
         page.line(f"  {command}")
     if steps:
         page.line()
-    page.table(SCENARIO_TITLES, [scenario_cells(scenario) for scenario in answer.scenarios])
+    page.table(SCENARIO_TITLES, scenario_rows(answer))
     _losses(answer, page) if not isinstance(answer, ClusterElection) else _saved(answer, page)
     if answer.written:
         page.line()
@@ -88,7 +89,10 @@ def _election(answer: Election, page: Page) -> None:
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     rest = len(at_stake) - len(shown) + left_out
-    more = f"{counted(rest, 'more partition')} can lose records under other leaders; --all lists them. " if rest else ""
+    more = (
+        f"{counted(rest, 'more partition')} can lose records under another leader; --all lists them. " if rest else ""
+    )
+    page.wrapped(LEADERS_LEGEND)
     page.line()
     page.wrapped(f"{more}Add --partition {shell_word(shown[0].name)} to see one in full.")
 

@@ -1,31 +1,38 @@
 """The layouts of `fleet report` and `fleet diff`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from kcheck.core.start.startup import NEXT_STARTS
+from kcheck.core.start.startup import NEXT_STARTS, Outcome
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import Page, cell, moment, size
-from kcheck.words import counted
+from kcheck.screen.page import STYLES, Page, cell, moment, size
+from kcheck.words import counted, some_of
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
 """Number of rows shown of each kind; the HTML page and JSON have more."""
 _LOSS = (
-    ("every leader loses", "committed_lost"), ("on one disk", "committed_on_one_disk"),
-    ("start all loses", "start_all_committed"),
+    ("lost anyway", "committed_lost"), ("only one copy", "committed_on_one_disk"),
+    ("lost if all start", "start_all_committed"),
 )  # fmt: skip
 """Titles of the columns of committed records at risk."""
+_CHANGES = {"new": "new", "gone": "gone", "changed": "changed", "unknown": "not looked for again"}
+"""The changes of findings in words. The later run could not find an unknown one again."""
 
 
 def place_of(row: Row) -> str:
     """Return the place of a finding (the directory, the file, the line or position)."""
     parts = [str(row[part]) for part in ("log_dir", "dir", "file") if row[part] is not None]
-    where = "/".join(parts) or "?"
+    where = "/".join(parts)
     if row["line"] is not None:
         return f"{where}, line {row['line']}"
     return where if row["position"] is None else f"{where}, position {row['position']}"
+
+
+def _in(row: Row) -> str:
+    where = place_of(row)
+    return f" in {where}" if where else ""
 
 
 def fleet_report(report: Report, page: Page) -> None:
@@ -35,31 +42,42 @@ def fleet_report(report: Report, page: Page) -> None:
     page.wrapped(f"run {body['run']} in {body['path']}, depth {body['depth']}", hanging="    ")
     page.wrapped(f"scanned {moment(body['started'])} to {moment(body['ended'])}", hanging="    ")
     rows = body["rows"]
-    things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
+    nodes = nodes_of(body["brokers"])
+    things = ((len(body["clusters"]), "cluster"), (len(nodes), "node"), (rows["log_dirs"], "log dir"))
     page.wrapped(", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
-    if not body["finished"]:
-        page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
-    if (body["log_dirs_reached"] or 0) < (body["log_dirs_expected"] or 0):
-        page.wrapped(_reached(body["log_dirs_reached"], body["log_dirs_expected"]))
+    coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
+    for words in incomplete_words(*coverage, finished=body["finished"]):
+        page.wrapped(words, style="yellow")
     _actions(page, body["actions"])
-    _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", "verdict", *_SEVERITIES))
+    _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", *_SEVERITIES))
     for row in body["clusters"]:
         for words in filter(None, (row["kafka_differs"], row["decision_differs"])):
             page.wrapped(f"{cell(row['cluster'])}: {words}", hanging="  ")
     _decisions(page, body["clusters"])
-    _table(page, "brokers", body["brokers"], ("cluster", "broker", "risk", "verdict", *_SEVERITIES))
+    _table(page, "nodes", nodes, ("cluster", "broker", "risk", *_SEVERITIES))
     _table(page, "rules", body["rules"], ("id", "name", "verdict", *_SEVERITIES))
     _table(page, "owners", body["owners"], ("cluster", "owner", "topics", "partitions_at_risk"))
     owner = ("owner",) if body["owners"] else ()
-    partitions = [{**row, "corrupt": row["damaged"], "on one disk": row["at_risk"]} for row in body["partitions"]]
-    names = ("cluster", "topic", "partition", *owner, "verdict", "corrupt", "lost", "on one disk")
+    partitions = [{**row, "corrupt": row["damaged"], "one copy only": row["at_risk"]} for row in body["partitions"]]
+    names = ("cluster", "topic", "partition", *owner, "verdict", "corrupt", "lost", "one copy only")
     _table(page, "partitions at risk", partitions, names, body["partitions_at_risk"])
     _starts(page, body)
 
 
-def _reached(reached: int, expected: int) -> str:
-    """Return how many log dirs were reached, and the findings that name the others."""
-    return f"reached {reached} of {counted(expected, 'log dir')}; findings KC000, KC001 and KC505 name the others"
+def nodes_of(brokers: Iterable[Row]) -> list[Row]:
+    """Return the brokers and controllers of a report. A finding about a cluster has no node."""
+    return [row for row in brokers if row["broker"] is not None or row["log_dirs"]]
+
+
+def incomplete_words(
+    reached: int | None, expected: int | None, others: Sequence[str], *, finished: bool
+) -> Iterator[str]:
+    """Yield the parts that a run lacks, in words."""
+    if (reached or 0) < (expected or 0):
+        names = f": {some_of(others)}" if others else ""
+        yield f"Incomplete: reached {reached} of {counted(expected or 0, 'log dir')}. Not reached{names}"
+    elif not finished:
+        yield "Incomplete: findings KC000 and KC001 list what could not be read."
 
 
 def _actions(page: Page, actions: Any) -> None:
@@ -77,25 +95,31 @@ def _decisions(page: Page, clusters: Iterable[Row]) -> None:
     """Write what starting everything now loses in each cluster, and what the plan of recover loses."""
     rows = [
         {"cluster": row["cluster"], "lost": row["start_all_lost"], "committed": row["start_all_committed"],
-         "no leader": row["start_all_offline"], "plan loses": row["plan_lost"], "not led": row["plan_offline"]}
+         "without leader": row["start_all_offline"], "plan: lost": row["plan_lost"],
+         "plan: without leader": row["plan_offline"]}
         for row in clusters if row["decision"] is not None
     ]  # fmt: skip
-    _table(
-        page, "if everything starts now", rows, ("cluster", "lost", "committed", "no leader", "plan loses", "not led")
-    )
+    names = ("cluster", "lost", "committed", "without leader", "plan: lost", "plan: without leader")
+    _table(page, "if everything starts now, and by the plan", rows, names)
 
 
 def _starts(page: Page, body: Any) -> None:
     """Write the next start of the brokers, and the partitions that lose records at it."""
     brokers = [
         {**row, "next start": NEXT_STARTS[row["next_start"]], "records lost": row["lost_records"],
-         "to rescan": size(row["scan_bytes"])}
+         "log read at start": size(row["scan_bytes"])}
         for row in body["broker_starts"]
     ]  # fmt: skip
-    _table(page, "next start", brokers, ("cluster", "broker", "next start", "records lost", "to rescan"))
-    premises = [{**row, "premise": row["id"], "why": row["sentence"]} for row in body["premises"]]
-    of_premise = ("cluster", "broker", "premise", "why")
-    _table(page, "what brokers lose or refuse when they start", premises, of_premise, body["premises_refuted"])
+    _table(page, "next start", brokers, ("cluster", "broker", "next start", "records lost", "log read at start"))
+    if any(row["next_start"] == Outcome.UNKNOWN for row in body["broker_starts"]):
+        page.wrapped("not known: the broker reads logs first; kcheck fleet scan --depth crc predicts these starts")
+    if body["premises_refuted"]:
+        page.line()
+        shown = body["premises"][:_COUNT]
+        page.line(_title("brokers that lose records or refuse to start", len(shown), body["premises_refuted"]), "bold")
+        for row in shown:
+            node = cell(row["broker"]) if row["cluster"] is None else f"{cell(row['cluster'])} {cell(row['broker'])}"
+            page.wrapped(f"{node}: {row['sentence']} ({row['id']})", hanging="  ")
     losses = [{**row, "committed": row["below_high_watermark"]} for row in body["losses"]]
     owner = ("owner",) if body["owners"] else ()
     names = ("cluster", "broker", "topic", "partition", *owner, "from", "to", "records", "committed")
@@ -111,8 +135,14 @@ def _table(page: Page, title: str, rows: Any, names: tuple[str, ...], count: int
         return
     page.line()
     shown = rows[:_COUNT]
-    page.line(title if len(shown) == total else f"{title}, {len(shown)} of {total}, worst first", "bold")
+    page.line(_title(title, len(shown), total), "bold")
     page.table(names, [tuple(cell(row[name]) for name in names) for row in shown])
+    if any(row[name] is None for row in shown for name in names):
+        page.line("?: not known")
+
+
+def _title(title: str, shown: int, total: int) -> str:
+    return title if shown == total else f"{title}, {shown} of {total}, worst first"
 
 
 def fleet_diff(report: Report, page: Page) -> None:
@@ -132,19 +162,20 @@ def fleet_diff(report: Report, page: Page) -> None:
             place = (row["cluster"], row["broker"])
             page.line()
             page.line(f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
-        page.wrapped(f"{row['change']}: {_said(row)} in {place_of(row)}", indent="  ", hanging="    ")
+        style = STYLES[row["severity"]] if row["change"] in ("new", "changed") else None
+        page.wrapped(f"{_CHANGES[row['change']]}: {_said(row)}{_in(row)}", indent="  ", hanging="    ", style=style)
         if row["before"] is not None:
             page.wrapped(f"before: {_said({**row, **row['before']})}", indent="    ", hanging="      ")
     for row in body["lost"]:
         page.line()
         lost_place = f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}"
-        page.wrapped(f"lost: {lost_place}: {_lost_words(row)}", hanging="  ")
+        page.wrapped(f"lost: {lost_place}: {_lost_words(row)}", hanging="  ", style=STYLES[row["severity"]])
     counts = {row["change"]: row["findings"] for row in body["counts"]}
     page.line()
     new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
     said = f" ({', '.join(new)})" if new else ""
-    unknown = f", {counts['unknown']} unknown (the later run has not looked)" if counts["unknown"] else ""
-    page.line(
+    unknown = f", {counts['unknown']} {_CHANGES['unknown']}" if counts["unknown"] else ""
+    page.wrapped(
         f"{counts['new']} new{said}, {counts['gone']} gone{unknown}, {counts['changed']} changed,"
         f" {counts['same']} unchanged"
     )
@@ -177,8 +208,8 @@ def fleet_history(report: Report, page: Page) -> None:
             page.line(f"{row['state']}: cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
         is_there = row["state"] in ("new", "open")
         times = f"since {first}" if is_there else f"{first} to {last}"
-        where = place_of({**row, "line": None, "position": None})
-        page.wrapped(f"{times}: {_said(row)} in {where}", indent="  ", hanging="    ")
+        where = _in({**row, "line": None, "position": None})
+        page.wrapped(f"{times}: {_said(row)}{where}", indent="  ", hanging="    ")
     page.line()
     page.line(", ".join(f"{row['findings']} {row['state']}" for row in body["counts"]))
 
@@ -209,16 +240,20 @@ def fleet_scan(report: Report, page: Page) -> None:
     page.line(f"fleet scan, depth {body['depth']}, {rules_of(report.kafka)}", "bold")
     page.wrapped(f"run {body['run']} in {body['path']}", hanging="    ")
     if report.kafka == AUTO:
-        brokers = (f"{name} ({counted(count, 'broker')})" for name, count in body["releases"].items())
+        brokers = (f"{name} ({counted(count, 'node')})" for name, count in body["releases"].items())
         page.wrapped(f"Kafka {', '.join(brokers)}; evidence: table log_dirs, column kafka_from", hanging="    ")
-    if body["log_dirs_reached"] < body["log_dirs_expected"]:
-        page.wrapped(_reached(body["log_dirs_reached"], body["log_dirs_expected"]))
-    page.line()
-    page.table(("table", "rows"), list(body["rows"].items()))
+    rows = body["rows"]
+    tables = sum(count > 0 for count in rows.values())
+    page.wrapped(
+        f"{counted(rows['log_dirs'], 'log dir')}, {counted(rows['partitions'], 'partition directory')},"
+        f" {counted(rows['findings'], 'finding')} in {counted(tables, 'table')}"
+    )
+    coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
+    for words in incomplete_words(*coverage, finished=body["finished"]):
+        page.wrapped(words, style="yellow")
+    _table(page, "errors", body["worst_brokers"], ("cluster", "broker", "fatal", "error"))
     if "carried_over" in body:
         page.wrapped(f"{body['carried_over']} unchanged partition directories were not read again.")
-    if not body["finished"]:
-        page.wrapped("Incomplete: findings KC000 and KC001 list what could not be read.")
 
 
 def _said(row: Row) -> str:

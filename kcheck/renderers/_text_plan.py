@@ -159,7 +159,7 @@ def summary(report: Report, page: Page) -> None:
         page.wrapped(_title(operations[0].why), hanging="  ")
         _some([_words(operation, plan.log_dirs) for operation in operations], page, "operations")
         lost = [operation.why.loses for operation in operations if operation.why.loses]
-        _some([f"loses {_loss_text(row)}" for row in lost], page, "losses")
+        _some([_in_brief(row) for row in lost], page, "losses")
     page.wrapped(f"{counted(len(plan.operations), 'operation')} in {', '.join(plan.log_dirs)}.")
 
 
@@ -198,16 +198,20 @@ def _step(
         page.wrapped(f"{name:<6}  {words}", indent="    ", hanging="            ")
     lost = next((operation.why.loses for operation, _ in operations if operation.why.loses), None)
     if lost is not None:
-        name, words = ("moves", _for_the_cluster(lost)) if lost.get("held") else ("loses", _on_this_disk(lost))
-        page.wrapped(f"{name}  {words}", indent="    ", hanging="           ", style="bold red")
+        name, words = _lost_or_moved(lost)
+        style = "bold" if lost.get("held") else "bold red"
+        page.wrapped(f"{name}  {words}", indent="    ", hanging="           ", style=style)
 
 
-def _for_the_cluster(lost: Row) -> str:
-    return f"{_loss_text(lost)}, out of this disk; the cluster loses no committed record: {lost['held']}"
+def _in_brief(lost: Row) -> str:
+    return " ".join(_lost_or_moved(lost)) if lost.get("held") else f"loses {_loss_text(lost)}"
 
 
-def _on_this_disk(lost: Row) -> str:
-    return f"{_loss_text(lost)}, on this disk; other replicas were not compared"
+def _lost_or_moved(lost: Row) -> tuple[str, str]:
+    """Return the verb and the records of an operation, which moves records to the backup if another copy has them."""
+    if lost.get("held"):
+        return "moves", f"{_loss_text(lost)} to the backup; the cluster loses no committed record: {lost['held']}"
+    return "loses", f"{_loss_text(lost)}, on this disk; other replicas were not compared"
 
 
 def _loss_text(row: Row) -> str:

@@ -8,9 +8,15 @@ from kcheck.documents.election_words import gap_words, why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
-from kcheck.plans.recover import ClusterRecovery
+from kcheck.plans.recover import EVERY_PARTITION, ClusterRecovery
 from kcheck.plans.rescue_progress import RescueProgress
-from kcheck.renderers._election_rows import PARTITION_TITLES, interrupted, partition_cells, warnings
+from kcheck.renderers._election_rows import (
+    LEADERS_LEGEND,
+    PARTITION_TITLES,
+    interrupted,
+    partition_cells,
+    warnings,
+)
 from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
 from kcheck.words import counted, other_end_words
@@ -29,15 +35,13 @@ def recovery(report: Report, page: Page) -> None:
     page.line(f"recovery of {counted(brokers, 'broker')}, {counted(partitions, 'partition')}", "bold")
     page.line()
     interrupted(answer.election, page)
-    for sentence in answer.sentences:
-        page.wrapped(sentence, style="bold")
+    _sentences(answer, page)
     _steps(answer, page)
     for case in answer.cases:
         page.line()
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         recovery = ClusterRecovery(election=case.election)
-        for sentence in recovery.sentences:
-            page.wrapped(sentence, style="bold")
+        _sentences(recovery, page)
         _steps(recovery, page)
     if answer.election.rescue is None:
         _at_stake(answer, page)
@@ -49,6 +53,12 @@ def recovery(report: Report, page: Page) -> None:
     if answer.written:
         page.line()
         page.wrapped(f"Written: {', '.join(map(cell, answer.written))}.", hanging="  ")
+
+
+def _sentences(answer: ClusterRecovery, page: Page) -> None:
+    """Write the decision; only a loss is red."""
+    for sentence in answer.sentences:
+        page.wrapped(sentence, style="bold red" if sentence in answer.losses else "bold")
 
 
 def recovery_next(report: Report, page: Page) -> None:
@@ -127,15 +137,20 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
 
 
 def _at_stake(answer: ClusterRecovery, page: Page) -> None:
-    rows = answer.at_stake
+    is_filtered = answer.wanted != EVERY_PARTITION
+    rows = answer.election.partitions if page.every and not is_filtered else answer.at_stake
+    if is_filtered:
+        page.line()
+        page.wrapped("The steps and losses are for every partition. The table has only the wanted ones.")
     if not rows:
         return
     shown = rows if page.every else rows[:_WORST_COUNT]
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
+    page.wrapped(LEADERS_LEGEND)
     if len(rows) > len(shown):
         more = counted(len(rows) - len(shown), "more partition")
-        page.line(f"{more} can lose records under other leaders; --all lists them.")
+        page.wrapped(f"{more} can lose records under another leader; --all lists them.")
 
 
 def recover_run(report: Report, page: Page) -> None:

@@ -23,6 +23,7 @@ from kcheck.core.replication.truncation_plans import (
 )
 from kcheck.documents.election_words import SEAT_LEGEND, SEATS, amount_lost
 from kcheck.documents.premises import losing_premises
+from kcheck.documents.uncounted import NOTHING
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.loss import LostRecords
 from kcheck.model.report import Report
@@ -185,7 +186,8 @@ def _partition(plan: TruncationPlan, page: Page) -> None:
     for part in plan.followers:
         follower(part, plan, page)
     if _not_in_log(plan) and not plan.lost_at_start and plan.lost is not None:
-        text = f"LOST under leader {cell(plan.leader)}: {amount_lost(plan.lost)}; its log has no segment with them"
+        lost = amount_lost(plan.lost, NOTHING)
+        text = f"LOST under leader {cell(plan.leader)}: {lost}; its log has no segment with them"
         page.wrapped(text, indent="  ", hanging="      ", style="bold red")
 
 

@@ -14,13 +14,7 @@ from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, course_of, order_of_starts
-from kcheck.core.election.plans import (
-    BrokerGap,
-    CopyState,
-    PartitionElection,
-    decided,
-    is_safe,
-)
+from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
@@ -33,7 +27,9 @@ from kcheck.disk.tree import Tree
 from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row, repair_row
 from kcheck.documents.election_verdict import verdict, why_empty
+from kcheck.documents.election_words import discards
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.uncounted import missing_words, nothing_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
@@ -206,6 +202,12 @@ class ClusterElection(BrokerAnswer):
         """The refuted premises whose losses no election counts."""
         return uncounted_premises(self.premises, self.partitions)
 
+    @property
+    def nothing_words(self) -> str:
+        """The words for no loss, which say how much of the cluster they are about."""
+        unserved = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster)]
+        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], unserved)
+
     def broker_of(self, target: Target) -> int | None:
         """Return the broker of a log dir; None for a directory that no broker loads, such as one moved aside."""
         start = self.predicted.get(target.path)
@@ -230,6 +232,7 @@ class ClusterElection(BrokerAnswer):
             added=self.question.added,
             fenced=self.fenced if self.is_fenced_alone else (),
             rescue=self.rescue,
+            uncounted=tuple(missing_words(self.uncounted, self.question.dead, self.of_cluster)),
         )
 
     @property
@@ -369,14 +372,13 @@ def _decided(
     elections, order, course = choose(elections)
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
-    apart: tuple[Unserved, ...] = ()
-    if len(shown) == len(elections):
-        apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
+    apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
+    apart = apart if len(shown) == len(elections) else ()
+    uncounted = uncounted_premises(directories.premises, elections)
     words = verdict(
         shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
-        why_empty=why_empty(directories.premises, image),
-        uncounted=uncounted_premises(directories.premises, elections),
-        apart=not_counted_words(apart),
+        why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[*not_counted_words(apart)],
+        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *only_aside(elections)]),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
@@ -461,7 +463,9 @@ def _cluster_here(
     """Return the known facts of the cluster; UsageError if a broker is both here and dead."""
     present = sorted(directories.brokers.keys() & set(question.dead))
     if present:
-        raise UsageError(f"--dead {present[0]}: broker {present[0]} is among the paths")
+        raise UsageError(
+            f"--dead {present[0]}: broker {present[0]} is among the paths; name only the others, as BROKER=PATH"
+        )
     # The broker makes the replicas of a log dir that log.dirs names no more again, empty, as with a new disk.
     remade = {lost.broker_id for lost in question.without}
     return ClusterHere(

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kcheck.core.election.plans import CopyState, PartitionElection
 from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
 from kcheck.core.premises.batches import SNAPSHOT_THERE
-from kcheck.core.premises.presence import ENDS_THERE
+from kcheck.core.premises.log_ranges import ENDS_THERE
 from kcheck.core.premises.table import HOLES, UNCOUNTED, WRONG_METADATA
 from kcheck.documents.premises import loses, may_lack
 from kcheck.model.premises import JudgedPremise

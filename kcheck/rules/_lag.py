@@ -21,7 +21,7 @@ class Lag(NamedTuple):
 
     @property
     def in_sync(self) -> bool:
-        """True if the cluster takes the replica for in sync, by metadata that are as new as the high watermark."""
+        """True if the cluster lists the replica as in sync, by metadata that are as new as the high watermark."""
         cluster, certain = self.replica.in_cluster, self.highest.in_cluster
         registration = None if cluster is None else cluster.registration
         if registration is None or certain is None or not certain.is_certain:

@@ -1,4 +1,4 @@
-"""The broker is an eligible leader replica of the partition, and did not stop cleanly.
+"""The broker is an eligible leader replica of the partition, and the controller will not accept its last stop.
 
 What is wrong: Possibly only a crash. An eligible leader replica (ELR, 4.0 and later) is out of sync, but has every
 committed record. So the controller may elect it without loss. That holds only until its broker stops uncleanly. The log
@@ -83,9 +83,7 @@ def _left(registration: PartitionRegistration, broker_id: int | None, *, is_last
     if not is_last:
         others = sorted({*registration.isr, *registration.elr} - {broker_id})
         return f"ISR and ELR then hold only broker {listed(others)}."
-    left = (
-        "Then no replica is left that can lead without loss, and only an unclean election gives the partition a leader"
-    )
+    left = "Then ISR and ELR are empty, and only an unclean election gives the partition a leader"
     if len(registration.last_known_elr) != 1:
         return f"{left}."
     return f"{left}: broker {registration.last_known_elr[0]}, which led last, or any replica if {UNCLEAN} is true."

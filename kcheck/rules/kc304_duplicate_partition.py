@@ -50,8 +50,10 @@ def _finding(twins: list[PartitionView], release: Release) -> Finding:
         second.where,
         f"{escaped_name(first.topic, first.partition)} has {counted(len(twins), kind, kind)}: {where}",
         effect=f"{kafka(release)} does not start, with any of its log dirs: {rule}.",
-        advice="Find the right directory (higher log end, later leader epochs). Move the other outside every log dir. "
-        "Keep it until you are sure.",
+        advice=_ADVICE
+        if _is_alike(twins)
+        else "Find the right directory (higher log end, later leader epochs). Move the"
+        " other outside every log dir. Keep it until you are sure.",
         data={
             "dirs": tuple(
                 {"log_dir": p.where.log_dir, "dir": p.where.dir, "log_end_offset": p.log_end_offset, "size": p.size}
@@ -61,8 +63,18 @@ def _finding(twins: list[PartitionView], release: Release) -> Finding:
     )
 
 
+def _is_alike(twins: list[PartitionView]) -> bool:
+    """Return whether topic id, log end and the sizes of all segments agree, as they do in a copy."""
+    facts = {(p.topic_id, p.log_end_offset, tuple((row.base_offset, row.size) for row in p.segments)) for p in twins}
+    return len(facts) == 1 and twins[0].log_end_offset is not None and twins[0].size > 0
+
+
 def _log_end(partition: PartitionView) -> str:
     return "" if partition.log_end_offset is None else f" (log end {partition.log_end_offset})"
 
 
+_ADVICE = (
+    "Both may be the same copy, because their segments have the same sizes and log end. kcheck repair compares every"
+    " batch. The directory whose log dir has a high watermark of the partition stays, and the other moves aside."
+)
 RULE = Rule(severity=Severity.FATAL, scope=Scope.BROKER, check=check)

@@ -4,7 +4,7 @@ What is wrong: The settings, the disks and the metadata of the cluster contradic
 cluster or broker, a log dir is missing, or a disk is an old copy. docs/premises.md lists every premise.
 
 What the broker does: It ends, or never joins its cluster. Or it starts without records that the cluster expects there.
-The premise says which.
+The premise says which. The finding is fatal if the broker does not start, and else an error.
 
 What to do: Do not start the broker. Bring the right disk, settings or metadata, then ask kcheck preflight again.
 
@@ -14,6 +14,7 @@ See: operations/before-a-start.md
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kcheck.documents.next_commands import page_words
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
@@ -33,13 +34,13 @@ def check(view: object, release: Release) -> Iterator[Finding]:
 def finding(where: Location, judged: JudgedPremise, premise: "Premise", release: Release) -> Finding:
     """Return the finding for a premise that was judged to be refuted."""
     ends_start, is_offline = premise.ends_start, premise.takes_offline and not premise.is_counted
-    effect = "takes the log dir offline." if is_offline else "starts without what the cluster expects."
-    effect = "does not start, or never joins its cluster." if ends_start else effect
+    effect = f"{kafka(release)} takes the log dir offline." if is_offline else premise.refutation
+    effect = f"{kafka(release)} does not start, or never joins its cluster." if ends_start else effect
     return RULE.finding(
         where,
         f"{judged.id}: {judged.sentence}",
-        effect=f"{kafka(release)} {effect}",
-        advice=f"Do not start the broker yet. {premise.remedy}",
+        effect=effect,
+        advice=f"Do not start the broker yet. {premise.remedy}{page_words(judged.id)}",
         severity=Severity.FATAL if ends_start else Severity.ERROR,
         data={"premise": judged.id, "evidence": [f"{row.path}: {row.says}" for row in judged.evidence]},
     )

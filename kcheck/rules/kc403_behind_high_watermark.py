@@ -19,7 +19,7 @@ from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._lag import lags
 from kcheck.rules._words import kafka
-from kcheck.words import offset_range
+from kcheck.words import agree, offset_range
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
@@ -29,7 +29,8 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
             yield RULE.finding(
                 lag.replica.where,
                 lag.words,
-                effect=f"If this replica leads, {kafka(release)} loses {offset_range(lag.end, lag.high_watermark)}.",
+                effect=f"If this replica leads under {kafka(release)}, {offset_range(lag.end, lag.high_watermark)} "
+                f"{agree(lag.high_watermark - lag.end, 'is', 'are')} lost.",
                 advice="Do not let this replica lead while another one reaches the high watermark.",
                 data=lag.data,
             )

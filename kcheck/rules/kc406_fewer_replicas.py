@@ -17,7 +17,7 @@ from kcheck.model.release import Release
 from kcheck.model.views import ReplicasView
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
-from kcheck.words import listed
+from kcheck.words import agree, listed
 
 
 def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
@@ -29,8 +29,8 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
     ids = [replica.where.broker_id for replica in view.replicas]
     yield RULE.finding(
         one.where,
-        f"this partition is on {seen} of the given brokers ({listed(ids)}); another of its topic is on "
-        f"{view.replica_count_of_topic}",
+        f"only {agree(seen, 'broker', 'brokers')} {listed(ids)} {agree(seen, 'has', 'have')} this partition; other "
+        f"partitions of the topic have {view.replica_count_of_topic} replicas",
         effect=f"If a directory was lost, {kafka(release)} creates it again, empty, and fetches from the leader.",
         advice="If you gave all brokers of the cluster, compare with kafka-topics.sh --describe.",
         data={"brokers": tuple(ids), "replica_count": seen, "replica_count_of_topic": view.replica_count_of_topic},

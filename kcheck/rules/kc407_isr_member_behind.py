@@ -29,7 +29,7 @@ def check(view: ReplicasView, release: Release) -> Iterable[Finding]:
         if lag.in_sync:
             yield RULE.finding(
                 lag.replica.where,
-                f"{lag.words}, and the cluster takes this replica for in sync",
+                f"{lag.words}, and the cluster lists this replica as in sync",
                 effect=f"{kafka(release)} may elect this replica, and then loses "
                 f"{offset_range(lag.end, lag.high_watermark)}.",
                 advice="Start no broker yet. kcheck recover, with the log dirs of all brokers, gives the order.",

@@ -5,6 +5,7 @@ scan` looks. It reports
 
 - a log dir that is empty, without meta.properties and partition directories;
 - a broker with replicas according to the metadata of its cluster, if the scan has no log dir of it;
+- a log dir that a broker of the scan registered with its cluster (3.7 and later);
 - a log dir of the earlier run that is not in this run;
 - partition directories of the earlier run that are missing on a broker. If the scan has the metadata of the cluster,
   only partitions that are still assigned to that broker count. Otherwise deleted topics are in this list too.
@@ -25,15 +26,17 @@ See: operations/dead-disk.md
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Location, Severity
-from kcheck.model.lost import Lost, LostKind
+from kcheck.model.lost import Lost, LostKind, SharedCluster
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 from kcheck.words import agree, counted, some_of
 
 
-def check(view: Lost, release: Release) -> Iterable[Finding]:
+def check(view: Lost | SharedCluster, release: Release) -> Iterable[Finding]:
     """Report what is lost."""
+    if not isinstance(view, Lost):
+        return
     message, effect, advice = _words(view, release)
     yield RULE.finding(
         Location(broker_id=view.broker_id, log_dir=view.log_dir),
@@ -57,9 +60,17 @@ def _words(view: Lost, release: Release) -> tuple[str, str, str]:
     if view.kind is LostKind.BROKER:
         replicas = counted(view.counted, "replica")
         return (
-            f"broker {view.broker_id} has {replicas} according to {view.source}, and the scan has no log dir of it",
+            f"broker {view.broker_id} has {replicas} according to {view.source}, and no log dir of it was scanned",
             "kcheck knows nothing about its replicas.",
             "Add its log dirs to ROOT, or mount its disks. If it was retired, run kafka-cluster.sh unregister.",
+        )
+    if view.kind is LostKind.REGISTERED:
+        ids = some_of(view.names, 3)
+        verb = agree(len(view.names), "was", "were")
+        return (
+            f"broker {view.broker_id} registered {counted(view.counted, 'log dir')}, and {ids} {verb} not scanned",
+            unmounted,
+            "Mount its disk before you start the broker, or add the log dir to ROOT.",
         )
     if view.kind is LostKind.LOG_DIR:
         message = f"the log dir is not in this scan; run {view.source} has {_directories(view)} in it"

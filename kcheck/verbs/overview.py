@@ -39,6 +39,8 @@ class StartOfAll(NamedTuple):
 
     sentences: tuple[str, ...] = ()
     """Its cost, and the cost of the plan of `kcheck recover`."""
+    losses: frozenset[str] = frozenset()
+    """The sentences that say that something is lost."""
     counted: frozenset[str] = frozenset()
     """The partitions of which it is known exactly how many records are lost."""
     rescue: str | None = None

@@ -15,7 +15,7 @@ from kcheck.core.premises.facts import (
 )
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
-from kcheck.disk.paths import absolute, is_absolute, split
+from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.rights import map_count_max
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.model.cluster import ClusterImage
@@ -67,7 +67,8 @@ def broker_facts(
         loaded.update(given)
     opened = [_log_dir(path, broker_id, log_dirs, is_named=place in loaded) for place, path in paths.items()]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
-    facts = _on_host(opened, written, sees_host=sees_host)
+    missing = _missing_beside(every, given) if is_elsewhere and _are_moved(every, given) else ()
+    facts = (*_on_host(opened, written, sees_host=sees_host), *missing)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
     own = next((row.node_id for row in facts if row.node_id is not None), None) if broker_id is None else broker_id
@@ -144,11 +145,25 @@ def _are_moved(places: Iterable[str], given: Iterable[str]) -> bool:
 
     A relative path leads to each from a directory above. An absolute path ends in the name of one.
     """
-    ends = tuple(
-        "/" + (split(place)[1] if is_absolute(place) else _UPWARDS.sub("", place, count=1).rstrip("/"))
-        for place in places
-    )
+    ends = tuple(map(_end_of, places))
     return all(place.endswith(ends) for place in given)
+
+
+def _end_of(place: str) -> str:
+    """Return the end of the path that copies and mounts of a listed log dir keep."""
+    return "/" + (split(place)[1] if is_absolute(place) else _UPWARDS.sub("", place, count=1).rstrip("/"))
+
+
+def _missing_beside(places: Iterable[str], given: Mapping[str, Target]) -> Iterator[LogDirFacts]:
+    """Yield the listed log dirs that are missing where a given log dir of their folder is."""
+    places = tuple(places)
+    for place in places:
+        folder, name = split(place)
+        beside_it = tuple(_end_of(other) for other in places if split(other)[0] == folder)
+        folders = {split(target.path)[0]: target.tree for real, target in given.items() if real.endswith(beside_it)}
+        for here, tree in folders.items():
+            if not tree.exists(join(here, name)):
+                yield LogDirFacts(join(here, name), is_there=False, listed=place)
 
 
 def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[VoterList]:

@@ -44,7 +44,13 @@ VOTERS = "controller.quorum.voters is 1,2,3, quorum-state has 1"
 HISTORY = "the controllers have another history than broker 1"
 LOST_LOG = "broker 1 is a controller with partitions and has lost __cluster_metadata-0"
 EMPTY_ZOOKEEPER = "ZooKeeper has no topic: the 5 directories here are orphans"
-OLD_COPY = "the disks are a copy from before: broker epoch 190, the cluster knows 338"
+OLD_COPY = "the disks are an old copy, made before broker 2 registered last (epoch 190 on disk, 338 in the cluster)"
+HERE = "nothing that is on these disks is lost."
+FIND = "First find the newest disk of broker 2 (P701)"
+AT_RISK = (
+    "Records that only that disk has are not counted. Without that disk solo-1 loses records for certain, because no"
+    " other replica exists. clicks-2 can lose records, because broker 2 led it last. Read kcheck help old-copy."
+)
 BY_ITSELF = "is in the log dir of its current log, and the broker cannot rename it"
 EMPTIED = "solo-0 would start empty, because no directory is here and no other broker has a replica"
 STRAYS = "2 -stray directories hold 90 records (old-1, solo-0)"
@@ -207,8 +213,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("preflight broker-2/server.properties", 1, "not known"),
         row("preflight broker-2/server.properties --metadata controller", 1, f"loss P701 {OLD_COPY}"),
         row("preflight broker-2/server.properties --metadata controller --allow elr", 1, f"loss P701 {OLD_COPY}"),
-        row(f"elect {THREE}", 1, f"Broker 2: {OLD_COPY}", "saves 40 records"),
-        row(f"recover {THREE}", 1, f"Not counted: broker 2: {OLD_COPY}", "Elect 1 partition uncleanly"),
+        row(f"elect {THREE}", 1, f"{FIND}: {OLD_COPY}. {AT_RISK}", "saves 40 records", f"and {HERE}"),
+        row(f"recover {THREE}", 1, f"{FIND}: {OLD_COPY}. {AT_RISK}", f"This plan: {HERE}", "Elect 1 partition"),
     ),
     "unclean-election-happened": (
         row(f"elect {THREE} --topic old --save-lost saved", 1, "start all brokers 80 80", "Saved 90 records of 6"),
@@ -267,8 +273,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("broker-1", 1, KEYLESS),
         row("check 1=broker-1 --depth records", 0, "warning KC253 audit-0"),
         row(START_1, 1, f"loss P801 {KEYLESS}"),
-        row("elect 1=broker-1", 1, f"Broker 1: {KEYLESS}", "First mend P801"),
-        row("recover 1=broker-1", 1, f"Not counted: broker 1: {KEYLESS}"),
+        row("elect 1=broker-1", 1, f"Not counted (P801): broker 1: {KEYLESS}", "First: "),
+        row("recover 1=broker-1", 1, f"Not counted (P801): broker 1: {KEYLESS}"),
     ),
     "stray-directories": (
         row("broker-1", 1, STRAYS, "solo-0 has no other copy"),

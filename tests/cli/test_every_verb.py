@@ -114,7 +114,7 @@ TABLE = {
     "segment-bytes-refused": Asked("1 1 1 1 1 1 1 1", "have segment.bytes=16000", metadata="--kafka 4.3.1"),
     "power-loss": Asked("1 1 1 1 1 1 1 1", broker=3),
     "power-loss-3.9.2": Asked("1 1 1 1 1 1 1 1", broker=2),
-    "old-copy-of-a-disk": Asked("1 1 1 1 1 1 1 1", "the disks are a copy from before: broker epoch 190", 2),
+    "old-copy-of-a-disk": Asked("1 1 1 1 1 1 1 1", "the disks are an old copy, made before broker 2", 2),
     "future-only": Asked("1 1 1 1 1 1 1 1", "aa-0", metadata=""),
     "future-beside-current": Asked("1 1 1 1 1 1 1 1", metadata=""),
     "directories-moved": Asked("1 1 1 1 1 1 1 1"),

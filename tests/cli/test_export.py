@@ -136,7 +136,7 @@ def test_what_cannot_be_read_is_3(broker: Path) -> None:
     os.mkfifo(broker / "u-1" / "00000000000000000020.log")
     done = shell("export", broker)
     assert (3, 8) == (done.code, done.out.count("\n"))
-    assert "Not read: " in done.err
+    assert f"Not read: {broker}/u-1/00000000000000000020.log: " in done.err
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_it_writes_a_page_and_says_the_summary(out: Path) -> None:
     assert (1, "", ["out"]) == (done.code, done.err, [path.name for path in out.parent.iterdir()])
     lines = done.out.splitlines()
     assert "run r in out/run=r, depth headers" == lines[1]
-    assert "1 cluster, 1 broker, 1 log dir, 0 partition directories" in lines
+    assert "1 cluster, 1 node, 1 log dir, 0 partition directories" in lines
     assert ["1 error, 1 warning", "", "Next:"] == lines[-4:-1]
     done = shell("fleet", "report", "out/run=r", "--html", "x.html", "--prometheus", "x.prom", cwd=out.parent)
     assert (1, "Written: x.html and x.prom\n") == (done.code, done.err)

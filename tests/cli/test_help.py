@@ -174,7 +174,10 @@ def test_every_example_runs(data: Path, monkeypatch: pytest.MonkeyPatch) -> None
         done = shell(*words[1:], cwd=data) if command == "export" else kcheck(*words[1:])
         ends[example] = (done.code, done.err)
         assert done.out or command in ("manual", "capture", "export")
-    assert {} == {example: end for example, end in ends.items() if end[0] not in (0, 1)}
+    # The scan has two brokers of a cluster of three.
+    incomplete = {example for example, (code, _) in ends.items() if code == 3}
+    assert {"kcheck fleet scan /data/kafka-1 /data/kafka-2 --output-dir runs"} == incomplete
+    assert {} == {example: end for example, end in ends.items() if end[0] not in (0, 1, 3)}
 
 
 @pytest.mark.parametrize("topic", ["topics", *TOPICS])

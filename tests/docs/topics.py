@@ -10,6 +10,8 @@ from tests.docs.examples import ROOT
 
 FOLDER = "kcheck/cli/topics/"
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
+_TABLE_HEAD = re.compile(r"^\|[^|\n]*\|[^|\n]*\|\n(?=\|[- ]+\|[- ]+\|\n)", re.MULTILINE)
+"""The head of a table of two columns, which reads as a list of names."""
 _PAGES = {path.stem: incident_topic(path.stem) for path in (ROOT / "docs" / "operations").glob("[a-z]*.md")}
 
 
@@ -31,7 +33,7 @@ def plain(page: str) -> str:
 
 
 def _prose(text: str) -> Iterator[str]:
-    for block in re.split(r"\n{2,}", _LINK.sub(_named, text)):
+    for block in re.split(r"\n{2,}", _TABLE_HEAD.sub("", _LINK.sub(_named, text))):
         for item in re.split(r"\n(?=- |\d+\. |\|)", block.strip()):
             words = " ".join(item.replace("`", "").replace("**", "").split())
             hanging = "  " if re.match(r"- |\d+\. ", words) else ""
@@ -39,6 +41,8 @@ def _prose(text: str) -> Iterator[str]:
                 yield words.lstrip("# ")
             elif not re.fullmatch(r"[|\- ]+", words):
                 cells = "; ".join(cell.strip() for cell in words.strip("|").split(" | ")) if words[:1] == "|" else words
+                if words[:1] == "|" and words.count(" | ") == 1:
+                    cells, hanging = cells.replace("; ", ": ", 1), "  "
                 yield from wrap(cells, 80, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
         yield ""
 

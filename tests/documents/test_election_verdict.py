@@ -12,6 +12,7 @@ from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts, at_most
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.election_words import amount_lost
+from kcheck.documents.uncounted import NOTHING
 from kcheck.model.cluster import Seat
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from tests.core.election.test_early_elections import contested
@@ -112,18 +113,20 @@ def test_the_verdict_on_an_incomplete_picture() -> None:
 def test_what_no_election_counts() -> None:
     """It comes first, each premise once."""
     order = StartOrder((1,), is_proven=True)
-    refuted = [JudgedPremise(premise, PremiseStatus.REFUTED, "", 1) for premise in ("P802", "P109", "P802", "P813")]
-    uncounted = [*refuted, JudgedPremise("P813", PremiseStatus.NOT_SEEN, "", 1, provide="the log dirs of broker 2")]
+    refuted = [JudgedPremise(premise, PremiseStatus.REFUTED, "gone", 1) for premise in ("P802", "P109", "P802", "P813")]
+    uncounted = [*refuted, JudgedPremise("P813", PremiseStatus.NOT_SEEN, "gone", 1, provide="the log dirs of broker 2")]
     text = verdict([election(candidate(1))], STARTS, order, _course(order), uncounted=uncounted)
-    assert text.startswith(
-        "First mend P802; its cost is not counted here. First mend P109; its cost is not counted here. "
-        "First restore __remote_log_metadata. Losses in remote storage are not known here. Start"
+    assert text.startswith("Not counted (P802): broker 1: gone. First: ")
+    assert 1 == text.count("P802")
+    assert "Not counted (P109): broker 1: gone. First: " in text
+    assert (
+        "First restore __remote_log_metadata (P813): broker 1: gone. Not counted (P813): broker 1: gone. Start" in text
     )
 
 
 def test_an_unknown_loss_in_words() -> None:
     """A number that is not known is not zero."""
-    assert amount_lost(UNKNOWN) == "an unknown number of records are lost"
+    assert amount_lost(UNKNOWN, NOTHING) == "an unknown number of records are lost"
 
 
 def test_a_lean_partition_has_the_verdict_of_the_whole_one() -> None:
@@ -155,4 +158,4 @@ def test_what_the_verdict_says() -> None:
     ],
 )
 def test_how_much_of_a_loss_was_committed(lost: Amounts, words: str) -> None:
-    assert amount_lost(lost) == words
+    assert amount_lost(lost, NOTHING) == words

@@ -58,7 +58,7 @@ def test_what_repairs_change(
     brokers, after, before = said
     expected = f"First repair {brokers}: then, under the best leaders, {after}."
     expected += f" Without that, {before}." if before else ""
-    assert expected == repair_words(repairs, without=without, then=then)
+    assert expected == repair_words(repairs, without=without, then=then, nothing="nothing is lost")
 
 
 def test_one_repair() -> None:

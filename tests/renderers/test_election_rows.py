@@ -57,7 +57,7 @@ def test_controllers_that_are_configured_otherwise_are_named(assumed: int | None
 @pytest.mark.parametrize(
     ("later", "words"),
     [
-        (None, ": nothing is lost."),
+        (None, ": nothing that is on these disks is lost."),
         (LaterLeader(1, Later.PREFERRED), ", then broker 1 (the preferred replica, once in sync): 5 records are lost"),
         (LaterLeader(3, Later.REASSIGNED), ", then broker 3 (the first that is left): 5 records are lost"),
     ],

@@ -95,7 +95,10 @@ def test_what_only_another_replica_calls_committed_is_not(release: str, partitio
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("1=d1", "2=d2", "--dead", "2"), "--dead 2: broker 2 is among the paths"),
+        (
+            ("1=d1", "2=d2", "--dead", "2"),
+            "--dead 2: broker 2 is among the paths; name only the others, as BROKER=PATH",
+        ),
         (("1=d1", "--dead", "-1"), "--dead -1"),
         (("1=d1/t-0/leader-epoch-checkpoint",), "leader-epoch-checkpoint"),
     ],

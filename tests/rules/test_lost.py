@@ -3,7 +3,7 @@
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.model.lost import Lost, LostKind
+from kcheck.model.lost import Lost, LostKind, SharedCluster
 from kcheck.survey.rule_runner import check_run
 
 
@@ -18,7 +18,12 @@ from kcheck.survey.rule_runner import check_run
         (
             Lost(LostKind.BROKER, 3, source="/m", counted=1),
             "error",
-            "broker 3 has 1 replica according to /m, and the scan has no log dir of it",
+            "broker 3 has 1 replica according to /m, and no log dir of it was scanned",
+        ),
+        (
+            Lost(LostKind.REGISTERED, 3, counted=2, names=("abc",)),
+            "error",
+            "broker 3 registered 2 log dirs, and abc was not scanned",
         ),
         (
             Lost(LostKind.LOG_DIR, 3, "/d", "id", "r1", 2),
@@ -38,3 +43,13 @@ def test_what_is_lost_is_a_finding(lost: Lost, severity: str, message: str) -> N
     assert ("KC505", severity, message) == (finding.id, finding.severity, finding.message)
     assert (lost.broker_id, lost.log_dir) == (finding.where.broker_id, finding.where.log_dir)
     assert finding.data["kind"] == lost.kind
+
+
+def test_a_cluster_id_of_two_clusters_is_a_finding() -> None:
+    """The copy would join the original."""
+    (finding,) = check_run(SharedCluster("u", ("south", "west")), release("4.3"))
+    assert ("KC506", "warning", "clusters south and west have the same cluster.id u") == (
+        finding.id,
+        finding.severity,
+        finding.message,
+    )

@@ -68,7 +68,7 @@ def _exit_codes() -> str:
     lines = ["Exit codes of all commands", "", *rows, "", "1 means, command by command:", ""]
     for name, (_, one) in ANSWERS.items():
         shown = "PATH" if name == PATH_COMMAND else name
-        lines.append(_row(shown, one or "never", 16))
+        lines.append(_row(shown, one or "never", 18))
     end = (
         "--exit-zero makes 1 to 0, for scripts that read the answer. --fail-on LEVEL sets the severity for 1. "
         "A closed pipe, as in kcheck ... | head, is 0."

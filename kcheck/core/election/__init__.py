@@ -17,6 +17,7 @@ with their losses, start orders, and the recovery plan; `documents.election_verd
 - `progress`: How far is a cluster with the steps of a plan?
 - `leaving`: Which partitions have no leader when a broker leaves their ELR?
 - `broker_losses`: Which records are lost with a broker that never returns?
+- `at_risk`: Which partitions may have their newest records on one broker's disk alone?
 - `recovery_plan`: What does `elect` recommend, and how should the cluster look afterwards?
 - `steps`: What is done one after the other, and what can each step no longer undo?
 """

@@ -299,6 +299,12 @@ def is_safe(partitions: Iterable[PartitionElection]) -> bool:
     return all(lost is not None and lost.records == 0 for lost in losses)
 
 
+def only_aside(partitions: Iterable[PartitionElection]) -> tuple[tuple[PartitionElection, Candidate], ...]:
+    """Return the copies that no broker serves, and that have records which no replica here has."""
+    pairs = ((part, copy) for part in partitions for copy in part.candidates)
+    return tuple((part, copy) for part, copy in pairs if copy.only_here and copy.only_here.records != 0)
+
+
 def lean(partition: PartitionElection) -> PartitionElection:
     """Return the partition with only the fields that start order, scenarios and verdict need.
 

@@ -9,7 +9,7 @@ from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, Phase, course_of
-from kcheck.core.election.plans import Candidate, PartitionElection
+from kcheck.core.election.plans import Candidate, PartitionElection, only_aside
 from kcheck.core.replication.dialogue import Status
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.core.tiered.spans import without
@@ -67,6 +67,8 @@ class Recovery(NamedTuple):
     """The rescue of the metadata that comes before all else; None if none is needed."""
     removed: Mapping[int, tuple[str, ...]] = {}
     """The -delete directories with records that brokers remove once they run, by broker."""
+    uncounted: tuple[str, ...] = ()
+    """The sentences about records that no loss counts, each with the first step."""
 
     @property
     def live(self) -> tuple[int, ...]:
@@ -104,8 +106,7 @@ class Recovery(NamedTuple):
     @property
     def only_aside(self) -> tuple[tuple[PartitionElection, Candidate], ...]:
         """The copies that no broker serves, and that have what no replica here has; by partition."""
-        pairs = ((part, copy) for part in self.partitions for copy in part.candidates)
-        return tuple((part, copy) for part, copy in pairs if copy.only_here and copy.only_here.records != 0)
+        return only_aside(self.partitions)
 
     @property
     def displaced(self) -> tuple[Displaced, ...]:

@@ -7,6 +7,8 @@
 - `clusters`: Which cluster has these brokers, if their disks name different ones?
 - `metadata`: Has the metadata log been lost, or is it in the wrong log dir?
 - `presence`: Are all log dirs and a copy of the metadata there?
+- `log_ranges`: Does a log have its beginning, its middle and its end?
+- `followers`: Does a leader lack what its followers have?
 - `batches`: Can everything that the broker serves be read?
 - `rights`: May the broker's user use all files?
 - `resources`: Are the necessary mounts, bytes and maps there?

@@ -39,8 +39,8 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         return
     disks = "the disks are" if len(old) == len(facts.log_dirs) > 1 else f"{', '.join(old)} is"
     sentence = (
-        f"{disks} a copy from before: broker epoch {min(old.values())}, the cluster knows {broker.epoch}; what"
-        f" {facts.name} wrote since is not there"
+        f"{disks} an old copy, made before {facts.name} registered last (epoch {min(old.values())} on disk,"
+        f" {broker.epoch} in the cluster)"
     )
     yield refuted(premise, facts, sentence, *evidence, registered)
 
@@ -164,7 +164,7 @@ TABLE = (
         "A lower broker epoch in .kafka_cleanshutdown. Not seen: an only replica without the epoch in which its broker"
         " led it last. Not seen either: a metadata log that lacks the last run of the broker, or its end.",
         "The broker starts and may lead without the records that were written since.",
-        "Bring the newest disk, or start the broker after the others (kcheck recover).",
+        "Find the newest disk of the broker, or start the broker after the others (kcheck recover).",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
         "LeaderEpochFileCache.assign 0.11 to 4.3.1; BrokerHeartbeatManager 3.3 to 4.3.1",
         is_current, ends_start=False, may_lack=True,
@@ -184,7 +184,7 @@ TABLE = (
         "Nothing: a log dir may have been offline. Not seen where a clean stop left no such file next to a log that"
         " may lead.",
         "The broker starts and may lead without the records that were written since.",
-        "Bring the newest disk, or start the broker after the others (kcheck recover).",
+        "Find the newest disk of the broker, or start the broker after the others (kcheck recover).",
         "LogManager.shutdown 0.8.1 to 4.3.1; KafkaServer.shutdown 0.8.2 to 3.9", stopped_together, ends_start=False,
         may_lack=True,
     ),

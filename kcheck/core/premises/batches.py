@@ -5,8 +5,9 @@ from itertools import groupby
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
+from kcheck.core.premises.log_ranges import where_it_leads
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
-from kcheck.core.premises.presence import is_alone, only_follows, where_it_leads
+from kcheck.core.premises.presence import is_alone, only_follows
 from kcheck.core.start.partitioner import COORDINATED
 from kcheck.model.names import RECOVERY_POINT, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence

@@ -140,6 +140,8 @@ class LogDirFacts(NamedTuple):
     """False if the broker does not load it, as its settings name another log dir here instead."""
     resolved: str | None = None
     """The target of a relative path from the current directory; None for any other."""
+    listed: str | None = None
+    """The entry of log.dirs with another path for this copy; None if the settings name this path."""
     is_readable: bool = True
     """True if kcheck could list it and read its meta.properties."""
     identity: Mapping[str, str] | None = None

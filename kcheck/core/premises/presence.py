@@ -1,16 +1,15 @@
 """Premises about the presence of log dirs, partitions and metadata."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, standing
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, MissingRecords
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
 from kcheck.core.start.strays import registers_cleanly
-from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import STATIC, is_reserved
 from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
@@ -21,19 +20,15 @@ LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
 TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
-_ELSEWHERE = "whether another replica leads is not known"
-"""Ends a sentence about a fault that does no harm where another replica leads."""
 LOG_DIRS_NAMED = "P311"
 """The premise that the settings name every log dir with partitions."""
-HEADS_THERE, MIDDLES_THERE, ENDS_THERE = "P304", "P305", "P306"
-"""The premises that the beginning, the middle and the end of every log is there."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for log dirs that the settings name, or that the broker registered, and that are not there."""
     missing = [log_dir for log_dir in facts.log_dirs if not log_dir.is_there]
-    for path, resolved in ((log_dir.path, log_dir.resolved) for log_dir in missing):
-        evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {path}")
+    for path, resolved, listed in ((log_dir.path, log_dir.resolved, log_dir.listed) for log_dir in missing):
+        evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {listed or path}")
         leads = f"; the path is relative, and leads to {resolved}" if resolved is not None else ""
         sentence = f"log dir {path} is missing{_partitions_there(facts)}{leads}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
@@ -263,175 +258,11 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
 
 
-def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs whose beginning was removed. As leaders they make the other replicas delete theirs too."""
-    for log in facts.logs:
-        if log.lost_head is None:
-            continue
-        name, (start, end) = partition_name(*log.partition), log.lost_head
-        sentence = f"{name} begins at {end} here, its epochs at {start}"
-        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"its first leader epoch begins at {start}")
-        yield where_it_leads(
-            premise, facts, log, sentence, evidence, "as leader it makes the other replicas delete the records below",
-            alone="no other broker has a replica with the records below", waits=False,
-        )  # fmt: skip
-
-
-def where_it_leads(
-    premise: Premise, facts: BrokerFacts, log: LogFacts, sentence: str, evidence: PremiseEvidence, then: str,
-    *, alone: str | None = None, follows: str = "a follower keeps the gap", waits: bool = True,
-) -> JudgedPremise:  # fmt: skip
-    """Judge a harm that depends on whether the replica leads.
-
-    `then` is the harm, `alone` the harm for an only replica. `follows` is the harm if it is not elected. `waits` is
-    true if another replica of the ISR may lead instead.
-    """
-    partition, name = log.partition, partition_name(*log.partition)
-    if only_follows(partition, facts, in_the_end=True):
-        kept = f"it is not elected now, so nothing is lost when it starts; {follows}"
-        return not_seen(premise, facts, f"{sentence}: {kept}", None, evidence)
-    if waits and _another_may_lead(partition, facts):
-        return not_seen(premise, facts, f"{sentence}: {_ELSEWHERE}", EVERY_DISK, evidence)
-    harm = then if alone is None or not is_alone(partition, facts) else alone
-    return refuted(premise, facts, f"{sentence}: {harm}", evidence, log_dir=log.log_dir, partition=name)
-
-
-def _another_may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
-    """Return whether another replica of the ISR can lead, and the broker is not the preferred leader."""
-    topic = None if facts.image is None else facts.image.topics.get(partition.topic)
-    registration = None if topic is None else topic.partitions.get(partition.partition)
-    if registration is None or facts.broker_id is None:
-        return False
-    in_sync = (*registration.isr, *registration.elr)
-    return registration.replicas[:1] != (facts.broker_id,) and any(number != facts.broker_id for number in in_sync)
-
-
 def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Return whether the broker has the only replica of a partition, by the metadata."""
     topic = None if facts.image is None else facts.image.topics.get(partition.topic)
     registration = None if topic is None else topic.partitions.get(partition.partition)
     return registration is not None and registration.replicas == (facts.broker_id,)
-
-
-def _missing(facts: BrokerFacts) -> Iterator[tuple[LogFacts, MissingRecords]]:
-    return ((log, records) for log in facts.logs for records in log.missing)
-
-
-def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs without a segment between two others. A compacted log has such gaps."""
-    for log, (start, end, known_by) in _missing(facts):
-        if known_by is None and not (facts.image is not None and is_compacted(facts.image, log.partition.topic)):
-            name = partition_name(*log.partition)
-            sentence = f"{name} has no segment with offsets {start}-{end - 1}"
-            ends = f"the batches before {start} and from {end} on are there"
-            if start == log.start:
-                ends = f"the log begins at {start}, its first batch at {end}"
-            evidence = PremiseEvidence(f"{log.log_dir}/{name}", ends)
-            yield where_it_leads(premise, facts, log, sentence, evidence, "where it leads, consumers skip them")
-
-
-def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for logs that end below an offset that another file of their disk knows."""
-    yield from _newest_segment_there(premise, facts)
-    yield from _last_segment_filled(premise, facts)
-    yield from _end_readable(premise, facts)
-    for log, (start, end, known_by) in _missing(facts):
-        partition, log_dir = log.partition, log.log_dir
-        if known_by is not None:
-            name = partition_name(*partition)
-            sentence = f"{name} ends at {start} here, but {known_by} shows records up to offset {end - 1}"
-            evidence = PremiseEvidence(f"{log_dir}/{name}", f"its log ends at {start}")
-            if only_follows(partition, facts, in_the_end=False):
-                then = "it is not elected now, and fetches them from the leader"
-                yield not_seen(premise, facts, f"{sentence}: {then}", None, evidence)
-                continue
-            then = "as leader it makes the other replicas delete theirs"
-            if is_alone(partition, facts):
-                then = "no other broker has a replica with them"
-            yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)
-
-
-def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFacts]:
-    """Return the facts of brokers, with records of a leader's last epoch that a follower has and the leader lacks.
-
-    A follower gets the batches of an epoch from its leader alone (ReplicaFetcherThread), and no leader truncates.
-    """
-    replicas = dict[TopicPartition, list[tuple[int, LogFacts]]]()
-    for own in facts.values():
-        if own.broker_id is not None:
-            for log in own.logs:
-                replicas.setdefault(log.partition, []).append((own.broker_id, log))
-    return {
-        broker: own._replace(logs=tuple(_with_followers(log, own, replicas.get(log.partition, ())) for log in own.logs))
-        for broker, own in facts.items()
-    }
-
-
-def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[int, LogFacts]]) -> LogFacts:
-    """Return a log, with the records after its end that the longest of its followers has."""
-    topic = None if facts.image is None else facts.image.topics.get(log.partition.topic)
-    known = None if topic is None else topic.partitions.get(log.partition.partition)
-    if known is None or facts.broker_id != known.last_leader or known.last_leader_epoch is None or log.loses:
-        return log
-    ends = [
-        (other.end, number)
-        for number, other in replicas
-        if number in known.replicas and other.epoch == known.last_leader_epoch and other.topic_id == log.topic_id
-    ]
-    end, number = max(ends, default=(log.end, 0))
-    if end <= log.end or any(records.known_by is not None for records in log.missing):
-        return log
-    return log._replace(missing=(*log.missing, MissingRecords(log.end, end, f"the replica of broker {number}")))
-
-
-def _newest_segment_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for a log whose last segment the broker had closed, as it does once it begins a newer one.
-
-    A broker that is killed while it stops closes some segments, too. So several in a log dir show nothing. The number
-    of missing records after one is not known, and can be 0.
-    """
-    closed = [log for log in facts.logs if log.is_closed]
-    counts = Counter(log.log_dir for log in closed)
-    for log in closed:
-        if counts[log.log_dir] == 1 and not only_follows(log.partition, facts, in_the_end=False):
-            name, end = partition_name(*log.partition), log.end
-            cut = f"the time index of the segment that ends at {end} is trimmed to its entries"
-            sentence = (
-                f"{name} ends at {end}, but the broker was killed after it had closed the last segment. A newer one"
-                " may have been removed"
-            )
-            provide = f"{EVERY_DISK}; or --allow {premise.id} if none was"
-            yield not_seen(premise, facts, sentence, provide, PremiseEvidence(f"{log.log_dir}/{name}", cut))
-
-
-def _last_segment_filled(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for an empty last segment after others. A broker begins a segment for a batch (UnifiedLog.maybeRoll).
-
-    A broker that deletes all segments begins one as well, and so may a follower that truncates.
-    """
-    for log in facts.logs:
-        if log.is_emptied and not only_follows(log.partition, facts, in_the_end=False):
-            name = partition_name(*log.partition)
-            sentence = f"{name} ends at {log.end} with an empty segment, which a broker begins only for a batch"
-            evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"the segment that begins at {log.end} has no byte")
-            provide = f"{EVERY_DISK}; or --allow {premise.id} if no records are missing"
-            yield not_seen(premise, facts, sentence, provide, evidence)
-
-
-def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for bytes at the end of a log that the broker truncates, without a batch header.
-
-    After a power loss most of them are from an unacknowledged batch.
-    """
-    for log in facts.logs:
-        if log.unread_size and not only_follows(log.partition, facts, in_the_end=False):
-            name = partition_name(*log.partition)
-            size = counted(log.unread_size, "byte")
-            sentence = (
-                f"{name} ends at {log.end}: the start truncates {size} that name no batch, records may be in them"
-            )
-            evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"{size} after the last batch")
-            yield not_seen(premise, facts, sentence, f"{EVERY_DISK}; or --allow {premise.id}", evidence)
 
 
 def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -483,38 +314,6 @@ TABLE = (
         "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
         " kcheck recover metadata.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
-    ),
-    Premise(
-        HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
-        "The first epoch of a log is not below its first segment, nor below its log start in a checkpoint.",
-        "Epochs that begin below, because Kafka moves the first epoch with the log start. Not seen: a replica that is"
-        " not elected.",
-        "As leader it makes the other replicas delete the records below its log start.",
-        "Restore the first segments, or let another replica lead (kcheck recover).",
-        "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,
-        ends_start=False, rules=("KC203",), cost=PremiseCost.HOLE,
-    ),
-    Premise(
-        MIDDLES_THERE, PremiseKind.PRESENCE, "No offset is missing at the log start, or between two segments.",
-        "Each segment of a log that is not compacted ends where the next one begins. The first batch is at the log "
-        "start.",
-        "A segment that ends below the next one, or a first batch above the log start. Not seen in a replica that is "
-        "not elected.",
-        "Consumers that read from it skip the offsets; followers that fetch from it get the same gap.",
-        "Let another replica lead; kcheck repair --against moves the directory aside, and the broker fetches it again.",
-        "LogLoader.loadSegmentFiles, UnifiedLog.read 3.0 to 4.3.1", middles_there, ends_start=False,
-        rules=("KC222",), cost=PremiseCost.HOLE,
-    ),
-    Premise(
-        ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
-        "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
-        "A file of the disk that has offsets above the log end. A follower that has more of the leader's epoch. Not"
-        " seen in a replica that is not elected. Nor are records after a last segment that a killed broker had closed,"
-        " or in bytes without a batch header. Not seen either: an empty last segment after a kill.",
-        "The broker lowers them without a message. As leader it makes the other replicas truncate.",
-        "Let another replica lead. Before this broker starts, ask kcheck recover with the log dirs of all brokers.",
-        "LogLoader.load, LogManager.loadLog, UnifiedLog.maybeRoll, ReplicaFetcherThread 3.0 to 4.3.1", ends_there,
-        ends_start=False, rules=("KC212", "KC213"), may_lack=True,
     ),
     Premise(
         TOPICS_THERE, PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",

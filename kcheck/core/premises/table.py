@@ -7,7 +7,9 @@ from kcheck.core.premises import (
     batches,
     compaction,
     elections,
+    followers,
     identity,
+    log_ranges,
     metadata,
     presence,
     remote,
@@ -23,8 +25,8 @@ from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 _ALL = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *batches.TABLE, *rights.TABLE, *resources.TABLE,
-    *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE, *remote.TABLE,
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *batches.TABLE, *rights.TABLE,
+    *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE, *remote.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""
@@ -84,7 +86,7 @@ def judged_together(
 
     A controller that does not start, or has no vote, is missing in the quorum of the others.
     """
-    facts = presence.with_followers(facts) if len(facts) > 1 else facts
+    facts = followers.with_followers(facts) if len(facts) > 1 else facts
     alone = {broker: judged(own) for broker, own in facts.items()}
     ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
     missing = {broker for broker, own in facts.items() if broker in ended or former_voter(own) is not None}

@@ -1,4 +1,4 @@
-"""The actions for a fleet, at most five, one of a kind, each about the worst of its kind."""
+"""The actions for a fleet, at most seven, one of a kind, each about the worst of its kind."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -8,11 +8,14 @@ from kcheck.core.premises.table import BY_ID
 from kcheck.core.start.startup import Outcome
 from kcheck.documents.premises import is_losing
 from kcheck.fleet.runs.commands import RunCommands
+from kcheck.fleet.runs.places import is_at_stake
 from kcheck.model.report import Row
-from kcheck.words import agree, counted, partition_name
+from kcheck.words import agree, counted, listed, partition_name
 
-_MOST = 5
+_MOST = 7
 """Number of actions that a person can begin with."""
+_NAMED = 3
+"""Clusters or brokers with the same action that are named."""
 
 
 class _Action(NamedTuple):
@@ -43,7 +46,7 @@ def actions_of(
 
 def _is_at_stake(row: Any) -> bool:
     """Return whether starting a complete cluster loses committed records, or leaves a partition without a leader."""
-    return bool(row["first_steps"] and (row["start_all_committed"] or row["start_all_offline"]))
+    return bool(row["first_steps"] and is_at_stake(row))
 
 
 def _stake(row: Any) -> tuple[int, ...]:
@@ -64,7 +67,7 @@ def _of_plans(planned: Sequence[Any]) -> _Action:
 
 def _row(action: _Action) -> Row:
     first, more = action.rows[0], len(action.rows) - 1
-    alike = f" The same goes for {counted(more, f'more {action.thing}')}." if more else ""
+    alike = f" The same goes for {_others(action)}." if more else ""
     return {
         "kind": action.kind,
         "cluster": first["cluster"],
@@ -73,6 +76,15 @@ def _row(action: _Action) -> Row:
         "command": action.command(first),
         "more": more,
     }
+
+
+def _others(action: _Action) -> str:
+    """Return the other clusters or brokers of an action by name if they are few, or else their number."""
+    others = action.rows[1:]
+    names = {"cluster": lambda row: str(row["cluster"]), "broker": _named}.get(action.thing)
+    if names is None or len(others) > _NAMED:
+        return counted(len(others), f"more {action.thing}")
+    return listed([names(row) for row in others])
 
 
 def _actions(
@@ -106,7 +118,7 @@ def _actions(
     unserved = [row for row in starts if row["unserved_partitions"] and row["next_start"] != Outcome.ABORT]
     yield _Action(
         "stops-serving", unserved,
-        lambda row: f"Before {_named(row)} restarts, settle why it will not serve {_partitions(row)} any more.",
+        lambda row: f"Before {_named(row)} restarts, fix {_unserved(row)} and stop serving {_them(row)}.",
         "broker", predict,
     )  # fmt: skip
     yield _Action(
@@ -144,9 +156,16 @@ def _records(count: int | None, kind: str = "") -> str:
     return f"{kind}records" if count is None else f"{count:,} {kind}{agree(count, 'record', 'records')}"
 
 
-def _partitions(row: Any) -> str:
-    count = row["unserved_partitions"]
-    return f"{count:,} {agree(count, 'partition', 'partitions')}"
+def _unserved(row: Any) -> str:
+    """Return the partitions that a broker stops to serve, in words."""
+    count, name = row["unserved_partitions"], row["first_unserved"] or "a partition"
+    more = f" and {counted(count - 1, 'more partition')}" if count > 1 else ""
+    will = "delete" if row["unserved_by"] == Outcome.DELETED else "rename"
+    return f"{name}{more}. The broker will {will} {_them(row)}{'' if will == 'delete' else ' to -stray'}"
+
+
+def _them(row: Any) -> str:
+    return agree(row["unserved_partitions"], "it", "them")
 
 
 def _broker(name: object) -> str:

@@ -38,6 +38,7 @@ class _Start:
         self.losing = self.unserved = self.scan_bytes = 0
         self.records: int | None = 0
         self.whys: dict[Outcome, str] = {}
+        self.first_unserved: tuple[str, str] | None = None
 
     @property
     def worst(self) -> Outcome:
@@ -88,6 +89,7 @@ def starts_of(run: FleetRun) -> Starts:
             elif stops_serving(row["outcome"], row["dir"]):
                 effects[at].add(Outcome.STRAY)
                 brokers[place].unserved += 1
+                brokers[place].first_unserved = brokers[place].first_unserved or (row["dir"], row["outcome"])
             if row["lost"] is not None:
                 effects[at].add(Outcome.LOST)
                 brokers[place].lose(1, row["lost"]["records"])
@@ -105,7 +107,11 @@ def starts_of(run: FleetRun) -> Starts:
         cluster_start.scan_bytes += start.scan_bytes
         cluster_start.unserved += start.unserved
         cluster_start.lose(start.losing, start.records)
-    named = {place: {"cluster": place[0], "broker": place[1], "why": start.why} for place, start in predicted.items()}
+    named = {
+        place: {"cluster": place[0], "broker": place[1], "why": start.why,
+                **dict(zip(("first_unserved", "unserved_by"), start.first_unserved or (None, None), strict=True))}
+        for place, start in predicted.items()
+    }  # fmt: skip
     return Starts(
         _worst_first(clusters.items(), lambda cluster: {"cluster": cluster}),
         _worst_first(predicted.items(), named.__getitem__),

@@ -58,7 +58,7 @@ class RunCommands:
         """
         scope = self._scopes.get(row["id"])
         if scope is Scope.RUN:
-            return self._lost()
+            return self._lost(row["id"])
         is_of_partition = row["topic"] is not None and row["partition"] is not None
         if scope is Scope.REPLICAS and is_of_partition:
             return self.elect(row)
@@ -68,8 +68,8 @@ class RunCommands:
         options += ["--partition", _partition(row)] if is_of_partition and row["dir"] is not None else []
         return self._check([*options, row["log_dir"]])
 
-    def _lost(self) -> str:
-        return _command("fleet", "report", self._run.path, "--select", LOST)
+    def _lost(self, rule: str = LOST) -> str:
+        return _command("fleet", "report", self._run.path, "--select", rule)
 
     def _check(self, words: list[str]) -> str:
         return _command("check", "--depth", self._run.depth, *self._release, *words)

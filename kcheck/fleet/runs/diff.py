@@ -16,7 +16,7 @@ from kcheck.core.releases.releases import release
 from kcheck.disk.output import scratch
 from kcheck.disk.paths import join
 from kcheck.fleet.lost import RULE as LOST
-from kcheck.fleet.lost import Identities, Values, identities_of, lost_since
+from kcheck.fleet.lost import UNREAD, Identities, Values, absent_by_settings, identities_of, lost_since
 from kcheck.fleet.run import FleetRun, data_of
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Chosen, Severity
@@ -25,7 +25,6 @@ from kcheck.rules import Scope
 from kcheck.survey.rule_runner import all_rules, check_run
 from kcheck.tables import changes, findings
 
-_UNREAD = ("KC000", "KC001")
 _OF_SEGMENTS = (Scope.SEGMENT, Scope.FAULTY_SEGMENT, Scope.READ_PARTITION)
 """Rules that a run of less depth does not ask."""
 _HELD_COUNT = 40_000
@@ -62,19 +61,26 @@ class _FindingChange(NamedTuple):
 
 
 class RunCoverage:
-    """The coverage of a run. Missing things in it no longer exist; the run before it had the depth `before`."""
+    """The coverage of a run. Missing things in it no longer exist; `before` is a run before it."""
 
-    def __init__(self, run: FleetRun, identities: Identities, before: str) -> None:
-        """Read from the tables of the run which log dirs it has, and what it could not read."""
-        self._finished = run.finished
+    def __init__(self, run: FleetRun, identities: Identities, before: FleetRun) -> None:
+        """Read from the tables of the run which log dirs it has, and what it could not read or lacks."""
         self._log_dirs = {(*place[:2], identity) for place, identity in identities.items()}
-        self._unread = {
-            (cluster, broker, identities.get((cluster, broker, log_dir), log_dir), directory)
-            for cluster, broker, log_dir, directory, rule in run.values("findings", (*_PLACE, "dir", "id"))
-            if rule in _UNREAD
-        }
-        is_shallower = [*Depth].index(Depth(run.depth)) < [*Depth].index(Depth(before))
+        self._clusters = {cluster for cluster, *_ in self._log_dirs}
+        self._unread: set[Values] = set()
+        self._partial = {cluster for (cluster, _), lost in lost_since(before, run, partitions=False)}
+        columns = (*_PLACE, "dir", "id", "severity")
+        for cluster, broker, log_dir, directory, rule, severity in run.values("findings", columns):
+            if rule in UNREAD:
+                self._unread.add((cluster, broker, identities.get((cluster, broker, log_dir), log_dir), directory))
+            if (rule in UNREAD and severity != Severity.INFO) or (rule == LOST and severity == Severity.ERROR):
+                self._partial.add(cluster)
+        self._partial.update(cluster for cluster, *_ in absent_by_settings(run))
+        if not run.finished and not self._partial:
+            self._partial.add(None)  # The run does not show the finding that says why.
+        is_shallower = [*Depth].index(Depth(run.depth)) < [*Depth].index(Depth(before.depth))
         self._unasked = {rule.id for rule in all_rules() if rule.scope in _OF_SEGMENTS} if is_shallower else set()
+        self._of_replicas = {rule.id for rule in all_rules() if rule.scope is Scope.REPLICAS}
 
     def holds(
         self, cluster: str | None, broker: str | None, identity: str | None, directory: str | None, rule: str
@@ -82,8 +88,10 @@ class RunCoverage:
         """Return whether the run would find a finding again; `identity` is its log dir's, None without one."""
         if rule in self._unasked:
             return False
-        if identity is None:
-            return self._finished
+        if identity is None or rule in self._of_replicas:
+            # It needs the log dirs of several brokers.
+            is_there = cluster in self._clusters
+            return (is_there or cluster is None) and self._partial.isdisjoint({cluster, None})
         at = (cluster, broker, identity)
         return at in self._log_dirs and self._unread.isdisjoint({(*at, None), (*at, directory)})
 
@@ -99,7 +107,7 @@ def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tup
     failing: list[bool] = []
 
     def rows() -> Iterator[Row]:
-        coverage = RunCoverage(after, identities_of(after), before.depth)
+        coverage = RunCoverage(after, identities_of(after), before)
         for difference in _changes(before, after, counts):
             was = difference.before
             is_gone = difference.after is None and was is not None

@@ -38,6 +38,7 @@ from kcheck.documents.election import (
 )
 from kcheck.documents.election_verdict import verdict
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.uncounted import nothing_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition
@@ -53,6 +54,7 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, election_of
 from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.verbs.release import of_worse_end
 
 SHOWN_MAX = 1000
@@ -103,6 +105,11 @@ class RunElection(Answer):
     """The premises of the next starts that are refuted or were not seen."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
+
+    @property
+    def uncounted(self) -> tuple[JudgedPremise, ...]:
+        """The premises whose losses no election counts."""
+        return uncounted_premises(self.premises, self.of_cluster)
 
     @property
     def image(self) -> ClusterImage | None:
@@ -431,6 +438,8 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
     elections, shown = (planned(rows, here.starts, order.brokers, course.means) for rows in (elections, shown))
     wanted = tuple(row for row in elections if chosen.wanted.has(row.topic, row.partition))
     gaps = tuple(gaps_of(wanted, here))
+    premises = open_premises(run, cluster.name)
+    uncounted = uncounted_premises(premises, elections)
     own = {broker for row in wanted for broker in _brokers_of(row)}
     is_part = len(wanted) < len(elections)  # Then brokers without these partitions have no part in the answer.
     shown_order, shown_course = _of_brokers(order, course, own) if is_part else (order, course)
@@ -438,7 +447,15 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
         run=run,
         cluster=cluster,
         fenced=here.fenced,
-        verdict=verdict(wanted, here.starts, shown_order, shown_course, failing=failing_of(gaps, here)),
+        verdict=verdict(
+            wanted,
+            here.starts,
+            shown_order,
+            shown_course,
+            failing=failing_of(gaps, here),
+            uncounted=uncounted,
+            nothing=nothing_words([*gaps, *uncounted], ()),
+        ),
         gaps=gaps,
         order=shown_order,
         scenarios=scenarios(wanted, here.starts, order.brokers),
@@ -453,5 +470,5 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
         of_cluster=elections,
         starts=here.starts,
         order_of_cluster=order,
-        premises=open_premises(run, cluster.name),
+        premises=premises,
     )

@@ -114,10 +114,9 @@ def _state(
 ) -> str:
     if thing.last is last:
         return _NEW if thing.first is last else "open"
-    depth = thing.last.depth
-    coverage = coverages.get(depth)
+    coverage = coverages.get(thing.last.path)
     if coverage is None:
-        coverage = coverages[depth] = RunCoverage(last, identities, depth)
+        coverage = coverages[thing.last.path] = RunCoverage(last, identities, thing.last)
     cluster, broker, identity, directory, _, rule = key
     is_covered = coverage.holds(cluster, broker, None if thing.row[2] is None else identity, directory, rule)
     return "gone" if is_covered else "unknown"

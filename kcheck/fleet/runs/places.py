@@ -43,12 +43,27 @@ class Counted(NamedTuple):
 def count(run: FleetRun) -> Counted:
     """Return how much there is; KcheckError where a table is corrupt."""
     names = ("cluster", "broker", "id", "severity")
-    every = Counter(run.values("findings", names))
+    labels = labels_of(run)
+    every = Counter(
+        (cluster, labels.get((cluster, broker), broker), rule, severity)
+        for cluster, broker, rule, severity in run.values("findings", names)
+    )
     unknown = {severity for _, _, _, severity in every} - {*map(str, Severity)}
     if unknown or any(rule is None for _, _, rule, _ in every):
         raise KcheckError(f"{run.path}: a finding has no rule, or the severity {min(map(repr, unknown), default='?')}")
     log_dirs, partitions = (Counter(run.values(name, names[:2])) for name in ("log_dirs", "partitions"))
     return Counted(every, log_dirs, partitions)
+
+
+def labels_of(run: FleetRun) -> Mapping[BrokerKey, str]:
+    """Return the names of brokers by their ids. A finding about a lost broker has only the id."""
+    columns = ("cluster", "broker", "broker_id")
+    return {
+        (cluster, str(broker_id)): broker
+        for table in ("log_dirs", "findings")
+        for cluster, broker, broker_id in run.values(table, columns)
+        if broker is not None and broker_id is not None and broker != str(broker_id)
+    }
 
 
 def by_severity(counted: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -115,15 +130,23 @@ def cluster_rows(
     predicted = {row["cluster"]: row for row in starts}
     rows = []
     for cluster, of_brokers in verdicts.items():
-        start = predicted.get(cluster)
+        start, decision = predicted.get(cluster), decisions.get(cluster, _UNDECIDED)
+        risk = _risk(by_severity(by_cluster[cluster]), start)
+        if is_at_stake(decision):
+            risk["risk"] = min(str(risk["risk"]), str(Severity.ERROR), key=_RISKS.index)
         rows.append({
-            "cluster": cluster, **_risk(by_severity(by_cluster[cluster]), start), "broker_count": of_brokers.total(),
+            "cluster": cluster, **risk, "broker_count": of_brokers.total(),
             "verdicts": {name: of_brokers[name] for name in _RISKS},
             "risks": {name: risks[cluster][name] for name in _RISKS},
             "outcomes": None if start is None else start["outcomes"],
-            **decisions.get(cluster, _UNDECIDED),
+            **decision,
         })  # fmt: skip
-    return tuple(sorted(rows, key=_order))
+    return tuple(sorted(rows, key=lambda row: (_RISKS.index(str(row["risk"])), not is_at_stake(row), *_order(row))))
+
+
+def is_at_stake(row: Row) -> bool:
+    """Return whether starting the cluster now loses committed records, or leaves a partition without a leader."""
+    return bool(row["start_all_committed"] or row["start_all_offline"])
 
 
 def decisions_of(run: FleetRun) -> dict[object, Row]:

@@ -13,7 +13,8 @@ from kcheck.core.election.steps import StepText, steps_of
 from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer, release_row
 from kcheck.documents.election import scenario_row
-from kcheck.documents.election_words import decision_words, uncounted_words
+from kcheck.documents.election_words import decision_words
+from kcheck.documents.uncounted import nothing_words, uncounted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
@@ -95,11 +96,14 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     scenarios = {row.name: row for row in election.scenarios}
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
     uncounted = uncounted_premises(election.premises, election.of_cluster)
+    nothing = nothing_words([*election.gaps, *uncounted], ())
     is_known = start_all.offline_partitions is not None
     is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
     sentences = decision_words(
-        start_all, plan, best, election.of_cluster, is_counted=is_counted,
-        uncounted=uncounted_words(election.gaps, uncounted, question.dead, has_steps=bool(election.starts)),
+        start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=nothing,
+        uncounted=uncounted_words(
+            election.gaps, uncounted, question.dead, election.of_cluster, has_steps=bool(election.starts)
+        ),
     )  # fmt: skip
     not_known = tuple(_not_known(election, is_counted=is_counted))
     steps = _texts(run, election, question) if is_counted else ()

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kcheck.fleet.lost import not_reached
 from kcheck.fleet.owners import TopicOwners, owners_of, with_owner
 from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
@@ -69,7 +70,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "finished": run.finished, "failing": failing,
         "actions": actions_of(commands, clusters, brokers, starts.brokers, partitions, refuted),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
-        "log_dirs_expected": expected, "log_dirs_reached": reached,
+        "log_dirs_expected": expected, "log_dirs_reached": reached, "not_reached": not_reached(run),
         "clusters": tuple(
             {**row, "partitions_at_risk": _of_cluster(at_risk, row["cluster"]),
              **known.get(row["cluster"], ClusterBrokers()).row}  # type: ignore[call-overload]  # a name

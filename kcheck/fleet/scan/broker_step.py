@@ -15,6 +15,7 @@ from kcheck.disk.tree import tree_of
 from kcheck.fleet.scan.both_ends import worse_findings, worse_premises
 from kcheck.fleet.scan.cluster_metadata import (
     log_dir_detector,
+    with_strays_placed,
 )
 from kcheck.fleet.scan.identify import Identified, ScanOptions
 from kcheck.fleet.scan.lost import empty_findings, is_empty
@@ -122,7 +123,7 @@ def _look_at_broker(
         opened.findings.extend(refused_findings(refused, opened.findings))
         is_complete = is_complete and not opened.findings
         light = [row for data in seen for batch in from_bytes(data) for row in light_of(batch, opened.view.where)]
-        partitions = [view for view, *_ in light]
+        partitions = with_strays_placed([view for view, *_ in light], log_dir.metadata, opened.view)
         unread = {finding.where.dir for finding in opened.findings if finding.where.dir is not None}
         unread.update(view.where.dir or "" for view, complete, *_ in light if not complete)
         known_starts = tuple(row.start for row in light if row.start is not None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kcheck.arrow import batch_of, to_bytes
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
 from kcheck.core.cluster.quorum import Quorum, quorum
-from kcheck.core.start.strays import StrayDetector
+from kcheck.core.start.strays import StrayDetector, replica_in_cluster
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
 from kcheck.documents.cluster import broker_rows, config_rows, partition_row, quorum_row
@@ -33,6 +33,7 @@ from kcheck.model.cluster import (
     is_reserved,
 )
 from kcheck.model.finding import Finding
+from kcheck.model.names import DirectoryState
 from kcheck.model.release import Release
 from kcheck.model.report import Row
 from kcheck.model.views import LogDirView, PartitionView
@@ -316,6 +317,24 @@ def log_dir_detector(metadata: str | None, view: LogDirView) -> StrayDetector | 
         source.path, source.node_id, source.epoch, source.end, 0, frozenset(), _image(source, broker_id)
     )  # fmt: skip
     return StrayDetector(copy, broker_id, source.own, view.directory_id, source.committed_to, source.keeps_strays)
+
+
+def with_strays_placed(views: list[PartitionView], metadata: str | None, log_dir: LogDirView) -> list[PartitionView]:
+    """Return partitions of a log dir; a -stray directory with the metadata of its topic, as rules of brokers ask."""
+    detector = log_dir_detector(metadata, log_dir)
+    if metadata is None or detector is None or not any(view.state is DirectoryState.STRAY for view in views):
+        return views
+    source = MetadataSource(*json.loads(metadata))
+    copy = copy_at(source.path, source.node_id, source.epoch, source.end)
+    if copy is None:
+        return views
+    detector = detector._replace(copy=copy)
+    return [
+        view._replace(in_cluster=replica_in_cluster(detector, view, log_dir))
+        if view.state is DirectoryState.STRAY
+        else view
+        for view in views
+    ]
 
 
 class TopicsTold:

@@ -71,8 +71,9 @@ class Identified(NamedTuple):
     `holds_metadata` is true if it has a copy of its cluster's metadata. `lacks_topic_id` is true if it has a log
     without a topic id, and the release skips these. `metadata` is the MetadataSource of its cluster as JSON. `kafka` is
     known with all log dirs of the broker. Before that, `clues` come from this log dir, and `kafka_named` from the
-    inventory. `is_there` is as in FleetLogDir. `clusters` are paths and ids of its expected cluster. They are set if
-    log dirs of one name have different ids. They are also set if the metadata of that cluster lists its `directory_id`.
+    inventory. `is_there` and `is_beside_all` are as in FleetLogDir. `clusters` are paths and ids of its expected
+    cluster. They are set if log dirs of one name have different ids. They are also set if the metadata of that cluster
+    lists its `directory_id`.
     """
 
     group: tuple[str, str]
@@ -90,6 +91,7 @@ class Identified(NamedTuple):
     is_there: bool = False
     clusters: tuple[tuple[str, str], ...] = ()
     directory_id: str | None = None
+    is_beside_all: bool = False
 
     @property
     def used(self) -> str | None:
@@ -143,6 +145,7 @@ def _identify(log_dir: FleetLogDir, how: ScanOptions) -> Identified:
         clues=clues,
         is_there=log_dir.is_there,
         directory_id=properties.properties.get("directory.id"),
+        is_beside_all=log_dir.is_beside_all,
     )  # fmt: skip
 
 

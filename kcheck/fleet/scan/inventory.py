@@ -18,9 +18,12 @@ from kcheck.model.names import BUNDLE_SUFFIX
 from kcheck.model.unreadable import Unreadable, UnreadableCause, UnreadableError
 from kcheck.rules import kc001_unreadable
 from kcheck.views.targets import TargetKind, targets, unusable
+from kcheck.words import shell_word
 
 _NAMES = ("cluster", "broker", "log_dir")
 _COLUMNS = (*_NAMES, "kafka")
+_EVERY = ("/{log_dir}", "/*")
+"""The ends of layouts that match every log dir of a folder."""
 
 
 class FleetLogDir(NamedTuple):
@@ -37,6 +40,8 @@ class FleetLogDir(NamedTuple):
     kafka: str | None = None
     is_there: bool = False
     """True if this host sees it as a directory, if it was asked."""
+    is_beside_all: bool = False
+    """True if all log dirs of its folder are in the scan."""
 
 
 class Inventory(NamedTuple):
@@ -89,6 +94,9 @@ def _owner_words(log_dir: FleetLogDir) -> str:
 def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDir]:
     count = len(findings)
     (named,) = disks.ask(_named, [root])
+    if isinstance(named, NotALogDirError) and tree_of(root).is_directory(root):
+        example = join(root, "{cluster}", "{broker}", "{log_dir}")
+        raise NotALogDirError(f"{named}, or a layout such as {shell_word(example)}") from named
     if isinstance(named, KcheckError):
         raise named
     if named is not None:
@@ -104,7 +112,9 @@ def _of(root: str, disks: Disks, findings: list[Finding]) -> Iterator[FleetLogDi
         if not tree_of(layout.start).is_directory(layout.start):
             raise unusable(layout.start, f"{root}: {layout.start}: not a directory")
         for path, known in matching_directories(layout, disks):
-            yield FleetLogDir(path, known.get("cluster"), known.get("broker"))
+            yield FleetLogDir(
+                path, known.get("cluster"), known.get("broker"), is_beside_all=root.rstrip("/").endswith(_EVERY)
+            )
     else:
         example = "/mnt/{broker}/{log_dir}"
         raise unusable(root, f"{root}: not a directory, a layout such as {example}, or a .csv or .parquet file")
@@ -130,7 +140,9 @@ def _named(root: str) -> tuple[FleetLogDir, ...] | KcheckError | None:
         return None
     if any(target.kind is not TargetKind.LOG_DIR for target in named):
         return UsageError(f"{root}: a partition directory; name its log dir")
-    return tuple(FleetLogDir(target.path, folder=target.folder) for target in named)
+    return tuple(
+        FleetLogDir(target.path, folder=target.folder, is_beside_all=target.folder is not None) for target in named
+    )
 
 
 def _of_file(path: str, findings: list[Finding]) -> Iterator[FleetLogDir]:

@@ -12,14 +12,23 @@ from kcheck.disk.paths import is_url, join
 from kcheck.disk.store import mounted
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
-from kcheck.fleet.run import BrokerKey, written_run
+from kcheck.fleet.lost import RULE as LOST
+from kcheck.fleet.lost import not_reached
+from kcheck.fleet.run import BrokerKey, worst_brokers, written_run
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
 from kcheck.fleet.scan.decisions import Decide, add_decisions
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
-from kcheck.fleet.scan.lost import lost_counts, lost_findings, not_compared, previous
+from kcheck.fleet.scan.lost import (
+    TABLES,
+    lost_counts,
+    lost_findings,
+    not_compared,
+    previous,
+    unscanned_findings,
+)
 from kcheck.fleet.scan.owners import OwnerRule, add_owners
 from kcheck.fleet.scan.releases import counted, kafka_of, with_releases
 from kcheck.fleet.scan.remembered import Memory, Notes, are_known, aside
@@ -168,26 +177,31 @@ def conclude(
     if run.owners:
         add_owners(output, run.owners)
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
-    empty, missing = lost_counts(
-        written_run(output, ("log_dirs", "cluster_brokers")), _write_lost(run, roots, output, totals)
-    )
+    lost = _write_lost(run, roots, output, totals)
+    # Who ignores the finding scans a part of the clusters on purpose.
+    empty, missing = lost_counts(written_run(output, TABLES), lost) if run.shown(LOST, Severity.ERROR) else (0, 0)
     expected, reached = coverage.expected + missing, coverage.reached - empty
+    finished = totals.finished and reached == expected
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
+    written = written_run(output, TABLES)
+    unreached, worst = not_reached(written), worst_brokers(written)
     ended = run.now()
     row = (
-        run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, totals.finished,
+        run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, finished,
         expected, reached, json.dumps(releases),
     )  # fmt: skip
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
-    output.finish({"started": started, "ended": ended, "finished": totals.finished})
+    output.finish({"started": started, "ended": ended, "finished": finished})
     body = {
         "run": run.name,
         "path": output.path,
         "depth": depth,
         "releases": dict(releases),
-        "finished": totals.finished,
+        "finished": finished,
         "log_dirs_expected": expected,
         "log_dirs_reached": reached,
+        "not_reached": unreached,
+        "worst_brokers": worst,
         "rows": output.rows,
     }
     if run.how.since is not None:
@@ -195,18 +209,20 @@ def conclude(
     return Report(verb="fleet-scan", kafka=release, body=body, elsewhere=totals.counts)
 
 
-def _write_lost(run: ScanRun, roots: Sequence[str], output: RunOutput, totals: FindingCounts) -> int:
-    """Write what this run lacks of the earlier one, and return how many log dirs that are."""
+def _write_lost(
+    run: ScanRun, roots: Sequence[str], output: RunOutput, totals: FindingCounts
+) -> list[tuple[BrokerKey, Finding]]:
+    """Write what this run lacks, or has twice, and return the findings about log dirs of the earlier run."""
     before, unreadable = previous(run.out, roots, run.since)
-    count = 0
-    lost = () if before is None else lost_findings(
+    lost = [] if before is None else [*lost_findings(
         output, before, run.how.release, partitions=run.how.wanted == PartitionFilter()
-    )  # fmt: skip
-    for place, finding in chain((((None, None), not_compared(*one)) for one in unreadable), lost):
+    )]  # fmt: skip
+    earlier = [(place, finding) for place, finding in lost if finding.where.log_dir is not None]
+    unscanned = unscanned_findings(output, earlier, run.how.release)
+    for place, finding in chain((((None, None), not_compared(*one)) for one in unreadable), lost, unscanned):
         if totals.count(finding.id, finding.severity):
-            count += finding.where.log_dir is not None
             output.write("findings", findings_batch(place, (finding,)))
-    return count
+    return earlier
 
 
 def outside(out: str, inventoried: Inventory) -> None:

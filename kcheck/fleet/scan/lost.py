@@ -1,16 +1,21 @@
-"""Finds log dirs and partition directories that a run lacks, by an earlier run, or by its cluster's metadata."""
+"""Finds the parts that a run lacks, by an earlier run or by metadata, and clusters with one cluster id."""
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.core.cluster.quorum import Quorum
 from kcheck.errors import KcheckError
-from kcheck.fleet.lost import is_empty_row, lost_since
+from kcheck.fleet.lost import (
+    absent_by_settings,
+    is_empty_row,
+    lost_since,
+    registered_log_dirs,
+    shared_clusters,
+)
 from kcheck.fleet.run import BrokerKey, FleetRun, open_run, run_directories, run_in, written_run
 from kcheck.fleet.run_output import RunOutput
-from kcheck.model.cluster import is_reserved
 from kcheck.model.finding import Finding, Location
 from kcheck.model.lost import Lost, LostKind
 from kcheck.model.names import META_PROPERTIES
@@ -88,7 +93,7 @@ def lost_findings(
 ) -> Iterator[tuple[BrokerKey, Finding]]:
     """Yield what the run that is being written lacks of an earlier one."""
     try:
-        for place, lost in lost_since(before, written_run(output, _TABLES), partitions=partitions):
+        for place, lost in lost_since(before, written_run(output, TABLES), partitions=partitions):
             for finding in check_run(lost, release):
                 yield place, finding
     except KcheckError as error:
@@ -101,22 +106,51 @@ def not_compared(path: str, error: str) -> Finding:
     return kc001_unreadable.finding(Location(file=path), why)
 
 
-_TABLES = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions", "findings")
+TABLES = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_partitions", "findings", "premises")
+"""The tables that name missing log dirs."""
 
 
-def lost_counts(run: FleetRun, since_earlier: int) -> tuple[int, int]:
+def unscanned_findings(
+    output: RunOutput, earlier: Iterable[tuple[BrokerKey, Finding]], release: Release
+) -> Iterator[tuple[BrokerKey, Finding]]:
+    """Yield the registered log dirs that the run lacks, and clusters with one cluster id.
+
+    Findings in `earlier`, and premises, name some of these log dirs by their paths already.
+    """
+    run = written_run(output, TABLES)
+    named = {(place[0], finding.data["directory_id"]) for place, finding in earlier}
+    by_settings = Counter((cluster, broker) for cluster, broker, _ in absent_by_settings(run))
+    for row in registered_log_dirs(run):
+        missing = tuple(number for number in row.missing if (row.cluster, number) not in named)
+        if row.is_seen and len(missing) > by_settings[row.cluster, row.broker]:
+            lost = Lost(LostKind.REGISTERED, row.broker_id, counted=row.known, names=missing)
+            for finding in check_run(lost, release):
+                yield (row.cluster, row.broker), finding
+    for shared in shared_clusters(run):
+        for finding in check_run(shared, release):
+            yield from (((name, None), finding) for name in shared.clusters)
+
+
+def lost_counts(run: FleetRun, earlier: Iterable[tuple[BrokerKey, Finding]]) -> tuple[int, int]:
     """Return the numbers of empty and of missing log dirs in the run, each counted once.
 
-    `since_earlier` are missing by an earlier run. The metadata of clusters registers log dirs by their ids.
+    `earlier` are the findings about log dirs of the earlier run that this one lacks.
     """
-    empty, ids = 0, set()
-    unnamed, missing = Counter[str | None](), Counter[str | None]()
+    empty, unnamed, missing, by_settings = 0, Counter[str | None](), Counter[str | None](), Counter[str | None]()
     columns = ("cluster", "directory_id", "cluster_id", "directories", "problem")
     for cluster, directory_id, cluster_id, directories, problem in run.values("log_dirs", columns):
-        ids.add(directory_id)
         unnamed[cluster] += directory_id is None
         empty += problem is None and is_empty_row(directory_id, cluster_id, directories)
-    for cluster, log_dirs, replicas in run.values("cluster_brokers", ("cluster", "log_dirs", "replicas")):
-        registered = json.loads(log_dirs) if log_dirs is not None and replicas else ()
-        missing[cluster] += sum(not is_reserved(number) and number not in ids for number in registered)
-    return empty, max(since_earlier, (missing - unnamed).total())
+    named = set[tuple[object, ...]]()
+    for row in registered_log_dirs(run):
+        missing[row.cluster] += len(row.missing)
+        named.update((row.cluster, number) for number in row.missing)
+    for cluster, _, path in absent_by_settings(run):
+        by_settings[cluster] += 1
+        named.add((cluster, path))
+    known = (missing - unnamed) | by_settings
+    more = sum(
+        (place[0], finding.data["directory_id"]) not in named and (place[0], finding.where.log_dir) not in named
+        for place, finding in earlier
+    )
+    return empty, known.total() + more

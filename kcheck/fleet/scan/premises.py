@@ -11,6 +11,7 @@ from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
 from kcheck.fleet.scan.cluster_metadata import compared_copies, compared_paths, registered_ids
 from kcheck.fleet.scan.identify import Identified
+from kcheck.fleet.scan.lost import is_empty
 from kcheck.model.names import parse_directory
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.release import Release
@@ -33,7 +34,10 @@ def broker_premises(
     metadata = next((log_dir.metadata for log_dir, _ in opened if log_dir.metadata is not None), None)
     directory_ids = {seen.view.directory_id for _, seen in opened}
     registered = registered_ids(metadata)
-    is_complete = bool(registered) and registered <= directory_ids
+    are_all = bool(registered) and registered <= directory_ids
+    # Empty log dirs alone can be disks that are not mounted.
+    is_mounted = not all(is_empty(seen) for _, seen in opened)
+    is_complete = are_all or (is_mounted and all(log_dir.is_beside_all for log_dir, _ in opened))
     targets = tuple(_target(log_dir, is_complete=is_complete) for log_dir, _ in opened)
     log_dirs = LogDirs(release)
     for target, (_, seen) in zip(targets, opened, strict=True):

@@ -18,7 +18,7 @@ from kcheck.renderers._election_rows import (
     offsets,
     partition_cells,
     repair_commands,
-    scenario_cells,
+    scenario_rows,
     warnings,
 )
 from kcheck.renderers._html.head import foot, head
@@ -47,7 +47,7 @@ def page(report: Report) -> Iterator[Html]:
     steps = "\n".join(map(text, repair_commands(answer)))
     if steps:
         yield _section("repairs", "Repair first", f"<pre>{steps}</pre>\n")
-    ways = _table("ways", "The loss of each way to go on", SCENARIO_TITLES, map(scenario_cells, answer.scenarios))
+    ways = _table("ways", "The loss of each way to go on", SCENARIO_TITLES, scenario_rows(answer))
     yield _section("ways", "Ways to go on", ways)
     rows = answer.partitions
     at_stake = [*rows] if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)

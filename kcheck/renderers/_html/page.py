@@ -36,7 +36,7 @@ from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._html.trend import tiles
-from kcheck.renderers._text_fleet import place_of
+from kcheck.renderers._text_fleet import incomplete_words, nodes_of, place_of
 from kcheck.screen.page import moment
 from kcheck.words import counted
 
@@ -74,7 +74,7 @@ def page(report: Report) -> Iterator[Html]:
     yield _actions(body["actions"])
     yield _section("counts", tiles(body, report.summary()), _severities())
     yield _section("clusters", clusters(body["clusters"]))
-    yield _section("brokers", brokers(body["brokers"], path))
+    yield _section("brokers", brokers(nodes_of(body["brokers"]), path))
     yield _partitions(body["partitions_at_risk"], body["partitions"], path, body["owners"])
     yield _section("losses", losses(body, path))
     if body["rows"].get("tiered_partitions"):
@@ -88,16 +88,17 @@ def page(report: Report) -> Iterator[Html]:
 def _summary(report: Report) -> Html:
     body: Any = report.body
     rows: Any = body["rows"]
-    things = ((len(body["clusters"]), "cluster"), (len(body["brokers"]), "broker"), (rows["log_dirs"], "log dir"))
+    things = (
+        (len(body["clusters"]), "cluster"),
+        (len(nodes_of(body["brokers"])), "node"),
+        (rows["log_dirs"], "log dir"),
+    )
     said = ", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory")))
     named = (item for item in _SECTIONS.items() if item[0] != "remote" or rows.get("tiered_partitions"))
     links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in named)
-    left = "" if body["finished"] else (
-        '<p class="note">Incomplete: findings KC000 and KC001 list what could not be read.</p>\n'
-    )  # fmt: skip
-    if (body["log_dirs_reached"] or 0) < (body["log_dirs_expected"] or 0):
-        reached = f"reached {body['log_dirs_reached']} of {counted(body['log_dirs_expected'], 'log dir')}"
-        left += f'<p class="note">{text(reached)}</p>\n'
+    coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
+    lacks = incomplete_words(*coverage, finished=body["finished"])
+    left = "".join(f'<p class="note">{text(words)}</p>\n' for words in lacks)
     return (
         f'<a class="skip" href="#main">Skip to the list</a>\n<header><h1>Fleet report of run'
         f' {text(body["run"])}</h1>\n<p class="facts">{text(said)}, depth {text(body["depth"])},'
@@ -139,7 +140,7 @@ def _partitions(count: int, rows: Sequence[Row], path: str, owners: Sequence[Row
                lambda row: row["damaged"], is_number=True),
         HtmlColumn("On brokers", lambda row: ", ".join(map(text, listed(row["damaged_on"])))),
         rule_links("Rules", "rule_ids"),
-        plain("Best leader", "best_leader"), _lost("Lost", "lost"), _lost("On one disk", "at_risk"),
+        plain("Best leader", "best_leader"), _lost("Lost", "lost"), _lost("One copy only", "at_risk"),
         sized("Size", "size"), command(),
     ]  # fmt: skip
     lines = (
@@ -151,7 +152,7 @@ def _partitions(count: int, rows: Sequence[Row], path: str, owners: Sequence[Row
     said = (
         "<p>Partitions with an error or a fatal finding on a replica, and partitions that can lose committed "
         "records. Lost:"
-        " offsets that the other replicas truncate if the best leader is elected. On one disk: offsets that only the"
+        " offsets that the other replicas truncate if the best leader is elected. One copy only: offsets that only the"
         " best leader has. In brackets: how many of these are below a high watermark.</p>\n"
     )
     shown = table("partitions", caption(len(rows), count, "partition"), columns, rows) if rows else "<p>None.</p>\n"

@@ -38,11 +38,12 @@ _QUIET = ("info", "clean")
 _COUNTS = [counts(name.capitalize(), name) for name in SEVERITIES]
 _START = (
     counts("Losing", "losing_partitions"), counts("Records lost", "lost_records"),
-    counts("Not served", "unserved_partitions"), sized("To rescan", "scan_bytes"),
+    counts("Not served", "unserved_partitions"), sized("Log read at start", "scan_bytes"),
 )  # fmt: skip
 _SAID = (
     "<p>Next start: the outcome of a broker by its worst log dir. Losing: partition directories that lose records then;"
-    " not served: directories that the broker renames to -stray or -delete. To rescan: bytes of segments that "
+    " not served: directories that the broker renames to -stray or -delete. The log read"
+    " at start is the bytes of segments that "
     "it reads before it serves"
     " clients. Not known: log recovery reads these logs; scan with --depth crc to predict it.</p>\n"
 )
@@ -70,7 +71,7 @@ def brokers(rows: Sequence[Row], path: str) -> Html:
     columns = [
         plain("Cluster", "cluster"), plain("Broker", "broker"), ranked("Risk", "risk"),
         ranked("Next start", "next_start"), *_START, *_COUNTS, rule_links("Rules", "rule_ids"),
-        counts("Partition dirs", "partitions"), plain("Reason not to load", "why"), command(),
+        counts("Partition dirs", "partitions"), *_why(rows), command(),
     ]  # fmt: skip
     order = ", ".join(f"'{outcome}'" for outcome in NEXT_STARTS)
     return (
@@ -89,6 +90,11 @@ def brokers(rows: Sequence[Row], path: str) -> Html:
     )
 
 
+def _why(rows: Sequence[Row]) -> list[HtmlColumn]:
+    """Return the column of the reasons, if there are any."""
+    return [plain("Reason not to load", "why")] if any(row["why"] for row in rows) else []
+
+
 def _two_tables(name: str, word: str, columns: Sequence[HtmlColumn], rows: Sequence[Row]) -> Html:
     """Return the rows that need attention, then the rest, folded."""
     loud = [row for row in rows if row["risk"] not in _QUIET]
@@ -98,7 +104,7 @@ def _two_tables(name: str, word: str, columns: Sequence[HtmlColumn], rows: Seque
     if not quiet:
         return first
     some = quiet[:ROW_COUNT]
-    said = f"{counted(len(quiet), word)} without a risk: {_starts_of(quiet, word)}"
+    said = f"{counted(len(quiet), word)} without an error or warning: {_starts_of(quiet, word)}"
     return first + fold(said, table(f"quiet-{name}", caption(len(some), len(quiet), word), columns, some))
 
 

@@ -316,7 +316,7 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
         (
             facts(log_dir(shutdown_epoch=3)),
             "P701",
-            "d1 is a copy from before: broker epoch 3, the cluster knows 7; what broker 1 wrote since is not there",
+            "d1 is an old copy, made before broker 1 registered last (epoch 3 on disk, 7 in the cluster)",
         ),
         (
             facts(
@@ -324,10 +324,7 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
                 log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=(), shutdown_epoch=4),
             ),
             "P701",
-            (
-                "the disks are a copy from before: broker epoch 3, the cluster knows 7; what broker 1 wrote since is"
-                " not there"
-            ),
+            "the disks are an old copy, made before broker 1 registered last (epoch 3 on disk, 7 in the cluster)",
         ),
     ],
 )

@@ -29,7 +29,7 @@ def directory_id(path: Path) -> str:
 
 
 def test_a_cloned_disk_in_a_fleet(tmp_path: Path) -> None:
-    """The run, its report and its elections say the sentence of predict, and end with exit code 1."""
+    """The run, its report and its elections say the sentence of predict, and end with exit code 3."""
     fleet = tmp_path / "fleet"
     for name in ("broker-1", "broker-2", "broker-3"):
         shutil.copytree(STOPPED / name, fleet / name)
@@ -39,7 +39,7 @@ def test_a_cloned_disk_in_a_fleet(tmp_path: Path) -> None:
     told = json.loads(kcheck("predict", fleet / "broker-1", fleet / "broker-3", "--format", "json").out)
     (sentence,) = {row["sentence"] for row in told["premises"] if row["status"] == "refuted" and row["id"] == "P106"}
     out = tmp_path / "out"
-    assert kcheck("fleet", "scan", f"{fleet}/{{broker}}/{{log_dir}}", "--output-dir", out).code == 1
+    assert kcheck("fleet", "scan", f"{fleet}/{{broker}}/{{log_dir}}", "--output-dir", out).code == 3
     run = open_run(str(out))
     rows = [
         row for batch in run.batches("premises", ("broker", "id", "status", "sentence")) for row in batch.to_pylist()
@@ -48,7 +48,7 @@ def test_a_cloned_disk_in_a_fleet(tmp_path: Path) -> None:
     assert refuted in rows
     assert {row["broker"] for row in rows} == {"broker-1", "broker-2", "broker-3"}
     report = kcheck("fleet", "report", out, "--html", tmp_path / "r.html")
-    assert report.code == 1
+    assert report.code == 3  # The registered log dir is missing.
     assert f"it will not boot again: {sentence}." in " ".join(report.out.split())
     assert "is registered by broker 2" in (tmp_path / "r.html").read_text()
     election = json.loads(kcheck("elect", "--from", out, "--format", "json").out)
@@ -61,9 +61,7 @@ def test_a_premise_without_which_a_broker_loses(tmp_path: Path) -> None:
     found = reported(forged(tmp_path, predictions=[START], premises=[PREMISE, {**PREMISE, "status": "proven"}]))
     (action,) = found["actions"]
     assert action["kind"] == "premise-refuted"
-    assert action["what"].startswith(
-        "Do not restart broker 1 of c yet: /d is a copy from before. Bring the newest disk"
-    )
+    assert action["what"].startswith("Do not restart broker 1 of c yet: /d is a copy from before. Find the newest disk")
     assert (1, ["P701"]) == (found["premises_refuted"], [row["id"] for row in found["premises"]])
 
 

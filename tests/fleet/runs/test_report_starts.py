@@ -27,7 +27,8 @@ def test_what_a_broker_will_not_serve_is_no_clean_start(tmp_path: Path) -> None:
         row[name] for row in (broker, cluster) for name in ("verdict", "risk")
     )
     (action,) = found["actions"]
-    assert "Before broker 1 of c restarts, settle why it will not serve 2 partitions any more." == action["what"]
+    stop = "The broker will rename them to -stray and stop serving them."
+    assert f"Before broker 1 of c restarts, fix a-0 and 1 more partition. {stop}" == action["what"]
     assert "kcheck predict --kafka 4.3 /d" == action["command"] == broker["command"]
 
 

@@ -103,7 +103,10 @@ def test_a_folder_of_log_dirs_is_a_root(tmp_path: Path) -> None:
         log_dir(tmp_path / name)
     (tmp_path / "other").mkdir()
     whole = inventory([str(tmp_path), str(tmp_path / "d2")])
-    assert tuple(FleetLogDir(f"{tmp_path}/{name}", folder=str(tmp_path)) for name in ("d1", "d2")) == whole.log_dirs
+    assert (
+        tuple(FleetLogDir(f"{tmp_path}/{name}", folder=str(tmp_path), is_beside_all=True) for name in ("d1", "d2"))
+        == whole.log_dirs
+    )
 
 
 def test_an_inventory_file_names_log_dirs(fleet: Path) -> None:

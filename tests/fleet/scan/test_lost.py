@@ -54,10 +54,11 @@ def test_what_was_there_before_or_is_registered_is_never_clean(fleet: Path) -> N
     fewer = "1 partition directory of run a is missing on this broker: behind-0"
     assert [*known, ("plain", "broker-1", "warning", fewer)] == rows
     assert (3, 5) == (report.body["log_dirs_reached"], report.body["log_dirs_expected"])
+    assert report.body["finished"] is False
     assert known == lost(fleet, "c")[1]
     out = fleet.parent / "out"
     done = kcheck("fleet", "report", out / "run=c", "--format", "json")
-    assert 1 == done.code
+    assert 3 == done.code
     by_name = {row["cluster"]: row for row in json.loads(done.out)["clusters"]}
     counts = {name: (row["brokers_reached"], row["brokers_expected"]) for name, row in by_name.items()}
     assert {"kraft": (2, 3), "plain": (1, 2)} == counts
@@ -107,3 +108,49 @@ def test_an_empty_log_dir_does_not_make_its_broker_two(tmp_path: Path) -> None:
     scanned(tmp_path, tmp_path / "fleet" / _LAYOUT, name="b")
     (row,) = json.loads(kcheck("fleet", "report", tmp_path / "out", "--format", "json").out)["clusters"]
     assert (row["brokers_expected"], row["brokers_reached"], row["risk"]) == (3, 3, "fatal")
+
+
+def test_a_registered_log_dir_is_missed_in_the_first_run(tmp_path: Path) -> None:
+    """No earlier run, and no settings, know it; a clone of the cluster that still has it does not hide it."""
+    for name in ("south", "west"):
+        shutil.copytree(BROKERS / "4.3.1" / "stopped", tmp_path / "fleet" / name)
+    shutil.rmtree(tmp_path / "fleet" / "west" / "broker-1" / "data2")
+    report, rows = scanned(tmp_path, tmp_path / "fleet" / _LAYOUT, name="a")
+    known = [(row["cluster"], row["broker"], row["id"]) for row in rows["findings"] if row["id"] in ("KC505", "KC506")]
+    assert [("west", "broker-1", "KC505"), ("south", None, "KC506"), ("west", None, "KC506")] == known
+    assert (7, 8, False) == tuple(report.body[name] for name in ("log_dirs_reached", "log_dirs_expected", "finished"))
+    ignored, rows = scanned(tmp_path, tmp_path / "fleet" / _LAYOUT, name="b", shown=lambda rule, _: rule != "KC505")
+    assert (7, 7, True) == tuple(ignored.body[name] for name in ("log_dirs_reached", "log_dirs_expected", "finished"))
+
+
+def test_a_listed_log_dir_is_missed_by_path_and_by_a_scan(tmp_path: Path) -> None:
+    """The server.properties beside the log dirs lists it: the same premise, and no second finding about it."""
+    shutil.copytree(BROKERS / "4.3.1" / "stopped", tmp_path / "fleet" / "c")
+    broker = tmp_path / "fleet" / "c" / "broker-1"
+    shutil.rmtree(broker / "data2")
+    (broker / "server.properties").write_text("process.roles=broker\nnode.id=1\nlog.dirs=/x/data1,/x/data2\n")
+    done = kcheck(broker, columns=400)
+    assert f"{broker}/data2   broker 1\n  fatal KC315 P301: log dir" in done.out
+    report, rows = scanned(tmp_path, tmp_path / "fleet" / _LAYOUT, name="a")
+    found = [
+        (row["id"], row["severity"], row["log_dir"]) for row in rows["findings"] if row["id"] in ("KC315", "KC505")
+    ]
+    assert [("KC315", "fatal", f"{broker}/data2")] == found
+    assert (3, 4, False) == tuple(report.body[name] for name in ("log_dirs_reached", "log_dirs_expected", "finished"))
+    (premise,) = (row for row in rows["premises"] if row["id"] == "P301" and row["broker"] == "broker-1")
+    assert "log.dirs contains /x/data2" in premise["evidence"]
+
+
+def test_a_clone_does_not_hide_what_the_other_run_had(tmp_path: Path) -> None:
+    """Log dirs of both clusters have one directory id; a log dir that moved is still the same."""
+    fleet = tmp_path / "fleet"
+    for name in ("south", "west"):
+        shutil.copytree(BROKERS / "4.3.1" / "stopped", fleet / name)
+    scanned(tmp_path, fleet / _LAYOUT, name="a")
+    shutil.rmtree(fleet / "west" / "broker-3")
+    shutil.move(fleet / "south" / "broker-1" / "data2", fleet / "south" / "broker-1" / "moved")
+    _, rows = scanned(tmp_path, fleet / _LAYOUT, name="b")
+    lost_dirs = [
+        (row["cluster"], row["log_dir"]) for row in rows["findings"] if row["id"] == "KC505" and row["log_dir"]
+    ]
+    assert [("west", f"{fleet}/west/broker-3/data1")] == lost_dirs

@@ -1,0 +1,112 @@
+"""The sentences about records that no loss of an answer counts, because no disk here shows them."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from kcheck.core.election.at_risk import at_risk, without_copy
+from kcheck.core.election.plans import BrokerGap, PartitionElection
+from kcheck.core.election.recovery_plan import BrokerLogDir
+from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
+from kcheck.core.premises.remote import REMOTE_METADATA
+from kcheck.core.premises.table import BY_ID
+from kcheck.documents.next_commands import page_words
+from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.words import agree, partition_name, some_of
+
+NOTHING = "nothing is lost"
+"""The words for no loss, if every disk is here and every record is counted."""
+NOTHING_HERE = "nothing that is on these disks is lost"
+"""The words for no loss, if another disk may have records."""
+NO_ELECTION = "no election loses a record"
+"""The words for no loss by elections, if something else removes records of these disks, or does not serve them."""
+
+_AGES = (DISK_NOT_OLDER, STOPPED_TOGETHER)
+
+
+def nothing_words(uncounted: Collection[object], unserved: Collection[object]) -> str:
+    """Return the words for no loss.
+
+    `uncounted` are the reasons why other disks may have records. `unserved` are records on these disks that are removed
+    or not served.
+    """
+    if unserved:
+        return NO_ELECTION
+    return NOTHING_HERE if uncounted else NOTHING
+
+
+def uncounted_words(
+    gaps: Iterable[BrokerGap],
+    premises: Iterable[JudgedPremise],
+    dead: Collection[int],
+    partitions: Sequence[PartitionElection],
+    *,
+    without: Iterable[BrokerLogDir] = (),
+    has_steps: bool,
+) -> Iterator[str]:
+    """Yield the uncounted records, which no disk shows, or no broker serves after its next start.
+
+    `partitions` is every partition of the cluster; `without` has the log dirs that are given up.
+    """
+    yield from premise_words(premises, partitions)
+    for gap in gaps:
+        is_dead = gap.broker_id in dead
+        if gap.why is not None and not is_dead:
+            yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
+        what = "is lost, and not counted" if is_dead else "is not counted"
+        steps = "" if is_dead or not has_steps else "; the steps do without"
+        risk = risk_words(gap.broker_id, partitions, is_gone=is_dead)
+        yield " ".join((f"Data that only broker {gap.broker_id} has {what}{steps}.", *risk))
+    for number, path in without:
+        gone = without_copy(number, partitions)
+        names = f" Broker {number} had {_names(gone)} there." if gone else ""
+        yield f"Data that only {path} has is lost, and not counted.{names}"
+
+
+def premise_words(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield the first step for each premise whose cost is not counted, and the partitions at risk."""
+    yield from dict.fromkeys(" ".join(_first(premise, partitions)) for premise in premises)
+
+
+def missing_words(
+    premises: Iterable[JudgedPremise], dead: Iterable[int], partitions: Sequence[PartitionElection]
+) -> Iterator[str]:
+    """Yield the sentences about premises, then the partitions that need the disks of brokers that are given up."""
+    yield from premise_words(premises, partitions)
+    for number in dead:
+        yield from risk_words(number, partitions, is_gone=True, disk=f"the disks of broker {number}")
+
+
+def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> Iterator[str]:
+    """Yield the sentences about one premise."""
+    number = premise.broker_id
+    if premise.id in _AGES and number is not None:
+        yield f"First find the newest disk of broker {number} ({premise.id}): {premise.sentence}."
+        yield "Records that only that disk has are not counted."
+        yield from risk_words(number, partitions, is_gone=premise.status is PremiseStatus.REFUTED, disk="that disk")
+        yield page_words(premise.id).strip()
+        return
+    whose = "" if number is None else f"broker {number}: "
+    if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:
+        yield f"First restore __remote_log_metadata ({premise.id}): {whose}{premise.sentence}."
+        return
+    yield f"Not counted ({premise.id}): {whose}{premise.sentence}."
+    if premise.status is PremiseStatus.REFUTED:
+        yield f"First: {BY_ID[premise.id].remedy}"
+
+
+def risk_words(
+    number: int, partitions: Sequence[PartitionElection], *, is_gone: bool, disk: str = "its disks"
+) -> Iterator[str]:
+    """Yield the partitions that need the disk of a broker, first the only replicas, then the last leaders."""
+    risk = at_risk(number, partitions)
+    if risk.only:
+        one = len(risk.only)
+        loses = agree(one, "loses records for certain", "lose records for certain") if is_gone else "can lose records"
+        why = "because no other replica exists"
+        yield f"Without {disk} {_names(risk.only)} {loses}, {why}."
+    if risk.led:
+        them = agree(len(risk.led), "it", "them")
+        yield f"{_names(risk.led)} can lose records, because broker {number} led {them} last."
+
+
+def _names(partitions: Sequence[PartitionElection]) -> str:
+    return some_of([partition_name(row.topic, row.partition) for row in partitions])

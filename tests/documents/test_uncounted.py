@@ -1,0 +1,76 @@
+"""Records that no loss counts: the words for no loss, and the partitions at risk."""
+
+from kcheck.core.election.at_risk import AtRisk, at_risk, without_copy
+from kcheck.core.election.plans import BrokerGap, CopyState
+from kcheck.core.election.recovery_plan import BrokerLogDir
+from kcheck.documents.uncounted import (
+    NO_ELECTION,
+    NOTHING,
+    NOTHING_HERE,
+    missing_words,
+    nothing_words,
+    premise_words,
+    uncounted_words,
+)
+from kcheck.model.cluster import PartitionRegistration
+from kcheck.model.premises import JudgedPremise, PremiseStatus
+from tests.core.election.test_plans import candidate, election
+
+OLD = JudgedPremise("P701", PremiseStatus.REFUTED, "an old copy", 2)
+UNREGISTERED = election(candidate(2), isr=None)
+ONLY = election(candidate(2), isr=(2,))
+SHARED = election(candidate(1), candidate(2))._replace(topic="shared")
+_LED = PartitionRegistration((1, 2), (), last_leader=2)
+LED = SHARED._replace(topic="led", registration=_LED)
+PARTITIONS = (UNREGISTERED, ONLY, SHARED, LED)
+
+
+def test_no_loss_has_words_for_what_it_is_about() -> None:
+    """A missing disk and records that no broker serves are no proof that nothing is lost."""
+    assert [NOTHING, NOTHING_HERE, NO_ELECTION, NO_ELECTION] == [
+        nothing_words(uncounted, unserved) for uncounted, unserved in (((), ()), ((1,), ()), ((), (1,)), ((1,), (1,)))
+    ]
+
+
+def test_partitions_need_the_disk_of_their_only_broker_or_last_leader() -> None:
+    assert AtRisk((ONLY,), (LED,)) == at_risk(2, PARTITIONS)
+    assert AtRisk((), ()) == at_risk(9, PARTITIONS)
+    leads = LED._replace(registration=_LED._replace(leader=1, last_leader=None))
+    assert AtRisk((), (leads,)) == at_risk(1, [leads])
+
+
+def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
+    """An old copy is certain, a disk that may be one is not."""
+    (certain,) = premise_words([OLD, OLD], PARTITIONS)
+    assert certain == (
+        "First find the newest disk of broker 2 (P701): an old copy. Records that only that disk has are not counted."
+        " Without that disk t-0 loses records for certain, because no other replica exists. led-0 can lose records,"
+        " because broker 2 led it last. Read kcheck help old-copy."
+    )
+    (said,) = premise_words([OLD._replace(status=PremiseStatus.NOT_SEEN)], [ONLY, ONLY])
+    assert said.endswith(
+        "Without that disk t-0, t-0 can lose records, because no other replica exists. Read kcheck help old-copy."
+    )
+    (alone,) = premise_words([OLD._replace(broker_id=None)], [ONLY])
+    assert alone.startswith("Not counted (P701): an old copy. First: Find the newest disk")
+
+
+def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:
+    gone = SHARED._replace(candidates=(candidate(2, state=CopyState.MISSING),))
+    gaps = [BrokerGap(2, 3, "given up"), BrokerGap(3, 1, None), BrokerGap(4, 1, "it is damaged")]
+    without = [BrokerLogDir(2, "/data1"), BrokerLogDir(5, "/data2")]
+    assert (gone,) == without_copy(2, (ONLY, gone))
+    risk = "Without its disks t-0 loses records for certain, because no other replica exists."
+    assert [
+        f"Data that only broker 2 has is lost, and not counted. {risk}",
+        "Data that only broker 3 has is not counted; the steps do without.",
+        "Broker 4 should not start: it is damaged. Solve that first, and ask again.",
+        "Data that only broker 4 has is not counted; the steps do without.",
+        "Data that only /data1 has is lost, and not counted. Broker 2 had shared-0 there.",
+        "Data that only /data2 has is lost, and not counted.",
+    ] == [*uncounted_words(gaps, (), {2}, (ONLY, gone), without=without, has_steps=True)]
+
+
+def test_a_plan_names_what_the_disks_of_given_up_brokers_would_have() -> None:
+    risk = "Without the disks of broker 2 t-0 loses records for certain, because no other replica exists."
+    assert [risk] == [*missing_words((), (2,), (ONLY,))]
