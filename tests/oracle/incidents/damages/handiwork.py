@@ -124,6 +124,8 @@ def spoil_bootstrap(site: Site) -> str | None:
         return None
     path = site.random.choice(found)
     data = path.read_bytes()
+    if len(data) < 9:
+        return None
     how, data = site.random.choice((
         ("removed", b""), ("empty", b""), ("zeros", bytes(len(data))), ("cut", data[: len(data) // 2]),
         ("changed in one bit", data[:-9] + bytes([data[-9] ^ 1]) + data[-8:]),
