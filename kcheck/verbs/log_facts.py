@@ -122,6 +122,7 @@ def log_facts(
         lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
         keys_of=_keys_of(files, row, log, image) if is_served and looks and not is_proven else None,
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
+        hides=is_served and not log.leader_epochs and log.bases[0] < log.log_start_offset,
     )
 
 

@@ -1,5 +1,6 @@
 """What `kcheck elect` answers about directories."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,23 @@ def test_log_dirs_without_partitions_and_metadata_prove_nothing(tmp_path: Path) 
     assert {row["lost"]["records"] for row in document("elect", *paths)["scenarios"]} == {None}
     page = kcheck("elect", *paths, "--format", "html").out
     assert ("Ways to go on" in page, "No partition loses records" in page) == (True, False)
+
+
+def test_a_raised_log_start_without_epochs_is_not_safe(tmp_path: Path) -> None:
+    """Logs of 0.10.2, with a checkpoint as 0.11 and later write it; the leader makes the other replica delete."""
+    old = BROKERS.parents[1] / "0.10.2.2" / "diverged"
+    paths = []
+    for number in (1, 2):
+        shutil.copytree(old / f"broker-{number}", tmp_path / str(number))
+        paths.append(f"{number}={tmp_path}/{number}")
+    asked = ("elect", *paths, "--kafka", "2.8")
+    assert "P320" not in {row["id"] for row in document(*asked)["premises"]}
+    (log_dir,) = (path.parent for path in (tmp_path / "2").glob("**/diverged-0"))
+    (log_dir / "log-start-offset-checkpoint").write_text("0\n1\ndiverged 0 5\n")
+    (row,) = (row for row in document(*asked)["premises"] if row["id"] == "P320")
+    assert (row["status"], row["broker_id"]) == ("not-seen", 2)
+    assert "Not counted (P320): broker 2: diverged-0 begins at 5 here, at 0 on broker 1." in document(*asked)["verdict"]
+    assert kcheck(*asked).code == 1
 
 
 def _elected(*arguments: str) -> dict[str, Any]:

@@ -92,6 +92,10 @@ class LogFacts(NamedTuple):
     """The other partition to which all of its keys belong, and their number; None without one."""
     unread_size: int = 0
     """Number of bytes at its end without a batch. The broker truncates them, and they may hold records."""
+    hides: bool = False
+    """True if segments begin below its log start, and no leader epoch shows who raised that."""
+    lower: tuple[Offset, int] | None = None
+    """The lowest log start of other replicas, and the broker, if this log hides segments from there on."""
 
 
 class KeylessLog(NamedTuple):

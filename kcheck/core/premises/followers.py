@@ -1,9 +1,14 @@
-"""Records of the last epoch of a leader, which only a follower has."""
+"""Records that only another replica has, at the end of a leader's last epoch or below a log start."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts, MissingRecords
+from kcheck.core.premises.judged import not_seen
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.premises.presence import only_follows
 from kcheck.model.names import TopicPartition
+from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.words import partition_name
 
 
 def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFacts]:
@@ -23,7 +28,15 @@ def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFa
 
 
 def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[int, LogFacts]]) -> LogFacts:
-    """Return a log, with the records after its end that the longest of its followers has."""
+    """Return a log, with the records after its end that the longest of its followers has, and its lower log start."""
+    replicas = tuple(replicas)
+    if log.hides:
+        starts = (
+            (other.start, number)
+            for number, other in replicas
+            if other.start < min(log.start, other.end) and other.topic_id == log.topic_id
+        )
+        log = log._replace(lower=min(starts, default=None))
     topic = None if facts.image is None else facts.image.topics.get(log.partition.topic)
     known = None if topic is None else topic.partitions.get(log.partition.partition)
     if known is None or facts.broker_id != known.last_leader or known.last_leader_epoch is None or log.loses:
@@ -37,3 +50,35 @@ def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[
     if end <= log.end or any(records.known_by is not None for records in log.missing):
         return log
     return log._replace(missing=(*log.missing, MissingRecords(log.end, end, f"the replica of broker {number}")))
+
+
+def starts_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs that may lead, and hide records which another replica serves.
+
+    Followers take a log start that DeleteRecords raised with the next fetch (AbstractFetcherThread). A stop in between,
+    or an edited checkpoint, looks the same.
+    """
+    for log in facts.logs:
+        if log.lower is None or only_follows(log.partition, facts, in_the_end=True):
+            continue
+        name, (start, number) = partition_name(*log.partition), log.lower
+        sentence = (
+            f"{name} begins at {log.start} here, at {start} on broker {number}. Whether DeleteRecords raised the log"
+            f" start is not known, as the log has no leader epochs. If {facts.name} leads, the others"
+            " delete the records below"
+        )
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"segments below {log.start}")
+        yield not_seen(premise, facts, sentence, "the broker's own log of that time", evidence)
+
+
+TABLE = (
+    Premise(
+        "P320", PremiseKind.PRESENCE, "No other replica serves records that a log without leader epochs hides.",
+        "The replicas of a log with segments below its log start do not begin lower.",
+        "Not seen: another replica begins lower. Logs of message formats of 0.10 and earlier have no leader epochs.",
+        "If the broker leads, the other replicas delete the records below its log start.",
+        "Look for DeleteRecords in the broker's own log. Without that, let another replica lead (kcheck recover).",
+        "AbstractFetcherThread.processFetchRequest, UnifiedLog.maybeIncrementLogStartOffset", starts_together,
+        ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
+    ),
+)  # fmt: skip

@@ -25,8 +25,9 @@ from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 _ALL = (
-    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *batches.TABLE, *rights.TABLE,
-    *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE, *remote.TABLE,
+    *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
+    *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
+    *remote.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""

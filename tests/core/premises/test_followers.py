@@ -112,3 +112,38 @@ def test_bytes_at_the_end_that_name_no_batch() -> None:
     words = "orders-0 ends at 6: the start truncates 135 bytes that name no batch, records may be in them"
     assert not_seen(given)["P306"] == words
     assert "P306" not in not_seen(given._replace(image=image(2, 1, isr=(2,))))
+
+
+HIDES = LOG._replace(start=Offset(87), end=Offset(126), hides=True)
+SERVES = LOG._replace(end=Offset(126))
+
+
+def begins(one: LogFacts, two: LogFacts, **fields: object) -> list[tuple[str, bool]]:
+    """Return what P320 says of the log of broker 1 beside that of broker 2, and whether it asks for something."""
+    given = facts(logs=(one,), image=image(1, 2))._replace(**fields)
+    rows = judged_together({1: given, 2: given._replace(broker_id=2, logs=(two,))}, ())
+    assert not [row for row in rows[2] if row.id == "P320"]
+    return [(row.sentence, row.provide is not None) for row in rows[1] if row.id == "P320"]
+
+
+def test_a_log_start_that_no_epoch_explains() -> None:
+    """A log of 2.8.2 with an old message format led, and the others deleted 87 records."""
+    ((sentence, asks),) = begins(HIDES, SERVES)
+    assert sentence.startswith("orders-0 begins at 87 here, at 0 on broker 2. Whether DeleteRecords raised")
+    assert asks
+    assert begins(HIDES, SERVES, image=None)
+    assert [] == begins(HIDES, SERVES, image=image(2, 1, isr=(2,)))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (HIDES._replace(hides=False), SERVES),
+        (HIDES, SERVES._replace(start=Offset(87))),
+        (HIDES, SERVES._replace(end=Offset(0))),
+        (HIDES, SERVES._replace(topic_id="U")),
+    ],
+)
+def test_log_starts_that_agree(one: LogFacts, two: LogFacts) -> None:
+    """Retention removes the segments, the other has none of the records, or is of another topic."""
+    assert [] == begins(one, two)
