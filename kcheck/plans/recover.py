@@ -14,7 +14,7 @@ from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import absolute, is_absolute, join
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import path_at_home, tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import decision_words, discarded_words
@@ -124,13 +124,17 @@ class ClusterRecovery(Answer):
         plan = PlanContext(
             recovery=self.recovery,
             resets=resets_of(self.recovery),
-            settings={number: path for number, path in settings.items() if path is not None},
-            log_dirs={number: _kept(settings[number], own, self.election) for number, own in targets.items()},
-            controllers=tuple(_controllers(self.election, targets)),
+            settings={number: path_at_home(path) for number, path in settings.items() if path is not None},
+            log_dirs={
+                number: tuple(map(path_at_home, _kept(settings[number], own, self.election)))
+                for number, own in targets.items()
+            },
+            controllers=tuple(map(path_at_home, _controllers(self.election, targets))),
             metadata=self.election.question.metadata,
             places=_places(self.election, targets),
             backup=join(self.folder, "aside"),
             saved=join(self.folder, SAVED) if self.election.saved else None,
+            bundles=frozenset(number for number, own in targets.items() if any(row.tree.is_bundle for row in own)),
         )
         return step_texts(plan, self.steps)
 
@@ -435,7 +439,7 @@ def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tup
 def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:
     """Return the directories of replicas, by broker and name."""
     return {
-        (number, row.dir): join(target.log_dir, row.dir)
+        (number, row.dir): path_at_home(join(target.log_dir, row.dir))
         for number, own in targets.items()
         for target in own
         if target.path in election.predicted

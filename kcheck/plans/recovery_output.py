@@ -32,7 +32,8 @@ def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
 def _planned(planned: ClusterRecovery, files: NewFiles, out: str) -> ClusterRecovery:
     election = planned.election
     if any(step.cuts for step in planned.steps):
-        election = replace(election, saved=tuple(saved_replicas(election, files, SAVED)), saved_in=join(out, SAVED))
+        saved = tuple(saved_replicas(election, files, SAVED, skips_bundles=True))
+        election = replace(election, saved=saved, saved_in=join(out, SAVED) if saved else None)
         planned = replace(planned, election=election)
     texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
     names = (*texts, RUNBOOK, RECOVERY, *([MANIFEST] if election.saved else []))
@@ -46,7 +47,10 @@ def _planned(planned: ClusterRecovery, files: NewFiles, out: str) -> ClusterReco
 
 
 def _manifest(election: ClusterElection) -> Row:
-    """Return the needed saved files for each leader. Together they have each lost record at least once."""
+    """Return the needed saved files for each leader. Together they have each lost record at least once.
+
+    The files of brokers in bundles are missing.
+    """
     saved = {(row.topic, row.partition, row.broker_id): row for row in election.saved}
     rows = []
     for part in election.partitions:
@@ -55,7 +59,8 @@ def _manifest(election: ClusterElection) -> Row:
         for number, candidate in part.leaders.items():
             needed = tuple(_needed(candidate, logs))
             if needed:
-                kept = [saved[part.topic, part.partition, broker_id].records for broker_id in needed]
+                of_brokers = {number: saved.get((part.topic, part.partition, number)) for number in needed}
+                kept = [one.records for one in of_brokers.values() if one is not None]
                 files = [path for one in kept for path in (one.path, *one.more) if path is not None]
                 rows.append(
                     {
@@ -64,6 +69,7 @@ def _manifest(election: ClusterElection) -> Row:
                         "leader": number,
                         "brokers": needed,
                         "files": files,
+                        "not_saved": [number for number, one in of_brokers.items() if one is None],
                     }
                 )
     return {"partitions": rows}
