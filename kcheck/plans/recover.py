@@ -1,5 +1,6 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -273,9 +274,10 @@ class ClusterRecovery(Answer):
             for premise in self.election.premises
             if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
         ]
-        alike: dict[tuple[str, str | None], list[JudgedPremise]] = {}
+        alike: dict[tuple[str | None, ...], list[JudgedPremise]] = {}
         for premise in unseen:
-            alike.setdefault((premise.id, premise.provide), []).append(premise)
+            of_any = re.sub(rf"\bbroker {premise.broker_id}\b", "", premise.sentence, flags=re.IGNORECASE)
+            alike.setdefault((premise.id, premise.provide, of_any), []).append(premise)
         for first, *others in alike.values():
             numbers = [row.broker_id for row in others if row.broker_id is not None]
             also = f". The same for {broker_names(numbers, LISTED_MAX)}" if numbers else ""

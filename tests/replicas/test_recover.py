@@ -27,6 +27,7 @@ from kcheck.core.election.progress import StepState
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.releases.releases import release
 from kcheck.errors import UsageError
+from kcheck.model.premises import PremiseStatus
 from kcheck.plans import first_repairs
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
@@ -464,3 +465,16 @@ def test_the_controllers_fenced_in_another_order_than_assumed(tmp_path: Path, mo
     assert asked().sentences[0] == (
         "Stop: the controllers have fenced the brokers, and the ISR differs from the assumed one."
     )
+
+
+def test_what_is_not_known_names_the_partitions_of_each_broker(planned: tuple[ClusterRecovery, Path]) -> None:
+    """Only brokers of which the same sentence holds share a line."""
+    answer, _ = planned
+    first = answer.election.premises[0]
+    rows = tuple(
+        first._replace(id="P601", status=PremiseStatus.NOT_SEEN, broker_id=number, sentence=sentence, provide="a file")
+        for number, sentence in enumerate(("broker 0 in a-0", "broker 1 in b-0", "broker 2 in a-0"))
+    )
+    assert replace(answer, election=replace(answer.election, premises=rows)).not_known[:2] == (
+        "broker 0 in a-0; name a file. The same for broker 2", "broker 1 in b-0; name a file",
+    )  # fmt: skip
