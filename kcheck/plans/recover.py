@@ -74,6 +74,16 @@ class Case(NamedTuple):
     """The brokers whose disks are then given up."""
 
 
+def case_folder(folder: str, number: int) -> str:
+    """Return the directory of the plan for a case, the first of which has number 1."""
+    return join(folder, f"case-{number}")
+
+
+def case_words(case: Case, folder: str) -> str:
+    """Return the sentence that leads to the plan of a case."""
+    return f"If {case.condition} (see {case.decided_by}), follow the plan in {folder}."
+
+
 class KeptElsewhere(NamedTuple):
     """A directory that is not served any more, and needs no step."""
 
@@ -134,10 +144,24 @@ class ClusterRecovery(Answer):
             metadata=self.election.question.metadata,
             places=_places(self.election, targets),
             backup=join(self.folder, "aside"),
-            saved=join(self.folder, SAVED) if self.election.saved else None,
+            saved=self.election.saved_in if self.election.saved else None,
             bundles=frozenset(number for number, own in targets.items() if any(row.tree.is_bundle for row in own)),
         )
         return step_texts(plan, self.steps)
+
+    @cached_property
+    def case_plans(self) -> tuple["ClusterRecovery", ...]:
+        """The plan of each case, with its files in a directory below the one of this plan."""
+        kept, kept_in = self.election.saved, self.election.saved_in
+        return tuple(
+            replace(
+                self,
+                election=replace(case.election, saved=kept, saved_in=kept_in),
+                folder=case_folder(self.folder, number),
+                cases=(),
+            )
+            for number, case in enumerate(self.cases, start=1)
+        )
 
     def scenario(self, name: str) -> Scenario:
         """Return a course; the course of starting all brokers is without the repairs."""
@@ -324,7 +348,7 @@ class ClusterRecovery(Answer):
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
             "not_known": self.not_known,
-            "cases": tuple(map(_case_row, self.cases)),
+            "cases": tuple(map(_case_row, self.cases, self.case_plans)),
             "repairs": tuple(map(repair_row, election.repairs)),
             "premises": premise_rows(election.premises),
             "written": self.written,
@@ -449,8 +473,7 @@ def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> d
     }
 
 
-def _case_row(case: Case) -> Row:
-    recovery = ClusterRecovery(election=case.election)
+def _case_row(case: Case, recovery: ClusterRecovery) -> Row:
     return {
         "if": case.condition,
         "decided_by": case.decided_by,

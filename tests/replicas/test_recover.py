@@ -27,7 +27,6 @@ from kcheck.core.election.progress import StepState
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.releases.releases import release
 from kcheck.errors import UsageError
-from kcheck.model.premises import PremiseStatus
 from kcheck.plans import first_repairs
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
@@ -134,7 +133,7 @@ def test_every_command_can_be_typed(planned: tuple[ClusterRecovery, Path]) -> No
     answer, out = planned
     assert {path.name for path in out.iterdir()} == {
         "election-before-2.json", "election-before-3.json", "election-plan.json", "plan.json", "recovery.json",
-        "recovery.md", "start-order.txt",
+        "recovery.md", "start-order.txt", "case-1", "manifest.json", "saved",
     }  # fmt: skip
     lines = [line for text in answer.texts for line in text.commands]
     addresses = re.findall(r"--bootstrap-server (\S+)", "\n".join(lines))
@@ -465,16 +464,3 @@ def test_the_controllers_fenced_in_another_order_than_assumed(tmp_path: Path, mo
     assert asked().sentences[0] == (
         "Stop: the controllers have fenced the brokers, and the ISR differs from the assumed one."
     )
-
-
-def test_what_is_not_known_names_the_partitions_of_each_broker(planned: tuple[ClusterRecovery, Path]) -> None:
-    """Only brokers of which the same sentence holds share a line."""
-    answer, _ = planned
-    first = answer.election.premises[0]
-    rows = tuple(
-        first._replace(id="P601", status=PremiseStatus.NOT_SEEN, broker_id=number, sentence=sentence, provide="a file")
-        for number, sentence in enumerate(("broker 0 in a-0", "broker 1 in b-0", "broker 2 in a-0"))
-    )
-    assert replace(answer, election=replace(answer.election, premises=rows)).not_known[:2] == (
-        "broker 0 in a-0; name a file. The same for broker 2", "broker 1 in b-0; name a file",
-    )  # fmt: skip
