@@ -128,6 +128,14 @@ def real_path(path: str) -> str:
     return tree_of(path).real(path)
 
 
+def path_at_home(path: str) -> str:
+    """Return a path in a bundle without the file of the bundle, and any other path unchanged."""
+    from kcheck.disk.bundle import BundleTree
+
+    tree = tree_of(path)
+    return path[len(tree.path) :].strip("/") or "." if isinstance(tree, BundleTree) else path
+
+
 def logs_in(path: str) -> tuple[str, ...]:
     """Return the paths of the logs of brokers in a bundle; empty for any other path."""
     from kcheck.disk.bundle import BundleTree

@@ -8,6 +8,7 @@ from kcheck.dumps.filter import DumpDetail, Filter
 from kcheck.dumps.open_file import File
 from kcheck.model.java import java_text
 from kcheck.model.report import Column, Row
+from kcheck.model.source import JudgedSource
 from kcheck.records import control_record
 from kcheck.records.decompressed import Bytes
 from kcheck.records.record import BODY_SIZE_MAX, Record, RecordHeader, Unread, read_records
@@ -46,7 +47,7 @@ def record_rows(file: File, batch: Row, wanted: Filter, shown: DumpDetail) -> It
         if isinstance(record, Unread):
             place = f"byte {record.position} of its records"
             message = f"record {record.number} {where} is unreadable at {place}: {record.message}"
-            file.tell(position, size, message)
+            file.tell(position, size, f"the records {where} are not in the bundle" if _in_bundle(file) else message)
             return
         if nested and not record.valid:
             file.tell(position, size, f"the CRC of the message at offset {record.offset} in a wrapper does not match")
@@ -70,11 +71,17 @@ def problem_of(said: object) -> object:
 def has_damage(file: File, batch: Row) -> bool:
     """Return whether a record of a batch is unreadable, or has a CRC that does not match."""
     return any(
-        isinstance(record, Unread)
-        or record.valid is False
+        not _in_bundle(file)
+        if isinstance(record, Unread)
+        else record.valid is False
         or (batch["control"] and control_record.parse(record.key, record.value).problem is not None)
         for record in _read(file, *_place(batch))
     )
+
+
+def _in_bundle(file: File) -> bool:
+    """Return whether a file is in a bundle, which has only a few records."""
+    return isinstance(file.source, JudgedSource)
 
 
 def _place(batch: Row) -> tuple[int, int]:

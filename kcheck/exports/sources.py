@@ -111,11 +111,13 @@ def sources(paths: list[str], wanted: PartitionFilter) -> Sources:
     backups, targets = _split(paths)
     log_dirs = LogDirs(release(NEWEST_TESTED))
     logs, skipped, findings = list[ExportLog](), list[Skipped](), list[Finding]()
+    places = (*backups, *((target.tree, target.path) for target in targets))
+    bundle = next((path for tree, path in places if tree.is_bundle), None)
+    if bundle is not None:
+        raise UsageError(f"{bundle}: a bundle has no records")
     for tree, path in backups:
         logs += [log for log in _kept(tree, path) if wanted.has(log.topic or "", log.partition or 0)]
     for target in targets:
-        if target.tree.is_bundle:
-            raise UsageError(f"{target.path}: a bundle has no records")
         for log in _logs_of(target, wanted, log_dirs, findings):
             if not log.is_named and log.topic in INTERNAL and not _names_internal(wanted):
                 skipped.append(Skipped(log.path, "a topic that brokers write; --topic exports it"))

@@ -48,6 +48,8 @@ class PlanContext(NamedTuple):
     """The paths that the user named for their metadata."""
     saved: str | None = None
     """The directory with the records that brokers remove; None if they are not saved yet."""
+    bundles: frozenset[int] = frozenset()
+    """The brokers whose log dirs are in bundles, which have no records to save."""
 
 
 def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepText, ...]:
@@ -61,9 +63,9 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
             running = (*running, *step.brokers)
         text = _WORDS[step.kind](step, plan)
         bootstrap = tool_commands.address(plan.recovery, running or plan.recovery.live)
-        typed = tuple(_addressed(command, bootstrap) for command in text.commands)
+        typed = (*_copies(step, plan), *(_addressed(command, bootstrap) for command in text.commands))
         check = tuple(_addressed(command, bootstrap) for command in text.check)
-        texts.append(text._replace(commands=typed, final=_final(step, text.final, plan.saved), check=check))
+        texts.append(text._replace(commands=typed, final=_final(step, text.final, plan), check=check))
     return tuple(texts)
 
 
@@ -111,7 +113,19 @@ def _seen_by(text: StepText) -> str:
     return ":" if text.check else "."
 
 
-def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
+def _copies(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
+    """Yield the commands that copy directories on brokers in bundles, before the step removes records from them."""
+    places: dict[int, list[str]] = {}
+    for cut in step.cuts:
+        if cut.broker_id in plan.bundles:
+            name = partition_name(cut.topic, cut.partition)
+            places.setdefault(cut.broker_id, []).append(plan.places.get((cut.broker_id, name), name))
+    for number, paths in sorted(places.items()):
+        yield f"mkdir broker-{number}.copy"
+        yield shell_line(["cp", "-a", *paths, f"broker-{number}.copy/"])
+
+
+def _final(step: RecoveryStep, otherwise: str, plan: PlanContext) -> str:
     """Return the final losses of a step."""
     if not step.cuts:
         return otherwise
@@ -120,8 +134,15 @@ def _final(step: RecoveryStep, otherwise: str, saved: str | None) -> str:
         words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
         removed.setdefault(cut.broker_id, []).append(words)
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
-    kept = "kcheck recover --output-dir saves them" if saved is None else f"{saved} has them"
-    return f"{'; '.join(rows)}. {kept}"
+    copied = sorted(plan.bundles & {*removed})
+    saved = "kcheck recover --output-dir saves them" if plan.saved is None else f"{plan.saved} has them"
+    kept = [saved] if {*removed} - plan.bundles else []
+    if copied:
+        of_brokers = f", without the ones of {broker_names(copied)}" if kept else ""
+        kept = [f"{row}{of_brokers}" for row in kept]
+        where = f"where {broker_names(copied)} {agree(len(copied), 'was', 'were')} captured"
+        kept.append(f"A bundle has no records, so copy the directories first, {where}")
+    return f"{'; '.join(rows)}. {'. '.join(kept)}"
 
 
 def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:

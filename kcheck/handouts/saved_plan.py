@@ -93,6 +93,12 @@ def parse_steps(data: bytes, path: str) -> tuple[SavedStep, ...]:
     return tuple(_step(row, commands_here(document, path)) for row in document.objects("steps"))
 
 
+def parse_cases(data: bytes, path: str) -> tuple[str, ...]:
+    """Return the conditions of the cases in the bytes of a recovery.json; UsageError with the fault and its place."""
+    document = document_of(data, path)
+    return tuple(row.value("if", str) for row in document.objects("cases")) if document.has("cases") else ()
+
+
 def commands_here(document: "JsonObject", path: str) -> Callable[["JsonObject"], tuple[str, ...]]:
     """Return a function for the commands of a step. Files of a plan that was moved since have their present paths.
 

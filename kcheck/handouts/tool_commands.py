@@ -1,5 +1,6 @@
 """The commands of Kafka's own tools that a plan needs, as its release takes them."""
 
+import re
 from collections.abc import Iterable
 
 from kcheck.core.election.recovery_plan import Recovery
@@ -9,14 +10,16 @@ from kcheck.words import shell_word
 
 BOOTSTRAP, ZOOKEEPER = '--bootstrap-server "$BOOTSTRAP"', '--zookeeper "$ZOOKEEPER"'
 """The address of the cluster, as shell variables that a plan sets."""
+_MASKED = re.compile(r"^x{2,}(?=:)")
+"""A host in the metadata of a bundle."""
 
 
 def address(recovery: Recovery, numbers: Iterable[int]) -> str:
-    """Return the first listener of these brokers; a placeholder if none is known."""
+    """Return the first listener of these brokers; a placeholder if none is known, or for the host in a bundle."""
     brokers = {} if recovery.image is None else recovery.image.brokers
     known = (brokers[number] for number in numbers if number in brokers)
     endpoints = [endpoint for broker in known for endpoint in broker.endpoints]
-    return shell_word(endpoints[0].rpartition("//")[2]) if endpoints else "localhost:9092"
+    return shell_word(_MASKED.sub("HOST", endpoints[0].rpartition("//")[2])) if endpoints else "localhost:9092"
 
 
 def plan_file(recovery: Recovery, name: str) -> str:

@@ -27,13 +27,13 @@ from kcheck.documents.recovery_next import go_on_words, progress_body, wait_word
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
-from kcheck.handouts.saved_plan import parse_plan, parse_steps
+from kcheck.handouts.saved_plan import parse_cases, parse_plan, parse_steps
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
-from kcheck.plans.recover import ClusterRecovery, recover
+from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, recover
 from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
@@ -64,6 +64,8 @@ class RecoveryProgress(Answer):
     """The directories that brokers do not serve, once every step is done."""
     gone: tuple[str, ...] = ()
     """The partitions of the plan whose topics the cluster no longer has, or is deleting."""
+    cases: tuple[str, ...] = ()
+    """The conditions of the cases for which the directory has other plans."""
 
     @property
     def state(self) -> PlanState:
@@ -101,7 +103,17 @@ class RecoveryProgress(Answer):
         step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
             return (f"{wait_words(self.at, count, step.title)} It is once {step.until}.", *self.now.uncounted)
-        return (go_on_words(self.at, count, step.title), *self.now.uncounted)
+        return (go_on_words(self.at, count, step.title), *self.other_plans, *self.now.uncounted)
+
+    @property
+    def other_plans(self) -> tuple[str, ...]:
+        """The plans for other cases that are still open, as sentences; none once a step is done."""
+        numbers = {condition: number for number, condition in enumerate(self.cases, start=1)} if self.at == 0 else {}
+        return tuple(
+            case_words(case, case_folder(self.folder, numbers[case.condition]))
+            for case in self.now.cases
+            if case.condition in numbers
+        )
 
     @property
     def next_command(self) -> str | None:
@@ -214,6 +226,7 @@ def next_step(
     progress = RecoveryProgress(
         folder=folder, steps=steps, states=far, now=now, differs=differs,
         gone=tuple(partition_name(*name) for name in gone),
+        cases=parse_cases(read_saved(folder, RECOVERY), join(folder, RECOVERY)),
     )  # fmt: skip
     waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
     late = overtaken(steps, seen) if now.election.kraft else ()

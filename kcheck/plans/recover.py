@@ -1,5 +1,6 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import absolute, is_absolute, join
-from kcheck.disk.tree import tree_of
+from kcheck.disk.tree import path_at_home, tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import decision_words, discarded_words
@@ -73,6 +74,16 @@ class Case(NamedTuple):
     """The brokers whose disks are then given up."""
 
 
+def case_folder(folder: str, number: int) -> str:
+    """Return the directory of the plan for a case, the first of which has number 1."""
+    return join(folder, f"case-{number}")
+
+
+def case_words(case: Case, folder: str) -> str:
+    """Return the sentence that leads to the plan of a case."""
+    return f"If {case.condition} (see {case.decided_by}), follow the plan in {folder}."
+
+
 class KeptElsewhere(NamedTuple):
     """A directory that is not served any more, and needs no step."""
 
@@ -124,15 +135,33 @@ class ClusterRecovery(Answer):
         plan = PlanContext(
             recovery=self.recovery,
             resets=resets_of(self.recovery),
-            settings={number: path for number, path in settings.items() if path is not None},
-            log_dirs={number: _kept(settings[number], own, self.election) for number, own in targets.items()},
-            controllers=tuple(_controllers(self.election, targets)),
+            settings={number: path_at_home(path) for number, path in settings.items() if path is not None},
+            log_dirs={
+                number: tuple(map(path_at_home, _kept(settings[number], own, self.election)))
+                for number, own in targets.items()
+            },
+            controllers=tuple(map(path_at_home, _controllers(self.election, targets))),
             metadata=self.election.question.metadata,
             places=_places(self.election, targets),
             backup=join(self.folder, "aside"),
-            saved=join(self.folder, SAVED) if self.election.saved else None,
+            saved=self.election.saved_in if self.election.saved else None,
+            bundles=frozenset(number for number, own in targets.items() if any(row.tree.is_bundle for row in own)),
         )
         return step_texts(plan, self.steps)
+
+    @cached_property
+    def case_plans(self) -> tuple["ClusterRecovery", ...]:
+        """The plan of each case, with its files in a directory below the one of this plan."""
+        kept, kept_in = self.election.saved, self.election.saved_in
+        return tuple(
+            replace(
+                self,
+                election=replace(case.election, saved=kept, saved_in=kept_in),
+                folder=case_folder(self.folder, number),
+                cases=(),
+            )
+            for number, case in enumerate(self.cases, start=1)
+        )
 
     def scenario(self, name: str) -> Scenario:
         """Return a course; the course of starting all brokers is without the repairs."""
@@ -269,9 +298,10 @@ class ClusterRecovery(Answer):
             for premise in self.election.premises
             if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
         ]
-        alike: dict[tuple[str, str | None], list[JudgedPremise]] = {}
+        alike: dict[tuple[str | None, ...], list[JudgedPremise]] = {}
         for premise in unseen:
-            alike.setdefault((premise.id, premise.provide), []).append(premise)
+            of_any = re.sub(rf"\bbroker {premise.broker_id}\b", "", premise.sentence, flags=re.IGNORECASE)
+            alike.setdefault((premise.id, premise.provide, of_any), []).append(premise)
         for first, *others in alike.values():
             numbers = [row.broker_id for row in others if row.broker_id is not None]
             also = f". The same for {broker_names(numbers, LISTED_MAX)}" if numbers else ""
@@ -318,7 +348,7 @@ class ClusterRecovery(Answer):
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
             "not_known": self.not_known,
-            "cases": tuple(map(_case_row, self.cases)),
+            "cases": tuple(map(_case_row, self.cases, self.case_plans)),
             "repairs": tuple(map(repair_row, election.repairs)),
             "premises": premise_rows(election.premises),
             "written": self.written,
@@ -435,7 +465,7 @@ def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tup
 def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:
     """Return the directories of replicas, by broker and name."""
     return {
-        (number, row.dir): join(target.log_dir, row.dir)
+        (number, row.dir): path_at_home(join(target.log_dir, row.dir))
         for number, own in targets.items()
         for target in own
         if target.path in election.predicted
@@ -443,8 +473,7 @@ def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> d
     }
 
 
-def _case_row(case: Case) -> Row:
-    recovery = ClusterRecovery(election=case.election)
+def _case_row(case: Case, recovery: ClusterRecovery) -> Row:
     return {
         "if": case.condition,
         "decided_by": case.decided_by,

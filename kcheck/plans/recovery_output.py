@@ -1,7 +1,7 @@
 """Writes the files of a recovery (the runbook, files of Kafka's tools, and the records that the plan gives up)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kcheck.core.election.plans import Candidate, CopyState
@@ -10,7 +10,7 @@ from kcheck.disk.paths import join
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.runbook import runbook
 from kcheck.model.report import Row
-from kcheck.plans.recover import MANIFEST, SAVED, ClusterRecovery
+from kcheck.plans.recover import MANIFEST, SAVED, ClusterRecovery, case_words
 from kcheck.plans.rescue_answer import RECOVERY, RUNBOOK
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.elect import ClusterElection
@@ -31,22 +31,41 @@ def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
 
 def _planned(planned: ClusterRecovery, files: NewFiles, out: str) -> ClusterRecovery:
     election = planned.election
-    if any(step.cuts for step in planned.steps):
-        election = replace(election, saved=tuple(saved_replicas(election, files, SAVED)), saved_in=join(out, SAVED))
+    if any(step.cuts for plan in (planned, *planned.case_plans) for step in plan.steps):
+        saved = tuple(saved_replicas(election, files, SAVED, skips_bundles=True))
+        election = replace(election, saved=saved, saved_in=join(out, SAVED) if saved else None)
         planned = replace(planned, election=election)
-    texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
-    names = (*texts, RUNBOOK, RECOVERY, *([MANIFEST] if election.saved else []))
-    planned = replace(planned, written=tuple(join(out, name) for name in names))
-    texts[RUNBOOK] = runbook(planned.recovery, planned.texts, planned.sentences, planned.next_command)
-    texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
-    if election.saved:
-        texts[MANIFEST] = json.dumps(_manifest(election), indent=1) + "\n"
+    more = {MANIFEST: json.dumps(_manifest(election), indent=1) + "\n"} if election.saved else {}
+    written = list[str]()
+    for case in planned.case_plans:
+        name = case.folder.rpartition("/")[2]
+        done, texts = _texts(case, {})
+        written += done.written
+        write_texts(files, {f"{name}/{file}": text for file, text in texts.items()})
+    planned, texts = _texts(planned, more, written)
     write_texts(files, texts)
     return planned
 
 
+def _texts(
+    planned: ClusterRecovery, more: Mapping[str, str], others: Sequence[str] = ()
+) -> tuple[ClusterRecovery, Mapping[str, str]]:
+    """Return the plan with the paths of its files, and their texts by name; `others` are written already."""
+    texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
+    names = (*texts, RUNBOOK, RECOVERY, *more)
+    planned = replace(planned, written=(*(join(planned.folder, name) for name in names), *others))
+    plans = zip(planned.cases, planned.case_plans, strict=True)
+    head = (*planned.sentences, *(case_words(case, plan.folder) for case, plan in plans))
+    texts[RUNBOOK] = runbook(planned.recovery, planned.texts, head, planned.next_command)
+    texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
+    return planned, {**texts, **more}
+
+
 def _manifest(election: ClusterElection) -> Row:
-    """Return the needed saved files for each leader. Together they have each lost record at least once."""
+    """Return the needed saved files for each leader. Together they have each lost record at least once.
+
+    The files of brokers in bundles are missing.
+    """
     saved = {(row.topic, row.partition, row.broker_id): row for row in election.saved}
     rows = []
     for part in election.partitions:
@@ -55,7 +74,8 @@ def _manifest(election: ClusterElection) -> Row:
         for number, candidate in part.leaders.items():
             needed = tuple(_needed(candidate, logs))
             if needed:
-                kept = [saved[part.topic, part.partition, broker_id].records for broker_id in needed]
+                of_brokers = {number: saved.get((part.topic, part.partition, number)) for number in needed}
+                kept = [one.records for one in of_brokers.values() if one is not None]
                 files = [path for one in kept for path in (one.path, *one.more) if path is not None]
                 rows.append(
                     {
@@ -64,6 +84,7 @@ def _manifest(election: ClusterElection) -> Row:
                         "leader": number,
                         "brokers": needed,
                         "files": files,
+                        "not_saved": [number for number, one in of_brokers.items() if one is None],
                     }
                 )
     return {"partitions": rows}

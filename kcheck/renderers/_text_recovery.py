@@ -37,10 +37,9 @@ def recovery(report: Report, page: Page) -> None:
     interrupted(answer.election, page)
     _sentences(answer, page)
     _steps(answer, page)
-    for case in answer.cases:
+    for case, recovery in zip(answer.cases, answer.case_plans, strict=True):
         page.line()
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
-        recovery = ClusterRecovery(election=case.election)
         _sentences(recovery, page)
         _steps(recovery, page)
     if answer.election.rescue is None:

@@ -228,7 +228,7 @@ class _Sweep:
     def _take_records(self, near: list[tuple[_Stream, _Head]], until: Offset) -> None:
         """Count the records below `until` one by one."""
         near = [*self._readable(near)]
-        epochs = Counter(head.batch.epoch for _, head in near)
+        epochs = Counter(epoch for epoch, _ in {(head.batch.epoch, head.identity) for _, head in near})
         keys = [
             (stream, head, _within(stream, head, until, is_alone=epochs[head.batch.epoch] == 1))
             for stream, head in near
@@ -263,8 +263,8 @@ class _Sweep:
 def _within(stream: _Stream, head: _Head, until: Offset, *, is_alone: bool) -> list[_Key]:
     """Return the records of a batch in the range of its replica, after the counted ones and before `until`.
 
-    `is_alone` is true if no other replica has a batch of this epoch there. Then a batch with a record at every offset
-    is not decoded.
+    `is_alone` is true if no other replica has another batch of this epoch there. Then a batch with a record at every
+    offset is not decoded, because the same header means the same records.
     """
     start, end = max(head.first, stream.range.start), min(until, stream.range.end)
     if is_alone and head.is_dense:

@@ -8,7 +8,7 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.disk.new_files import NewFiles
 from kcheck.handouts.election_files import files_of
 from kcheck.replicas.elect import ClusterElection, SavedReplica
-from kcheck.replicas.saved_records import save_lost
+from kcheck.replicas.saved_records import in_bundle, save_lost
 
 
 def with_plan(answer: ClusterElection, out: str) -> ClusterElection:
@@ -24,24 +24,29 @@ def with_plan(answer: ClusterElection, out: str) -> ClusterElection:
 def with_saved(answer: ClusterElection, out: str) -> ClusterElection:
     """Return the answer after saving, below a directory, the records that the election of any candidate would remove.
 
-    UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
+    UsageError if a file exists already or cannot be written, or if the directory is in a log dir. UsageError also if a
+    replica is in a bundle, which has no records.
     """
     if answer.interrupted is not None:
         return answer
     with NewFiles(out, (), apart_from=answer.checked) as files:
-        return replace(answer, saved=tuple(saved_replicas(answer, files, "")), saved_in=out)
+        return replace(answer, saved=tuple(saved_replicas(answer, files, "", skips_bundles=False)), saved_in=out)
 
 
-def saved_replicas(answer: ClusterElection, files: NewFiles, folder: str) -> Iterator[SavedReplica]:
+def saved_replicas(
+    answer: ClusterElection, files: NewFiles, folder: str, *, skips_bundles: bool
+) -> Iterator[SavedReplica]:
     """Save the records that any candidate's election would remove, in a folder of new files.
 
-    UsageError as `with_saved`.
+    UsageError as `with_saved`, for a replica in a bundle only if those are not skipped.
     """
     for election in answer.partitions:
         ranges = lost_ranges(election)
         copies = answer.copies(election.topic, election.partition) if ranges else ()
         logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
         for broker_id, (start, end) in ranges.items():
+            if skips_bundles and in_bundle(logs[broker_id]):
+                continue
             records = save_lost(files, folder, election.name, broker_id, logs[broker_id], start, end)
             yield SavedReplica(election.topic, election.partition, broker_id, records)
 

@@ -10,6 +10,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from kcheck.disk.new_files import NewFiles
+from kcheck.disk.paths import split
+from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.java import INT_MAX
@@ -48,14 +50,21 @@ class SavedRecords(NamedTuple):
     """Further files, if the batches are too large for one."""
 
 
+def in_bundle(logs: tuple[LogFile, ...]) -> bool:
+    """Return whether the segments are in a bundle, which has zeros where their records were."""
+    return any(tree_of(log.path).is_bundle for log in logs)
+
+
 def save_lost(
     files: NewFiles, folder: str, name: str, broker_id: int, logs: tuple[LogFile, ...], start: Offset, end: Offset
 ) -> SavedRecords:
     """Copy the batches of one replica that overlap `[start, end)` below a folder of new files.
 
-    `name` is `<topic>-<partition>`. UsageError if a file exists already or cannot be written; UnreadableError if the
-    log cannot be read.
+    `name` is `<topic>-<partition>`. UsageError if a file exists already or cannot be written. UsageError also for a log
+    in a bundle. UnreadableError if the log cannot be read.
     """
+    if in_bundle(logs):
+        raise UsageError(f"{split(logs[0].path)[0]}: a bundle has no records; name the log dir itself")
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         raise UsageError(f"{name!r} cannot be the name of a directory")
     copy = _Copy(files, os.path.join(folder, name, f"broker-{broker_id}"))

@@ -3,7 +3,7 @@
 What is wrong: The operating system refused access, or the path is a symbolic link or a device. Or the file is far
 larger than any broker writes. Findings about other files still hold. kcheck says nothing about this one and its exit
 code is 3. A file or directory that disappears from a partition during the check is only information. A running broker
-removes segments and partitions.
+removes segments and partitions. A server.properties that a bundle lacks is only information too.
 
 What the broker does: A broker that runs as this user fails too. A file that is only too large for kcheck is an
 exception. An I/O error or a missing permission takes the log dir offline. If it happens while logs are loaded, the
@@ -59,6 +59,17 @@ def finding(where: Location, why: Unreadable) -> Finding:
         effect = "Only kcheck refuses it. A broker reads the file if its contents fit in the heap."
         advice = "Find out which program wrote it. No broker writes a file this large."
     return RULE.finding(where, f"cannot be read: {why.words}", effect=effect, advice=advice)
+
+
+def settings_finding(where: Location) -> Finding:
+    """Return the finding for a server.properties whose name alone is in a bundle."""
+    return RULE.finding(
+        where,
+        "not in the bundle",
+        effect="None, because the broker has the file. Only kcheck does not know its settings.",
+        advice="Name the file with --config, or with kcheck capture for the next bundle.",
+        severity=Severity.INFO,
+    )
 
 
 def log_finding(path: str, why: Unreadable) -> Finding:

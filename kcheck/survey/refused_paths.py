@@ -5,9 +5,10 @@ from typing import Protocol, TypeVar
 
 from kcheck.disk.paths import join, split
 from kcheck.disk.refusals import Refusals
+from kcheck.disk.tree import tree_of
 from kcheck.errors import KcheckError
 from kcheck.model.finding import Finding, Location, Severity
-from kcheck.model.names import parse_directory
+from kcheck.model.names import META_PROPERTIES, parse_directory
 from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.rules import kc001_unreadable
 
@@ -52,7 +53,10 @@ def refused_findings(refused: Mapping[str, str], known: Iterable[Finding]) -> It
         if path not in named and split(path)[0] not in named:
             where = _location(path)
             where = where._replace(broker_id=brokers.get(where.log_dir))
-            yield kc001_unreadable.finding(where, Unreadable(UnreadableCause.REFUSED, words))
+            if tree_of(path).is_bundle and split(path)[1].endswith(".properties") and where.file != META_PROPERTIES:
+                yield kc001_unreadable.settings_finding(where)
+            else:
+                yield kc001_unreadable.finding(where, Unreadable(UnreadableCause.REFUSED, words))
 
 
 def path_of(where: Location) -> str:

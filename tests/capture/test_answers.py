@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from kcheck.model.finding import Severity
+from kcheck.survey.refused_paths import refused_findings
 from tests.capture.answers import OF_HOST, SUFFIX, answer, captured, differences, fresh, run, without_host
 from tests.cases.build import CASES, FOUND, shared_copy, toml
 
@@ -129,3 +131,20 @@ _OF_ONE = (
     ["cluster"],
 )
 _OF_SEVERAL = (["truncation"], ["elect"], ["check", "--depth", "crc"], ["end-offset", "--epoch", "1"])
+
+
+def test_a_bundle_without_its_settings_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The broker reads the file. Other files that are missing are errors."""
+    shutil.copytree(BROKERS / "4.3.1" / "diverged" / "broker-1", tmp_path / "own")
+    (tmp_path / "own" / "server.properties").write_text("node.id=1\nlog.dirs=data1\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    captured([tmp_path / "own"], tmp_path)
+    for verb in (["check"], ["predict"], ["recover"]):
+        code, document = answer([*verb, "1=own.kcheck" if verb == ["recover"] else "own.kcheck"], tmp_path)
+        found = [(row["severity"], row["message"], row["file"]) for row in document["findings"] if row["id"] == "KC001"]
+        assert code in (0, 1), verb
+        assert set(found) <= {("info", "not in the bundle", "server.properties")}, verb
+    assert found
+    (other,) = refused_findings({"own.kcheck/data1/meta.properties": "not in the bundle"}, ())
+    assert other.severity is Severity.ERROR
+    fresh()

@@ -4,7 +4,7 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.handouts import tool_commands
-from kcheck.model.cluster import ClusterImage
+from kcheck.model.cluster import BrokerRegistration, ClusterImage
 from tests.core.election.test_recovery_plan import recovery
 from tests.core.premises.test_premises import image
 
@@ -24,3 +24,17 @@ def test_a_reassignment_beside_others(kafka: str, metadata: ClusterImage | None,
     plan = recovery(release=release(kafka), image=metadata)
     command = tool_commands.reassign(plan, "reassignment.json", option)
     assert command.partition("reassignment-json-file ")[2] == f"out/reassignment.json {ends}"
+
+
+@pytest.mark.parametrize(
+    ("listener", "typed"),
+    [
+        ("PLAINTEXT://xxxxxxxxx:38273", "HOST:38273"),
+        ("PLAINTEXT://kafka-xx:9092", "kafka-xx:9092"),
+        ("PLAINTEXT://xx.example:9092", "xx.example:9092"),
+    ],
+)
+def test_a_host_that_a_bundle_masks_is_a_placeholder(listener: str, typed: str) -> None:
+    """The port is known."""
+    brokers = {1: BrokerRegistration(1, 7, fenced=False, endpoints=(listener,))}
+    assert tool_commands.address(recovery(image=image(1, 2)._replace(brokers=brokers)), (1,)) == typed

@@ -64,6 +64,19 @@ def test_what_two_replicas_lose_counts_once(logs: Logs) -> None:
     assert Distinct(0, 0, None) == distinct([], [one], None)
 
 
+def test_one_header_on_two_replicas_beside_another_epoch(logs: Logs) -> None:
+    """None of these batches can be decoded, as none in a bundle can. The new leader has offsets 40 to 44."""
+
+    def replica(end: int, *more: Made) -> LostRange:
+        return logs([*run(0, 39), batch(40, count=20, epoch=4), *more], 40, end)
+
+    ten, five = batch(60, count=10, epoch=4), [*run(0, 39), batch(40, count=5, epoch=7)]
+    one, other = replica(80, ten, batch(70, count=10, epoch=5)), replica(70, ten)
+    assert distinct([one, other], [logs(five, 40, 45)], Offset(70))[::2] == (40, 30)
+    assert distinct([one, other._replace(end=Offset(50))], [logs(five, 40, 45)], Offset(0)).records == 40
+    assert distinct([one], [other._replace(start=Offset(50)), logs(five, 40, 45)], Offset(0)).records == 20
+
+
 def test_the_kept_log_is_read_only_where_records_are_lost(logs: Logs, tmp_path: Path) -> None:
     """A segment that is gone elsewhere does not matter."""
     for base in (0, 50, 100):

@@ -133,7 +133,7 @@ def test_every_command_can_be_typed(planned: tuple[ClusterRecovery, Path]) -> No
     answer, out = planned
     assert {path.name for path in out.iterdir()} == {
         "election-before-2.json", "election-before-3.json", "election-plan.json", "plan.json", "recovery.json",
-        "recovery.md", "start-order.txt",
+        "recovery.md", "start-order.txt", "case-1", "manifest.json", "saved",
     }  # fmt: skip
     lines = [line for text in answer.texts for line in text.commands]
     addresses = re.findall(r"--bootstrap-server (\S+)", "\n".join(lines))

@@ -1,0 +1,55 @@
+"""The plans of `kcheck recover` for cases that it does not know, and the words for what it does not know."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import kcheck
+from kcheck.model.premises import PremiseStatus
+from kcheck.plans.recover import ClusterRecovery
+from tests.cli.command import kcheck as command
+from tests.oracle.scenes import unpacked
+
+METADATA = ("--metadata", "controller")
+BROKERS = [f"{number}=broker-{number}" for number in (1, 2, 3)]
+
+
+@pytest.fixture
+def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ClusterRecovery, Path]:
+    """Return the answer for three brokers without power, and its files."""
+    monkeypatch.chdir(unpacked("clusters/4.3.1/power-loss", tmp_path / "disks"))
+    return kcheck.recover(*BROKERS, metadata=["controller"], out="plan"), Path("plan")
+
+
+def test_the_plan_of_a_case_has_its_own_directory(planned: tuple[ClusterRecovery, Path]) -> None:
+    """The runbook and --next lead there, as long as no step is done and the case is open."""
+    answer, out = planned
+    (case,) = answer.case_plans
+    words = f"If {answer.cases[0].condition} (see {answer.cases[0].decided_by}), follow the plan in {out}/case-1."
+    assert words in (out / "recovery.md").read_text()
+    text = (out / "case-1" / "recovery.md").read_text()
+    assert all(line in text for step in case.texts for line in step.commands)
+    assert f"kcheck recover {out}/case-1 --next" in text
+    assert {str(step.final).rpartition(". ")[2] for step in case.texts if "removes" in step.final} == {
+        f"{out}/saved has them"
+    }
+    progress = command("recover", out, "--next", *BROKERS, *METADATA, "--format", "json")
+    assert words in json.loads(progress.out)["verdict"]
+    inside = command("recover", out / "case-1", "--next", *BROKERS, *METADATA, "--format", "json")
+    assert json.loads(inside.out)["state"] == "next"
+    assert "follow the plan" not in json.loads(inside.out)["verdict"]
+
+
+def test_what_is_not_known_names_the_partitions_of_each_broker(planned: tuple[ClusterRecovery, Path]) -> None:
+    """Only brokers of which the same sentence holds share a line."""
+    answer, _ = planned
+    first = answer.election.premises[0]
+    rows = tuple(
+        first._replace(id="P601", status=PremiseStatus.NOT_SEEN, broker_id=number, sentence=sentence, provide="a file")
+        for number, sentence in enumerate(("broker 0 in a-0", "broker 1 in b-0", "broker 2 in a-0"))
+    )
+    assert replace(answer, election=replace(answer.election, premises=rows)).not_known[:2] == (
+        "broker 0 in a-0; name a file. The same for broker 2", "broker 1 in b-0; name a file",
+    )  # fmt: skip
