@@ -29,16 +29,17 @@ from tests.oracle.incidents.workload import Known
 NOT_OF_RECORDS = frozenset((25, 52, 53))
 """The kinds that change no record and no place: owners, releases and settings. Real brokers judge these."""
 
-_ONE, _ZOOKEEPER = "1 brokers", "zk"
+_ONE, _ZOOKEEPER = ("1 brokers",), ("1 brokers", "zk")
 NOT_PROVABLE = {
     "exchange-in-topic": (_ONE, "No file in a directory names the number of its partition."),
     "live-copy": (_ONE, "The copy of a broker that ran is what a kill at that time leaves."),
-    "live-copies": ("", "The copies of all brokers are what a loss of power at that time leaves."),
-    "old-copy": (_ONE, "A broker that stops and starts alone leads in the same epochs, where ZooKeeper keeps them."),
-    "old-log-dir": (_ONE, "The same."),
-    "old-generation": (_ZOOKEEPER, "Brokers write no topic id there, and each topic begins with the same epochs."),
+    "live-copies": ((), "The copies of all brokers are what a loss of power at that time leaves."),
+    "snapshot-of-moments": (_ONE, "The copy of a log dir that was in use is what a kill at that time leaves."),
+    "old-copy": (_ZOOKEEPER, "A broker that stops and starts alone leads in the same epochs."),
+    "old-log-dir": (_ZOOKEEPER, "A broker that stops and starts alone leads in the same epochs."),
+    "old-generation": (("2.", "zk"), "Brokers write no topic id there, and each topic begins with the same epochs."),
 }
-"""Kinds whose loss no file shows in some clusters, with a word of their shape, and the reason."""
+"""Kinds whose loss no file shows in some clusters, with all words of their shape, and the reason."""
 
 
 class Base(NamedTuple):
@@ -70,7 +71,7 @@ class Hunted(NamedTuple):
         A preflight sees one broker. Where elect sees more, and is not green, nobody was misled.
         """
         rows = (NOT_PROVABLE[kind] for kind in self.kinds if kind in NOT_PROVABLE)
-        is_open = any(word in str(self.shape) for word, _ in rows)
+        is_open = any(all(word in str(self.shape) for word in words) for words, _ in rows)
         return bool(self.lost) and not is_open and ("elect" in self.green or self.shape.brokers == 1)
 
 

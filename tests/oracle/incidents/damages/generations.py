@@ -258,6 +258,8 @@ def spoil_metadata_snapshot(site: Site) -> str | None:
         return None
     path = site.random.choice(found)
     data = bytearray(path.read_bytes())
+    if len(data) < 2:
+        return None
     match site.random.randrange(3):
         case 0:
             del data[len(data) - site.random.randrange(1, len(data)) :]

@@ -36,8 +36,8 @@ def empty_partition(site: Site) -> str | None:
     directory = site.partition()
     if directory is None:
         return None
-    for path in directory.iterdir():
-        path.unlink()
+    shutil.rmtree(directory)
+    directory.mkdir()
     return f"{place(directory)} is empty"
 
 
