@@ -79,7 +79,8 @@ def capture(
 ) -> None:
     """Pack the evidence for a support ticket: no records, secrets or host names.
 
-    Every command reads the bundle as it reads the directories. --dry-run lists the contents first.
+    Commands read the bundle as they read the directories, but save no records from it. --dry-run lists the contents
+    first.
     """
     from kcheck.capture import pseudonyms as names
     from kcheck.capture.tree import captured_paths, items

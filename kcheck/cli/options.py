@@ -34,7 +34,8 @@ ReplicaArguments = Annotated[
     ),
 ]
 BrokerArguments = Annotated[
-    list[str] | None, typer.Argument(metavar="BROKER=PATH...", help="Log dirs, each with the id of its broker.")
+    list[str] | None,
+    typer.Argument(metavar="BROKER=PATH...", help="Log dirs or bundles, each with the id of its broker."),
 ]
 Metadata = Annotated[
     list[str] | None,

@@ -102,8 +102,10 @@ class RecoveryProgress(Answer):
             return done, f"No broker serves {some_of([*self.strays])}: remove what no application needs."
         step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
-            return (f"{wait_words(self.at, count, step.title)} It is once {step.until}.", *self.now.uncounted)
-        return (go_on_words(self.at, count, step.title), *self.other_plans, *self.now.uncounted)
+            waits = f"{wait_words(self.at, count, step.title)} It is once {step.until}."
+            return (waits, *self.now.bundle_words, *self.now.uncounted)
+        go_on = go_on_words(self.at, count, step.title)
+        return (go_on, *self.other_plans, *self.now.bundle_words, *self.now.uncounted)
 
     @property
     def other_plans(self) -> tuple[str, ...]:

@@ -217,6 +217,15 @@ class ClusterRecovery(Answer):
         nothing = election.nothing_words
         return tuple(decision_words(start, plan, best, election.partitions, uncounted=uncounted, nothing=nothing))
 
+    @cached_property
+    def bundle_words(self) -> tuple[str, ...]:
+        """The sentence about bundles, which show no later step; none for log dirs."""
+        if not any(target.tree.is_bundle for target in replica_targets([*self.election.arguments])):
+            return ()
+        return (
+            "A bundle shows the disks as they were. Capture new bundles after each step, and name those to --next.",
+        )
+
     @property
     def losses(self) -> frozenset[str]:
         """The sentences about a loss, or about partitions without a leader."""

@@ -75,3 +75,16 @@ def test_dump_says_why_a_bundle_shows_no_records() -> None:
     assert "unreadable" not in out + errors
     _, out, errors = run(["dump", log, "--print-data", "utf8", "--only-damaged"])
     assert "not in the bundle" not in out + errors
+
+
+@pytest.mark.usefixtures("here")
+def test_the_next_step_needs_new_bundles() -> None:
+    """An old bundle never shows that a step is done. The runbook and --next say so, for bundles alone."""
+    words = "Capture new bundles after each step, and name those to --next."
+    for name in ("broker-1", "broker-1.kcheck"):
+        run(["recover", f"1={name}", "--output-dir", f"plan-{name}"])
+        code, out, errors = run(["recover", f"plan-{name}", "--next", f"1={name}", "--format", "json"])
+        assert code in (0, 1), errors
+        texts = (json.loads(out)["verdict"], Path(f"plan-{name}", "recovery.md").read_text())
+        assert [words in text for text in texts] == [name.endswith(".kcheck")] * 2
+        fresh()
