@@ -56,13 +56,17 @@ def count(run: FleetRun) -> Counted:
 
 
 def labels_of(run: FleetRun) -> Mapping[BrokerKey, str]:
-    """Return the names of brokers by their ids. A finding about a lost broker has only the id."""
+    """Return the names of brokers by their ids. A finding about a lost broker has only the id.
+
+    An id that is the name of a scanned broker stays. Names can be numbers that are not the ids.
+    """
     columns = ("cluster", "broker", "broker_id")
+    names = {(cluster, broker) for cluster, broker, _ in run.values("log_dirs", columns)}
     return {
         (cluster, str(broker_id)): broker
         for table in ("log_dirs", "findings")
         for cluster, broker, broker_id in run.values(table, columns)
-        if broker is not None and broker_id is not None and broker != str(broker_id)
+        if broker is not None and broker_id is not None and (cluster, str(broker_id)) not in names
     }
 
 

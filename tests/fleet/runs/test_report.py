@@ -230,6 +230,16 @@ def test_replicas_are_counted_and_not_their_leftovers(tmp_path: Path) -> None:
     )
 
 
+def test_names_of_brokers_can_be_numbers_that_are_not_their_ids(tmp_path: Path) -> None:
+    """The id of a lost broker names the one that was scanned; a name stays."""
+    log_dirs = [{"cluster": "c", "broker": name, "log_dir": "/d", "broker_id": int(name) + 1} for name in ("0", "1")]
+    named = {"cluster": "c", "broker": "kafka-8", "log_dir": "/d", "broker_id": 8}
+    found = [finding(broker="1", broker_id=2), finding(broker="8", broker_id=8)]
+    answer = reported(forged(tmp_path, findings=found, log_dirs=[*log_dirs, named]))
+    risks = {row["broker"]: row["risk"] for row in answer["brokers"]}
+    assert {"0": "clean", "1": "error", "kafka-8": "error"} == risks
+
+
 def test_an_error_in_remote_storage_is_on_no_broker(tmp_path: Path) -> None:
     """It puts the partition at risk, and no replica is corrupt."""
     at = {"cluster": "c", "topic": "t", "partition": 0}
