@@ -37,7 +37,9 @@ def _planned(planned: ClusterRecovery, files: NewFiles, out: str) -> ClusterReco
     texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
     names = (*texts, RUNBOOK, RECOVERY, *([MANIFEST] if election.saved else []))
     planned = replace(planned, written=tuple(join(out, name) for name in names))
-    texts[RUNBOOK] = runbook(planned.recovery, planned.texts, planned.sentences, planned.next_command)
+    texts[RUNBOOK] = runbook(
+        planned.recovery, planned.texts, planned.sentences, planned.next_command, planned.nodes_first
+    )
     texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
     if election.saved:
         texts[MANIFEST] = json.dumps(_manifest(election), indent=1) + "\n"
