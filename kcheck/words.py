@@ -107,6 +107,22 @@ def date_words(timestamp: int) -> str:
     return f"the year {year:,}" if year > MAXYEAR else f"{year}{alike:-%m-%d}"
 
 
+DOES_NOT_START = "it does not start: "
+"""The beginning of the reason for a repair without which a broker does not start."""
+
+
+def repair_title(broker_id: int, why: str) -> str:
+    """Return the title of the repair of a broker, as a sentence without its period."""
+    if why.startswith(DOES_NOT_START):
+        return f"Broker {broker_id} cannot start until it is repaired: {why.removeprefix(DOES_NOT_START)}"
+    return f"Repair broker {broker_id}; otherwise {why}"
+
+
+def milliseconds_words(count: int) -> str:
+    """Return a duration, as `3 s` or `1500 ms`."""
+    return f"{count} ms" if count % 1000 else f"{count // 1000} s"
+
+
 def time_words(timestamp: int) -> str:
     """Return a time in ms since 1970 to the second, as `2027-03-01T10:04:15Z`."""
     minutes, seconds = divmod(timestamp // 1000 % (24 * 3600), 60)

@@ -14,6 +14,7 @@ from kcheck.words import (
     epoch_words,
     listed,
     lost_words,
+    milliseconds_words,
     near,
     offset_range,
     other_end_words,
@@ -215,3 +216,8 @@ def test_the_other_end_of_a_range_of_releases() -> None:
     assert other_end_words(said._replace(other=OtherEnd("0.11.0", ("elect t-0",)))) == (
         "The files also fit Kafka 0.11.0. Its answer differs in: elect t-0. The worse answer counts."
     )
+
+
+def test_a_duration_is_in_seconds_where_it_is_whole() -> None:
+    """Otherwise in milliseconds."""
+    assert [milliseconds_words(count) for count in (3000, 1500)] == ["3 s", "1500 ms"]

@@ -10,7 +10,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "explain": "Explain a finding, a log line, or a server.log.",
     },
     "Decide": {
-        "recover": "Recommend one course for an incident: the least loss.",
+        "recover": "Write the step-by-step plan that loses the fewest records.",
         "recover-quorum": "Restore controllers that lost their majority.",
         "recover-metadata": "Rebuild lost metadata from the brokers' disks.",
         "recover-topic": "Bring old directories of a topic back into service.",

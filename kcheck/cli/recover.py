@@ -38,7 +38,7 @@ def recover(
     out: RecoveryOut = None,
     next_step: Next = False,
 ) -> None:
-    """Recommend one course for an incident: the least loss."""
+    """Write the step-by-step plan that loses the fewest records."""
     fail_on = parse_severity(common.judging.fail_on)
     if next_step:
         _next(common, brokers or [], metadata or [], fail_on)

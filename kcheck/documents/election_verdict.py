@@ -6,7 +6,7 @@ from kcheck.core.election.early_elections import Displaced, by_broker, displaced
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.phases import Course, Phase
 from kcheck.core.election.plans import BrokerGap, PartitionElection
-from kcheck.core.election.scenarios import Scenario, with_plan
+from kcheck.core.election.scenarios import Scenario, lost_by_all, with_plan
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.table import WRONG_METADATA, why_not_started
 from kcheck.core.replication.leader_costs import total
@@ -41,12 +41,14 @@ def verdict(
     uncounted: Sequence[JudgedPremise] = (),
     apart: Collection[str] = (),
     nothing: str = NOTHING,
+    is_all: bool = True,
 ) -> str:
     """Return the recommendation, and its cost, for an operator.
 
     The partitions are `planned`, all or some; the `course` is for all. `failing` are brokers here that do not start;
     `why_empty` is the reason for one without known partitions. `uncounted` are the premises with losses that no
     election counts, `apart` sentences about directories that it does not count. `nothing` are the words for no loss.
+    `is_all` is true if the partitions are all of the cluster.
     """
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
@@ -58,7 +60,7 @@ def verdict(
             *_failing(failing),
             *empty_words(partitions),
             *_incomplete(partitions),
-            *_starts(partitions, starts, order, course.phases),
+            *_starts(partitions, starts, order, course.phases, is_all=is_all),
             *_kept_out(partitions),
             *_early(early),
             *_elections(partitions),
@@ -98,6 +100,8 @@ def _starts(
     starts: Mapping[int, BrokerStart],
     order: StartOrder,
     course: Sequence[Phase],
+    *,
+    is_all: bool,
 ) -> Iterator[str]:
     """Yield the order of starts, with the stops between them, and why it begins so."""
     if not order.brokers:
@@ -110,6 +114,15 @@ def _starts(
         yield f"Start {nodes} together: they are controllers, and no leader is elected with fewer.{then}"
         return
     yield f"Start broker {first} first{_why_first(partitions, starts.get(first))}.{then}"
+    if more and is_all and _is_any_order(partitions, course):
+        yield "Any other order loses no more."
+
+
+def _is_any_order(partitions: Sequence[PartitionElection], course: Sequence[Phase]) -> bool:
+    """Return whether every order of starts gives each partition a leader, and loses as little as the plan."""
+    if any(phase.stops for phase in course) or any(kept_out(partitions)):
+        return False
+    return all(row.race and None not in row.race and lost_by_all(row) == row.lost_planned for row in partitions)
 
 
 def _more_phases(course: Sequence[Phase]) -> Iterator[str]:
@@ -161,6 +174,9 @@ def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | Non
         candidate = None if first is None else row.leaders.get(first.broker_id)
         if candidate is not None and candidate.seat in _SEATS:
             by_seat.setdefault(candidate.seat, []).append(row)
+    only = [row for rows in by_seat.values() for row in rows if len(row.leaders) == 1]
+    if only:
+        return f": only it can lead {names_of(only)}"
     places = [f"{words} {names_of(by_seat[seat])}" for seat, words in _SEATS.items() if seat in by_seat]
     return f": it is {listed(places, most=len(places))}" if places else ""
 

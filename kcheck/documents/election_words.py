@@ -14,7 +14,7 @@ from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
-from kcheck.words import agree, counted, listed, record_count, shell_word, some_of
+from kcheck.words import agree, counted, listed, record_count, repair_title, shell_word, some_of
 
 SEATS = {Seat.ISR: "ISR", Seat.ELR: "ELR", Seat.LAST_KNOWN: "last leader", Seat.NONE: "unclean", None: "?"}
 """The words, by the place of the replica; `?` without metadata."""
@@ -186,7 +186,7 @@ def _outcome(scenario: Scenario, nothing: str) -> str:
 def why_first(repair: FirstRepair) -> str:
     """Return the next start of the broker without its repair."""
     discards = "" if repair.discards is None else f"; {discarded_words(repair)}"
-    return f"broker {repair.broker_id} is to be repaired first; without that {repair.why}{discards}"
+    return f"{repair_title(repair.broker_id, repair.why)}{discards}"
 
 
 def discards(repair: FirstRepair) -> bool:

@@ -43,13 +43,22 @@ def explain_command(findings: Iterable[Finding]) -> str | None:
     return None if worst is None or worst.severity is Severity.INFO else f"kcheck explain {worst.id}"
 
 
-_PAGES = {"P701": "old-copy", "P316": "old-copy"}
+_PAGES = {
+    "P109": "deleted-topic", "P202": "lost-quorum", "P205": "lost-quorum", "P309": "lost-zookeeper",
+    "P316": "old-copy", "P701": "old-copy",
+}  # fmt: skip
 """The pages of `kcheck help` about the incident of a premise."""
 
 
 def page_words(premise: str) -> str:
     """Return the sentence that names the page of a premise, after a space; empty without a page."""
-    return f" Read kcheck help {_PAGES[premise]}." if premise in _PAGES else ""
+    command = page_command(premise)
+    return "" if command is None else f" Read {command}."
+
+
+def page_command(premise: str) -> str | None:
+    """Return the command that shows the page of a premise; None without a page."""
+    return f"kcheck help {_PAGES[premise]}" if premise in _PAGES else None
 
 
 def incident_topic(page: str) -> str:

@@ -19,11 +19,14 @@ from kcheck.words import (
     counted,
     listed,
     partition_name,
+    repair_title,
     shell_line,
     shell_word,
     some_of,
 )
 
+CANNOT_BE_UNDONE = "Cannot be undone"
+"""The label of the final losses of a step."""
 _SHELL_WORDS = re.compile(r""""'"|\$'(?:[^'\\]|\\.)*'|'[^']*'|"\$(BOOTSTRAP|ZOOKEEPER)\"""")
 """Quoted words of a name, and the variables, as a name may have the text of a variable."""
 
@@ -50,6 +53,8 @@ class PlanContext(NamedTuple):
     """The directory with the records that brokers remove; None if they are not saved yet."""
     bundles: frozenset[int] = frozenset()
     """The brokers whose log dirs are in bundles, which have no records to save."""
+    session: str | None = None
+    """The session timeout by the settings, such as `3 s`; None without one."""
 
 
 def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepText, ...]:
@@ -69,14 +74,49 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
     return tuple(texts)
 
 
+def nodes_first(plan: PlanContext, steps: Sequence[RecoveryStep]) -> StepText | None:
+    """Return the step 0, which starts the controllers or ZooKeeper; None if a step does that, or no broker starts."""
+    kinds = {step.kind for step in steps}
+    recovery = plan.recovery
+    if RecoveryAction.START not in kinds or RecoveryAction.FENCE in kinds or recovery.together:
+        return None
+    if recovery.kraft:
+        return StepText(
+            f"Start the controllers, and wait for longer than {_session(plan)}",
+            "nothing",
+            _controller_commands(plan),
+            "a controller leads",
+            "nothing",
+        )
+    command = "bin/zookeeper-server-start.sh -daemon config/zookeeper.properties"
+    title = f"Start ZooKeeper, and wait for longer than {_session(plan)}"
+    return StepText(title, "nothing", (command,), "ZooKeeper answers", "nothing")
+
+
+def _session(plan: PlanContext) -> str:
+    """Return the setting after which a cluster treats a broker as stopped, with its value."""
+    name, usual = ("broker", "9 s") if plan.recovery.kraft else ("zookeeper", "18 s")
+    return f"{name}.session.timeout.ms ({plan.session or f'{usual} by default'})"
+
+
+def _controller_commands(plan: PlanContext) -> tuple[str, ...]:
+    settings = plan.controllers or ("config/controller.properties",)
+    return tuple(f"bin/kafka-server-start.sh -daemon {shell_word(path)}" for path in settings)
+
+
 def _addressed(text: str, bootstrap: str) -> str:
     """Return a text with the address of the cluster in place of the variables of the shell."""
     places = {"BOOTSTRAP": bootstrap, "ZOOKEEPER": "localhost:2181"}
     return _SHELL_WORDS.sub(lambda word: places[word[1]] if word[1] else word[0], text)
 
 
-def runbook(recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], last: str) -> str:
-    """Return recovery.md, with the cost, the steps, and the command to type after each of them."""
+def runbook(
+    recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], last: str, first: StepText | None = None
+) -> str:
+    """Return recovery.md, with the cost, the steps, and the command to type after each of them.
+
+    `first` is the step 0.
+    """
     parts = [
         "# Recovery",
         *map(markdown_text, head),
@@ -86,6 +126,8 @@ def runbook(recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], 
         ),
         fenced([last]),
     ]
+    if first is not None:
+        parts += (f"## 0. {first.title}", fenced(first.commands))
     for place, text in enumerate(texts, start=1):
         parts += (
             f"## {place}. {markdown_text(text.title)}",
@@ -93,7 +135,7 @@ def runbook(recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], 
             fenced(text.commands),
             f"Go on once {markdown_text(text.until)}{_seen_by(text)}",
         )
-        parts += (*([fenced(text.check)] if text.check else ()), f"Final: {markdown_text(text.final)}.")
+        parts += (*([fenced(text.check)] if text.check else ()), f"{CANNOT_BE_UNDONE}: {markdown_text(text.final)}.")
     return "\n\n".join((*parts, *leaders(recovery))) + "\n"
 
 
@@ -161,11 +203,11 @@ def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
 def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
     (repair,) = (row for row in plan.recovery.repairs if row.broker_id in step.brokers)
     return StepText(
-        f"Repair broker {repair.broker_id}; otherwise {repair.why}",
+        repair_title(repair.broker_id, repair.why),
         f"broker {repair.broker_id} is stopped",
         repair_commands(repair),
         "kcheck recover names no repair of this broker any more",
-        f"nothing: kcheck undo broker-{repair.broker_id}.backup takes it back",
+        f"nothing: kcheck undo broker-{repair.broker_id}.backup reverts this step",
     )
 
 
@@ -189,13 +231,12 @@ def _log_dirs(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 def _fence(step: RecoveryStep, plan: PlanContext) -> StepText:
     brokers = broker_names(sorted(step.brokers))
-    settings = plan.controllers or ("config/controller.properties",)
     check = (shell_line(["kcheck", "cluster", *plan.metadata]),) if plan.metadata else ()
     return StepText(
         f"Start the controllers alone, and wait until they have fenced {brokers}",
         "no broker runs",
-        tuple(f"bin/kafka-server-start.sh -daemon {shell_word(path)}" for path in settings),
-        f"broker.session.timeout.ms (9 s by default) has passed{', and this shows no active broker' if check else ''}",
+        _controller_commands(plan),
+        f"{_session(plan)} has passed{', and this shows no active broker' if check else ''}",
         "the ISR of each partition. If it is another than the plan assumes, --next plans again",
         check,
     )
@@ -237,7 +278,7 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
     )
     return StepText(
         f"Start {brokers}{' again' if step.is_again else together}",
-        f"{_controllers(recovery)}{_producers(recovery)}",
+        f"{_controllers(plan)}{_producers(recovery)}",
         tuple(commands),
         f'server.log of {brokers} has "started (kafka.server.{started})", and this prints the same twice, 30 seconds'
         f" apart",
@@ -254,15 +295,16 @@ def _producers(recovery: Recovery) -> str:
     return "; no producer writes before the last step" if any(phase.stops for phase in recovery.phases) else ""
 
 
-def _controllers(recovery: Recovery) -> str:
+def _controllers(plan: PlanContext) -> str:
     """Return the condition before a broker starts, as the controllers first treat it as running."""
+    recovery = plan.recovery
     if recovery.together:
         return "no other node of the cluster runs"
     if recovery.fenced:
         return "the controllers run"
     if recovery.kraft:
-        return "the controllers run, for longer than broker.session.timeout.ms (9 s by default)"
-    return "ZooKeeper runs, for longer than zookeeper.session.timeout.ms (18 s by default)"
+        return f"the controllers run, for longer than {_session(plan)}"
+    return f"ZooKeeper runs, for longer than {_session(plan)}"
 
 
 def _stop(step: RecoveryStep, plan: PlanContext) -> StepText:
@@ -281,7 +323,7 @@ def _stop(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
-    names, count = _names(step), counted(len(step.partitions), "partition")
+    leaders = sorted({part.planned for part in step.partitions if part.planned is not None})
     wait = "" if step.before is None else f" before broker {step.before} starts"
     check: tuple[str, ...] = ()
     if recovery.release.has_leader_election_tool:
@@ -293,7 +335,7 @@ def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
         until = "this prints nothing; then forbid it again, in the same way, with --delete-config"
         check = (tool_commands.describe(recovery, "--unavailable-partitions"),)
     return StepText(
-        f"Elect {count} uncleanly{wait}: {names}",
+        f"Let {broker_names(leaders)} lead {_names(step)}{wait}, by an unclean election",
         "the brokers started so far run, and no other",
         commands,
         until,

@@ -193,6 +193,8 @@ class LogDirView(NamedTuple):
     """True if every log dir of the broker is given, by its settings or in the broker's folder."""
     of_kraft: bool = False
     """True if the broker runs with KRaft by the cluster's metadata, whatever meta.properties contains."""
+    of_controller: bool = False
+    """True for only the metadata log of a node that never registered as a broker."""
 
     @property
     def shutdown_epoch(self) -> int | None:

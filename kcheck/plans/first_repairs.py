@@ -33,7 +33,7 @@ from kcheck.replicas.elect import elect as elect_as_it_lies
 from kcheck.startup.options import StartOptions
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import Target, replica_targets
-from kcheck.words import partition_name, record_count, some_of
+from kcheck.words import DOES_NOT_START, partition_name, record_count, some_of
 
 if TYPE_CHECKING:
     from kcheck.plans.losses import PartitionLoss
@@ -351,7 +351,7 @@ def _why(broker: _Broker, now: ClusterElection) -> str:
     """Return the failure or loss of a broker that starts without a repair, as a clause."""
     failed = [start for start in broker.starts if start.outcome in _FAILED]
     if broker.number not in now.starts and failed:
-        return f"it does not start: {next(iter(failed[0].reasons), failed[0].outcome)}"
+        return f"{DOES_NOT_START}{next(iter(failed[0].reasons), failed[0].outcome)}"
     if failed:
         return f"its log dir {failed[0].path} goes offline: {next(iter(failed[0].reasons), failed[0].outcome)}"
     rows = [row for start in broker.starts for row in start.partitions if row.lost is not None]

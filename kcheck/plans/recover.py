@@ -1,7 +1,7 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -15,7 +15,7 @@ from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import absolute, is_absolute, join
-from kcheck.disk.tree import path_at_home, tree_of
+from kcheck.disk.tree import path_at_home, real_path, tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import decision_words, discarded_words
@@ -24,9 +24,10 @@ from kcheck.documents.recovery import step_rows
 from kcheck.documents.uncounted import premise_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.group_resets import resets_of
-from kcheck.handouts.runbook import PlanContext, step_texts
+from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
+from kcheck.model.java import java_int
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
@@ -37,10 +38,11 @@ from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.startup.log_dir_outcome import has_metadata_log
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
+from kcheck.views.controller_settings import controller_settings
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets
-from kcheck.words import LISTED_MAX, agree, broker_names, listed, shell_line
+from kcheck.words import LISTED_MAX, agree, broker_names, listed, milliseconds_words, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
@@ -130,9 +132,19 @@ class ClusterRecovery(Answer):
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
         """The steps in words, with the commands to type."""
+        return step_texts(self._context, self.steps)
+
+    @property
+    def nodes_first(self) -> StepText | None:
+        """The step 0, which starts the controllers or ZooKeeper; None if a step of the plan does."""
+        return nodes_first(self._context, self.steps)
+
+    @cached_property
+    def _context(self) -> PlanContext:
         targets = _by_broker(self.election)
+        seen = _settings(self.election, targets)
         settings = {number: settings_path(own) for number, own in targets.items()}
-        plan = PlanContext(
+        return PlanContext(
             recovery=self.recovery,
             resets=resets_of(self.recovery),
             settings={number: path_at_home(path) for number, path in settings.items() if path is not None},
@@ -140,14 +152,18 @@ class ClusterRecovery(Answer):
                 number: tuple(map(path_at_home, _kept(settings[number], own, self.election)))
                 for number, own in targets.items()
             },
-            controllers=tuple(map(path_at_home, _controllers(self.election, targets))),
+            controllers=tuple(
+                path_at_home(path)
+                for path, said in seen.items()
+                if said.get("process.roles", "").strip() == "controller"
+            ),
             metadata=self.election.question.metadata,
             places=_places(self.election, targets),
             backup=join(self.folder, "aside"),
             saved=self.election.saved_in if self.election.saved else None,
             bundles=frozenset(number for number, own in targets.items() if any(row.tree.is_bundle for row in own)),
+            session=_session(seen.values(), kraft=self.election.kraft),
         )
-        return step_texts(plan, self.steps)
 
     @cached_property
     def case_plans(self) -> tuple["ClusterRecovery", ...]:
@@ -445,12 +461,21 @@ def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
     return targets
 
 
-def _controllers(election: ClusterElection, targets: Mapping[int, list[Target]]) -> Iterator[str]:
-    """Yield the server.properties of controllers among the paths, and of those named for their metadata."""
-    named = [] if not election.is_fenced_alone else [replica_targets([path]) for path in election.question.metadata]
-    others = (own for number, own in targets.items() if number not in election.brokers)
-    paths = (settings_path(own) for own in (*named, *others))
-    yield from dict.fromkeys(path for path in paths if path is not None)
+def _settings(election: ClusterElection, targets: Mapping[int, list[Target]]) -> Mapping[str, Mapping[str, str]]:
+    """Return the settings of controllers, by path, from --config, the paths and the given metadata."""
+    question = election.question
+    seen: dict[str, tuple[str, Mapping[str, str]]] = {}
+    given = (target for own in targets.values() for target in own)
+    for path, said in controller_settings(given, question.metadata, question.config).items():
+        seen.setdefault(real_path(path), (path, said))
+    return dict(seen.values())
+
+
+def _session(settings: Iterable[Mapping[str, str]], *, kraft: bool) -> str | None:
+    """Return the longest session timeout of settings, in words; None without one."""
+    name = f"{'broker' if kraft else 'zookeeper'}.session.timeout.ms"
+    given = [number for said in settings if (number := java_int(said.get(name, "").strip())) is not None]
+    return None if not given else milliseconds_words(max(given))
 
 
 def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def _texts(
     planned = replace(planned, written=(*(join(planned.folder, name) for name in names), *others))
     plans = zip(planned.cases, planned.case_plans, strict=True)
     head = (*planned.sentences, *(case_words(case, plan.folder) for case, plan in plans), *planned.bundle_words)
-    texts[RUNBOOK] = runbook(planned.recovery, planned.texts, head, planned.next_command)
+    texts[RUNBOOK] = runbook(planned.recovery, planned.texts, head, planned.next_command, planned.nodes_first)
     texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
     return planned, {**texts, **more}
 

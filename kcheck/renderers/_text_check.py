@@ -1,6 +1,6 @@
 """The layout of `kcheck check` and `kcheck PATH` (verdicts of a prediction, findings, and the read parts)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
@@ -22,14 +22,15 @@ _DEPTHS = {
 def check(report: Report, page: Page) -> Sequence[Finding]:
     """Write the findings below their log dirs, then how much was read; none is left."""
     answer = report.answer
+    nodes: Mapping[str, str] = {}
     if not isinstance(answer, CheckReport):
-        answer = _next_starts(report, page)
+        answer, nodes = _next_starts(report, page)
     findings = report.findings()
     if not findings or findings[0].where.log_dir is None:
         page.line()
     if not findings and not report.elsewhere:
         page.line("No problems found.", "bold")
-    page.findings(findings)
+    page.findings(findings, nodes)
     page.line()
     counts = answer.counts
     words = [
@@ -50,15 +51,15 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
     return ()
 
 
-def _next_starts(report: Report, page: Page) -> CheckReport:
-    """Write the next starts of `kcheck PATH`, of which a file has none, and return its check."""
+def _next_starts(report: Report, page: Page) -> tuple[CheckReport, Mapping[str, str]]:
+    """Write the next starts of `kcheck PATH`, of which a file has none; return its check and the nodes."""
     from kcheck.core.start.verdicts import worst_first  # imports of `kcheck PATH` alone
     from kcheck.verbs.overview import Overview
 
     answer = report.answer
     assert isinstance(answer, Overview)
     if not answer.prediction.log_dirs:
-        return answer.check
+        return answer.check, {}
     from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
 
     if answer.start_of_all is not None:
@@ -70,7 +71,7 @@ def _next_starts(report: Report, page: Page) -> CheckReport:
         worst_partitions(worst_first(start.partitions), start.reasons, page)
     unserved_lines(answer.prediction.unserved, page)
     premise_lines(answer.premises, page)
-    return answer.check
+    return answer.check, {start.path: start.node for start in answer.prediction.log_dirs}
 
 
 def _covered(done: Progress, planned: Progress) -> str:

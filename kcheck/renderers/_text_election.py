@@ -84,11 +84,12 @@ def _election(answer: Election, page: Page) -> None:
     if not at_stake:
         page.line()
         page.line("No partition loses records, whichever replica leads.")
-        return
-    shown = at_stake if page.every else at_stake[:_WORST_COUNT]
+        if not page.every or not partitions:
+            return
+    shown = sorted(partitions, key=harm) if page.every else at_stake[:_WORST_COUNT]
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
-    rest = len(at_stake) - len(shown) + left_out
+    rest = left_out + (0 if page.every else len(at_stake) - len(shown))
     more = (
         f"{counted(rest, 'more partition')} can lose records under another leader; --all lists them. " if rest else ""
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kcheck.disk.package_data import log_catalogue
-from kcheck.documents.next_commands import incident_topic
+from kcheck.documents.next_commands import incident_topic, page_command
 from kcheck.messages.catalogue import LogRule
 from kcheck.model.report import Report
 from kcheck.rules import Rule
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _SEE = re.compile(r"^See: operations/([\w-]+)\.md", re.MULTILINE)
 """The reference to a page of docs/operations in a page of a rule."""
-_PAGE = re.compile(r"docs/operations/([\w-]+)\.md")
-"""The reference to a page of docs/operations in a premise."""
 
 
 def rules(report: Report, page: Page) -> None:
@@ -67,12 +65,16 @@ def _premises(premises: "Iterable[Premise]", page: Page) -> None:
             "Proven": premise.proof,
             "Refuted": premise.against,
             "If it is not true": premise.refutation,
-            "What to do": _PAGE.sub(r"kcheck help \1", premise.remedy),
+            "What to do": premise.remedy,
             "Kafka": premise.kafka,
         }
         for title, words in facts.items():
             page.line()
             page.wrapped(f"{title}: {words}")
+        command = page_command(premise.id)
+        if command is not None:
+            page.line()
+            page.line(f"More: {command}")
 
 
 def _messages(rules: Iterable[LogRule], page: Page) -> None:

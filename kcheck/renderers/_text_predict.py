@@ -60,7 +60,7 @@ def unserved_lines(unserved: Iterable[Unserved], page: Page) -> None:
 
 def verdict_on(start: LogDirPrediction, page: Page) -> None:
     """Write the verdict on a log dir, and its reasons."""
-    broker = "" if start.broker_id is None else f"   broker {start.broker_id}"
+    broker = f"   {start.node}" if start.node else ""
     words = start.verdict
     style = "bold" if words == NEXT_STARTS[Outcome.OK] else "bold red"
     page.wrapped(f"{cell(start.path)}{broker}: {words}", hanging="    ", style=style)

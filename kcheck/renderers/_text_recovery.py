@@ -6,6 +6,7 @@ from kcheck.core.election.progress import PlanState
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.documents.election_words import gap_words, why_first
 from kcheck.documents.premises import losing_premises
+from kcheck.handouts.runbook import CANNOT_BE_UNDONE
 from kcheck.model.report import Report
 from kcheck.plans.progress import RecoveryProgress
 from kcheck.plans.recover import EVERY_PARTITION, ClusterRecovery
@@ -121,18 +122,24 @@ def _warnings(answer: ClusterRecovery) -> Iterator[str]:
 
 def _steps(answer: ClusterRecovery, page: Page) -> None:
     width = len(str(len(answer.texts)))
-    is_started = False
+    is_started, first = False, answer.nodes_first
     if answer.texts:
         page.line()
+    if first is not None:
+        page.wrapped(f"{0:>{width}}. {first.title}.", hanging=" " * (width + 2))
+        for command in first.commands:
+            page.line(f"{' ' * (width + 4)}{command}")
     for place, text in enumerate(answer.texts, start=1):
         page.wrapped(f"{place:>{width}}. {text.title}.", hanging=" " * (width + 2))
         if answer.steps[place - 1].kind is RecoveryAction.START and not is_started:
-            page.wrapped(f"Needs: {text.needs}.", indent=" " * (width + 2))
+            needs = text.needs if first is None else text.needs.partition("; ")[2]
+            if needs:
+                page.wrapped(f"Needs: {needs}.", indent=" " * (width + 2))
             is_started = True
         for command in text.commands:
             page.line(f"{' ' * (width + 4)}{command}")
         if answer.steps[place - 1].cuts:
-            page.wrapped(f"Final: {text.final}.", indent=" " * (width + 2), style="red")
+            page.wrapped(f"{CANNOT_BE_UNDONE}: {text.final}.", indent=" " * (width + 2), style="red")
 
 
 def _at_stake(answer: ClusterRecovery, page: Page) -> None:

@@ -376,7 +376,7 @@ def _decided(
     apart = apart if len(shown) == len(elections) else ()
     uncounted = uncounted_premises(directories.premises, elections)
     words = verdict(
-        shown, cluster.starts, order, course, failing=failing_of(gaps, cluster),
+        shown, cluster.starts, order, course, failing=failing_of(gaps, cluster), is_all=shown == elections,
         why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[*not_counted_words(apart)],
         nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *only_aside(elections)]),
     )  # fmt: skip

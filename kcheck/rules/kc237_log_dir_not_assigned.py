@@ -10,6 +10,8 @@ offline.
 
 What to do: Nothing, if the directory was moved on purpose. Make sure that no other log dir of the broker holds the same
 partition: KC304.
+
+See: operations/moved-by-hand.md
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """The building blocks of the text layouts (lines, columns and findings), on a terminal or a pipe."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
@@ -244,8 +244,10 @@ class Page:
             pairs = " · ".join(f"{name} {value}" for name, value in zip(header[1:], row[1:], strict=True) if value)
             self.wrapped(pairs, indent=indent + "    ")
 
-    def findings(self, findings: Iterable[Finding]) -> None:
+    def findings(self, findings: Iterable[Finding], nodes: Mapping[str, str] = {}) -> None:
         """Write the findings below their log dirs, worst first.
+
+        `nodes` has the nodes of log dirs, as `controller 100`; others are of brokers.
 
         Those of one text are one block, and are named again in other log dirs. Many of one rule are one block too, with
         the first of them as an example.
@@ -257,8 +259,8 @@ class Page:
         for log_dir, own in by_log_dir.items():
             if log_dir is not None:
                 self.line()
-                broker = cell(own[0].where.broker_id)
-                self.wrapped(f"{cell(log_dir)}   broker {broker}", hanging="    ", style="bold")
+                node = nodes.get(log_dir) or f"broker {cell(own[0].where.broker_id)}"
+                self.wrapped(f"{cell(log_dir)}   {node}", hanging="    ", style="bold")
             by_rule: dict[tuple[int, str], list[Finding]] = {}
             for finding in own:
                 by_rule.setdefault((-finding.severity.rank, finding.id), []).append(finding)

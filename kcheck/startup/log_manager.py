@@ -262,10 +262,16 @@ def log_dir_start(
     detector, cache, uncertain = context.stray_detector, _refused_cache(log_dir, context), decision.uncertain
     if cache is not None and context.settings.remote_storage is None:
         uncertain = uncertain or f"startup aborts if {REMOTE_STORAGE} is true: {cache}"
+    number = log_dir.view.where.broker_id
+    registers = detector is None or number is None or number in detector.copy.image.brokers
     return LogDirPrediction(
-        path=path, broker_id=log_dir.view.where.broker_id, outcome=decision.outcome, reasons=decision.reasons,
+        path=path, broker_id=number, outcome=decision.outcome, reasons=decision.reasons,
         clean=clean, mode=context.mode, uncertain=uncertain, partitions=partitions,
-        view=log_dir.view._replace(of_kraft=detector is not None and detector.of_kraft), unread=bool(unreadable),
+        view=log_dir.view._replace(
+            of_kraft=detector is not None and detector.of_kraft,
+            of_controller=not registers and all(part.directory.topic == CLUSTER_METADATA for part in partitions),
+        ),
+        unread=bool(unreadable),
     )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"elect {THREE}", 1, f"does not start: {MISSING}", "Start broker 1 first", "Then start 3."),
         row(f"elect {SETTINGS} --metadata controller", 1, "Start broker 1 first", "Then start 3."),
         row("preflight broker-2/server.properties --metadata controller", 1, f"abort P301 broker-2/data1: {MISSING}"),
-        row(f"recover {THREE}", 1, "Broker 2 should not start: ", "Elect 1 partition uncleanly: clicks-2."),
+        row(f"recover {THREE}", 1, "Broker 2 should not start: ", "Let broker 1 lead clicks-2"),
     ),
     "voters-config": (
         row(START_1, 1, f"abort P105 {VOTERS}"),
@@ -201,7 +201,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("preflight broker-3/server.properties --allow offline --allow loss", 1, f"abort broker-3/data: {FAILED}",
             "should not start"),
         row(f"elect {THREE}", 1, "First repair broker 3 (1 step, 14 bytes)", "follow the plan 0 0"),
-        row(f"recover {THREE}", 1, "14 partitions get no leader", "1. Repair broker 3", "This plan: nothing is lost."),
+        row(f"recover {THREE}", 1, "14 partitions get no leader", "Broker 3 cannot start",
+            "This plan: nothing is lost."),
     ),
     "power-loss-3.9.2": (
         row(f"elect {THREE}", 1, "follow the plan at most 85", "at most 30"),
@@ -214,7 +215,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("preflight broker-2/server.properties --metadata controller", 1, f"loss P701 {OLD_COPY}"),
         row("preflight broker-2/server.properties --metadata controller --allow elr", 1, f"loss P701 {OLD_COPY}"),
         row(f"elect {THREE}", 1, f"{FIND}: {OLD_COPY}. {AT_RISK}", "saves 40 records", f"and {HERE}"),
-        row(f"recover {THREE}", 1, f"{FIND}: {OLD_COPY}. {AT_RISK}", f"This plan: {HERE}", "Elect 1 partition"),
+        row(f"recover {THREE}", 1, f"{FIND}: {OLD_COPY}. {AT_RISK}", f"This plan: {HERE}", "Let broker 1 lead"),
     ),
     "unclean-election-happened": (
         row(f"elect {THREE} --topic old --save-lost saved", 1, "start all brokers 80 80", "Saved 90 records of 6"),
@@ -239,7 +240,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"{START_1} --metadata controller", 1, "state-1 exists twice"),
         row("preflight broker-2/server.properties --metadata controller", 1, "orders-2.bak is not a valid partition"),
         row(f"elect {SETTINGS} --metadata controller", 1, "First repair brokers 1 and 2 (1 step each)"),
-        row(f"recover {SETTINGS} --metadata controller", 1, "3 partitions get no leader", "1. Repair broker 1"),
+        row(f"recover {SETTINGS} --metadata controller", 1, "3 partitions get no leader", "1. Broker 1 cannot start"),
     ),
     "topic-deleted": (
         row("broker-1", 1, "will boot but lose 140 records", DELETED, "removes them 600 s after its start",

@@ -257,3 +257,10 @@ def test_an_argument_that_cannot_be_a_path_is_a_line() -> None:
     for line in (long, f"{long}\n{long}"):
         assert {"L160"} == {row["rule"] for row in document(line)["lines"]}
     assert 0 == kcheck("explain", long).code
+
+
+def test_a_premise_names_the_page_of_its_incident() -> None:
+    """As a command that runs; others have no page."""
+    assert "\nMore: kcheck help lost-quorum\n" in kcheck("explain", "P205").out
+    assert "see kcheck help dead-disk." in kcheck("explain", "P301").out
+    assert "More:" not in kcheck("explain", "P302").out

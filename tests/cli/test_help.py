@@ -31,7 +31,7 @@ Check    check        Find corrupt log dirs and files.
          predict      Show what the next start does to each partition.
          preflight    Check that a broker starts without losing records.
          explain      Explain a finding, a log line, or a server.log.
-Decide   recover      Recommend one course for an incident: the least loss.
+Decide   recover      Write the step-by-step plan that loses the fewest records.
          elect        Recommend a start order and leaders, with their cost.
          verify       Compare brokers with the plan of elect.
          truncation   Show where followers truncate under each leader.

@@ -8,7 +8,7 @@ from kcheck.core.premises.table import PREMISES
 from kcheck.survey.rule_runner import all_rules
 from tests.docs.examples import ROOT
 
-_PAGE = re.compile(r"docs/([a-z/-]+\.md)")
+_PAGE = re.compile(r"kcheck help ([a-z-]+)")
 TableWriter = Callable[[Sequence[str], Iterable[Sequence[str]]], str]
 
 
@@ -60,10 +60,10 @@ def _rule(name: str) -> str:
     return f"[{name}](rules.md#{name.lower()}-{rule.name})"
 
 
-def _link(page: re.Match[str]) -> str:
-    """Return a link to a page of docs/, with its title."""
-    title = (ROOT / page[0]).read_text("utf-8").partition("\n")[0].removeprefix("# ")
-    return f"[{title}]({page[1]})"
+def _link(found: re.Match[str]) -> str:
+    """Return a link to a page of docs/operations, with its title."""
+    name = f"operations/{found[1]}.md"
+    return f"[{(ROOT / 'docs' / name).read_text('utf-8').splitlines()[0].removeprefix('# ')}]({name})"
 
 
 def reason(premise: Premise) -> str:

@@ -36,11 +36,13 @@ def test_the_verdict() -> None:
     """What to do first, why, and what that costs; then what needs an unclean election."""
     assert said() == "These paths have no partitions."
     assert said(election(candidate(1, seat=Seat.ISR), candidate(2, seat=Seat.NONE))) == (
-        "Start broker 1 first: it is in the ISR of t-0. Then start 2, then 3. With this plan every partition gets a"
-        " leader, and nothing is lost."
+        "Start broker 1 first: it is in the ISR of t-0. Then start 2, then 3. Any other order loses no more. With this"
+        " plan every partition gets a leader, and nothing is lost."
     )
     starts = {1: BrokerStart(1, clean=True)}
     places = [election(candidate(1, seat=seat)) for seat in (Seat.LAST_KNOWN, Seat.ELR)]
+    assert said(*places, starts=starts).startswith("Start broker 1 first: only it can lead t-0, t-1. With this plan")
+    places = [election(candidate(1, seat=seat), candidate(2)) for seat in (Seat.LAST_KNOWN, Seat.ELR)]
     assert said(*places, starts=starts).startswith(
         "Start broker 1 first: it is in the ELR (after registration) of t-1 and the last known leader of t-0. With this"
     )

@@ -67,9 +67,7 @@ def test_one_repair() -> None:
         "broker_id": 3, "arguments": ("3=d3",), "operations": 1, "bytes": 14,
         "why": "it does not start: orders-0 cannot be read", "discards": None,
     }  # fmt: skip
-    assert why_first(THREE) == (
-        "broker 3 is to be repaired first; without that it does not start: orders-0 cannot be read"
-    )
+    assert why_first(THREE) == ("Broker 3 cannot start until it is repaired: orders-0 cannot be read")
 
 
 def test_what_a_repair_discards_is_said() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.builders import Made, broker, run
 from tests.cli.command import document, kcheck
+from tests.oracle.scenes import FIXTURES
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1" / "diverged"
 
@@ -201,3 +202,14 @@ def test_what_the_file_of_a_controller_says(lines: str, named: bool, elected: in
     said = document("elect", two, f"3={outrun}/broker-3", "--dead", "1", *(() if named else ("--config", str(path))))
     assert [row["offline_partitions"] for row in said["scenarios"][:1]] == [0 if elected else 1]
     assert said["verdict"].startswith("Start broker 2 first.")
+
+
+def test_every_leader_is_listed() -> None:
+    """With --all, also where nothing is lost."""
+    brokers = [str(FIXTURES / "brokers" / "4.3.1" / "diverged" / f"broker-{number}") for number in (1, 2)]
+    few, every = (kcheck("elect", *brokers, *more, columns=200).out for more in ((), ("--all",)))
+    names = ("behind-0", "diverged-0", "emptied-0")
+    assert [every.count(f"\n{name}") for name in names] == [1, 1, 1]
+    alone = kcheck("elect", brokers[1], "--all", columns=200).out
+    assert all(f"\n{name}" in alone for name in names)
+    assert len(few) <= len(every)

@@ -83,6 +83,7 @@ def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> N
     assert answer.not_known == ()
     assert answer.texts[1].commands == ("bin/kafka-server-start.sh -daemon config/controller.properties",)
     assert answer.texts[1].check == ("kcheck cluster controller",)
+    assert answer.nodes_first is None
     assert answer.texts[2].needs == "the controllers run; no producer writes before the last step"
     assert answer.texts[4].commands == ("bin/kafka-server-stop.sh --node-id=1",)
     assert "every Kafka process" not in answer.texts[4].needs
@@ -357,7 +358,7 @@ def test_records_that_a_plan_gives_up_are_saved(tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "plan" / "manifest.json").read_text())["partitions"]
     assert all(Path(file).is_file() for row in manifest for file in row["files"])
     shown = command("recover", *brokers, "--color", "never")
-    assert "Final: broker " in shown.out
+    assert "Cannot be undone: broker " in shown.out
     assert shown.code == 1
 
 
@@ -464,3 +465,22 @@ def test_the_controllers_fenced_in_another_order_than_assumed(tmp_path: Path, mo
     assert asked().sentences[0] == (
         "Stop: the controllers have fenced the brokers, and the ISR differs from the assumed one."
     )
+
+
+def test_controllers_are_named_and_started_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With their settings and the session timeout in these, from the paths or from --config."""
+    monkeypatch.chdir(unpacked("clusters/4.3.1/old-copy", tmp_path))
+    for screen in (command("."), command("predict", ".")):
+        assert "controller/data1   controller 100: will boot" in screen.out
+        assert "broker 100" not in screen.out
+    settings = (
+        "process.roles=controller\nnode.id=100\nlog.dirs=data1\ncontroller.listener.names=C\nlisteners=C://:9093\n"
+        "controller.quorum.voters=100@localhost:9093\nbroker.session.timeout.ms="
+    )
+    Path("controller/server.properties").write_text(f"{settings}3000\n", "utf-8")
+    text = command("recover", ".", columns=200).out
+    assert "\n0. Start the controllers, and wait for longer than broker.session.timeout.ms (3 s).\n" in text
+    assert "\n     bin/kafka-server-start.sh -daemon controller/server.properties\n1. Start broker 1.\n" in text
+    Path("controller/server.properties").unlink()
+    Path("other.properties").write_text(f"{settings}12500\n", "utf-8")
+    assert "ms (12500 ms).\n" in command("recover", ".", "--config", "other.properties", columns=200).out

@@ -293,7 +293,7 @@ TABLE = (
         "A log dir is missing, or has no readable meta.properties. Without server.properties a registered "
         "directory id that no log dir has is not seen.",
         "KRaft: the process ends, or starts without the partitions of that log dir.",
-        "Mount the disk. If it is lost, see docs/operations/dead-disk.md.",
+        "Mount the disk. If it is lost, see kcheck help dead-disk.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1; LogManager.createAndValidateLogDirs", log_dirs,
     ),
     Premise(

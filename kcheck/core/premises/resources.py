@@ -106,7 +106,7 @@ TABLE = (
         "The file system of each log dir has at least the bytes that recovery and the checkpoints take.",
         "Fewer bytes are free than the broker writes when it starts. Less than 1 MiB: not seen.",
         "No space left on device, so the log dir goes offline.",
-        "Make room (docs/operations/disk-full.md).",
+        "Make room (kcheck help disk-full).",
         "CheckpointFile.write, LogSegment.recover", has_room,
     ),
     Premise(

@@ -263,6 +263,12 @@ class LogDirPrediction(NamedTuple):
     """True if kcheck could not read all of it."""
 
     @property
+    def node(self) -> str:
+        """Its node, as `broker 1` or `controller 100`; empty if the id is not known."""
+        kind = "controller" if self.view is not None and self.view.of_controller else "broker"
+        return "" if self.broker_id is None else f"{kind} {self.broker_id}"
+
+    @property
     def shutdown_epoch(self) -> int | None:
         """The broker epoch in its .kafka_cleanshutdown; None without one."""
         return None if self.view is None else self.view.shutdown_epoch

@@ -455,6 +455,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
             failing=failing_of(gaps, here),
             uncounted=uncounted,
             nothing=nothing_words([*gaps, *uncounted], ()),
+            is_all=not is_part,
         ),
         gaps=gaps,
         order=shown_order,

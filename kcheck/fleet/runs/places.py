@@ -66,7 +66,7 @@ def labels_of(run: FleetRun) -> Mapping[BrokerKey, str]:
         (cluster, str(broker_id)): broker
         for table in ("log_dirs", "findings")
         for cluster, broker, broker_id in run.values(table, columns)
-        if broker is not None and broker_id is not None and (cluster, str(broker_id)) not in names
+        if broker not in (None, str(broker_id)) and broker_id is not None and (cluster, str(broker_id)) not in names
     }
 
 
