@@ -43,7 +43,9 @@ def _words(kind: str, error: Any, context: Any, typed: str) -> str:
     if message.startswith("No such command "):
         return f"{_typed(message)}: no such command or file"
     if "unexpected extra argument" in message:
-        return f"{message.partition('(s) (')[2].rstrip(')')}: {typed} takes no such argument"
+        own = [_name(part) for part in context.command.params if part.param_type_name == "argument"]
+        takes = f"takes one {own[0]}, so run kcheck once for each" if len(own) == 1 else "takes no such argument"
+        return f"{message.partition('(s) (')[2].rstrip(')')}: {typed} {takes}"
     return message[:1].lower() + message[1:]
 
 

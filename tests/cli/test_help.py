@@ -212,6 +212,13 @@ def test_version_has_three_names() -> None:
         (("check", ".", "--nice=1"), "--nice: takes no value; kcheck -h shows what to type"),
         (("check", ".", "--depth"), "--depth: its value is missing; kcheck -h shows what to type"),
         (("rules", "x"), "x: kcheck rules takes no such argument; for example: kcheck rules"),
+        (
+            ("preflight", "a.properties", "b"),
+            (
+                "b: kcheck preflight takes one FILE, so run kcheck once for each; for example: kcheck preflight"
+                " /data/server.properties"
+            ),
+        ),
         (("fleet", "scna"), "scna: no such command or file; did you mean scan?"),
         (("check", ".", "--color", "red"), "--color red: not one of auto, always, never"),
     ],
