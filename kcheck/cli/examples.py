@@ -14,11 +14,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "kcheck preflight /data/server.properties --allow loss --format json",
     ),
     "explain": ("kcheck explain KC201", "kcheck explain /data/server.log /data/kafka-1"),
-    "recover": (
-        f"kcheck recover {_THREE}",
-        f"kcheck recover {_THREE} --output-dir recovery",
-        "kcheck recover 1=broker-1.kcheck 2=broker-2.kcheck",
-    ),
+    "recover": (f"kcheck recover {_THREE}", f"kcheck recover {_THREE} --output-dir recovery"),
     "recover-quorum": (
         f"kcheck recover quorum {_THREE} --dead 100",
         f"kcheck recover quorum {_THREE} --dead 100 --output-dir quorum",

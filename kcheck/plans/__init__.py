@@ -15,6 +15,7 @@ memory, and `disk/apply.py` applies a plan. A recovery joins repair plans with t
 - `premised_starts`: Which premises of these starts are refuted, without the plan and with it?
 - `least_steps`: Which steps does the next start need, and which findings does the broker heal itself?
 - `operations`: Which operation does each path get, with which digests?
+- `past_elections`: Which unclean elections have disks not followed?
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
 - `recover`: What to do, step by step, with a cluster that has a problem?
 - `recovery_output`: Which files does a recovery write?

@@ -33,6 +33,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
+from kcheck.plans.past_elections import causes
 from kcheck.plans.rescue_answer import FOLDER
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.startup.log_dir_outcome import has_metadata_log
@@ -232,6 +233,11 @@ class ClusterRecovery(Answer):
         )
         nothing = election.nothing_words
         return tuple(decision_words(start, plan, best, election.partitions, uncounted=uncounted, nothing=nothing))
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """The unclean elections that a disk has not followed, as sentences."""
+        return causes(self.election, self.at_stake)
 
     @cached_property
     def bundle_words(self) -> tuple[str, ...]:

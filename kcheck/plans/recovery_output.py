@@ -55,7 +55,12 @@ def _texts(
     names = (*texts, RUNBOOK, RECOVERY, *more)
     planned = replace(planned, written=(*(join(planned.folder, name) for name in names), *others))
     plans = zip(planned.cases, planned.case_plans, strict=True)
-    head = (*planned.sentences, *(case_words(case, plan.folder) for case, plan in plans), *planned.bundle_words)
+    head = (
+        *planned.sentences,
+        *planned.causes,
+        *(case_words(case, plan.folder) for case, plan in plans),
+        *planned.bundle_words,
+    )
     texts[RUNBOOK] = runbook(planned.recovery, planned.texts, head, planned.next_command, planned.nodes_first)
     texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
     return planned, {**texts, **more}

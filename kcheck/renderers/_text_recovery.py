@@ -37,6 +37,8 @@ def recovery(report: Report, page: Page) -> None:
     page.line()
     interrupted(answer.election, page)
     _sentences(answer, page)
+    for cause in answer.causes:
+        page.wrapped(cause)
     _steps(answer, page)
     for case, recovery in zip(answer.cases, answer.case_plans, strict=True):
         page.line()

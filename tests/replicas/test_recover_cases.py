@@ -53,3 +53,31 @@ def test_what_is_not_known_names_the_partitions_of_each_broker(planned: tuple[Cl
     assert replace(answer, election=replace(answer.election, premises=rows)).not_known[:2] == (
         "broker 0 in a-0; name a file. The same for broker 2", "broker 1 in b-0; name a file",
     )  # fmt: skip
+
+
+def test_the_cause_is_named_with_the_offsets_of_each_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever was elected uncleanly starts in its own step, not first. The runbook says so too."""
+    monkeypatch.chdir(unpacked("clusters/4.3.1/unclean-happened", tmp_path))
+    answer = kcheck.recover(*BROKERS, metadata=["controller"], out="plan")
+    first, _ = answer.causes
+    assert first == (
+        "old-0: broker 3 was elected uncleanly at epoch 7. Under this leader 40 records of others are lost, so"
+        " start broker 3 only in its step. The disks have offsets 0-79 on broker 1, 0-69 on broker 2 and 0-44 on"
+        " broker 3."
+    )
+    assert first in Path("plan/recovery.md").read_text()
+    monkeypatch.setattr("kcheck.plans.past_elections.CAUSES_MAX", 1)
+    assert answer.causes == (first, "The same goes for 1 more partition.")
+
+
+def test_bundles_count_what_their_directories_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two replicas lose the same batches beside those of another leader."""
+    monkeypatch.chdir(unpacked("clusters/4.3.1/unclean-happened", tmp_path))
+    for name in ("broker-1", "broker-2", "broker-3", "controller"):
+        assert command("capture", name, "-o", f"{name}.kcheck").code == 0
+    home, sent = (
+        kcheck.recover(*(f"{name}{suffix}" for name in BROKERS), metadata=[f"controller{suffix}"])
+        for suffix in ("", ".kcheck")
+    )
+    assert sent.scenario("start-all").lost == home.scenario("start-all").lost
+    assert home.scenario("start-all").lost.records == 80
