@@ -1,7 +1,7 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -14,8 +14,8 @@ from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
-from kcheck.disk.paths import absolute, is_absolute, join
-from kcheck.disk.tree import path_at_home, real_path, tree_of
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import decision_words, discarded_words
@@ -23,27 +23,23 @@ from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.uncounted import premise_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
-from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
-from kcheck.model.java import java_int
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
 from kcheck.plans.past_elections import causes
+from kcheck.plans.plan_context import by_broker, plan_context
 from kcheck.plans.rescue_answer import FOLDER
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
-from kcheck.startup.log_dir_outcome import has_metadata_log
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
-from kcheck.views.controller_settings import controller_settings
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.settings_files import settings_path
-from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets
-from kcheck.words import LISTED_MAX, agree, broker_names, listed, milliseconds_words, shell_line
+from kcheck.views.targets import replica_targets
+from kcheck.words import LISTED_MAX, agree, broker_names, listed, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
@@ -142,29 +138,7 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def _context(self) -> PlanContext:
-        targets = _by_broker(self.election)
-        seen = _settings(self.election, targets)
-        settings = {number: settings_path(own) for number, own in targets.items()}
-        return PlanContext(
-            recovery=self.recovery,
-            resets=resets_of(self.recovery),
-            settings={number: path_at_home(path) for number, path in settings.items() if path is not None},
-            log_dirs={
-                number: tuple(map(path_at_home, _kept(settings[number], own, self.election)))
-                for number, own in targets.items()
-            },
-            controllers=tuple(
-                path_at_home(path)
-                for path, said in seen.items()
-                if said.get("process.roles", "").strip() == "controller"
-            ),
-            metadata=self.election.question.metadata,
-            places=_places(self.election, targets),
-            backup=join(self.folder, "aside"),
-            saved=self.election.saved_in if self.election.saved else None,
-            bundles=frozenset(number for number, own in targets.items() if any(row.tree.is_bundle for row in own)),
-            session=_session(seen.values(), kraft=self.election.kraft),
-        )
+        return plan_context(self.election, self.recovery, self.folder)
 
     @cached_property
     def case_plans(self) -> tuple["ClusterRecovery", ...]:
@@ -443,7 +417,7 @@ def _lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
         for row in refuted
         if row.log_dir is not None and not tree_of(row.log_dir).exists(row.log_dir)
     }
-    kept = {number for number, own in _by_broker(election).items() if any(target.log_dir not in lost for target in own)}
+    kept = {number for number, own in by_broker(election).items() if any(target.log_dir not in lost for target in own)}
     return tuple(BrokerLogDir(number, path) for path, number in lost.items() if number is not None and number in kept)
 
 
@@ -454,63 +428,6 @@ def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
             words = f"{UNCLEAN} is true on a controller"
             yield Case(words, "the server.properties of the controllers", other.election)
-
-
-def _by_broker(election: ClusterElection) -> dict[int, list[Target]]:
-    """Return the log dirs of each broker that the user named, without the lost ones."""
-    lost = {row.path for row in election.question.without}
-    targets: dict[int, list[Target]] = {}
-    for target in replica_targets([*election.arguments]):
-        number = None if target.log_dir in lost else election.broker_of(target)
-        if number is not None:
-            targets.setdefault(number, []).append(target)
-    return targets
-
-
-def _settings(election: ClusterElection, targets: Mapping[int, list[Target]]) -> Mapping[str, Mapping[str, str]]:
-    """Return the settings of controllers, by path, from --config, the paths and the given metadata."""
-    question = election.question
-    seen: dict[str, tuple[str, Mapping[str, str]]] = {}
-    given = (target for own in targets.values() for target in own)
-    for path, said in controller_settings(given, question.metadata, question.config).items():
-        seen.setdefault(real_path(path), (path, said))
-    return dict(seen.values())
-
-
-def _session(settings: Iterable[Mapping[str, str]], *, kraft: bool) -> str | None:
-    """Return the longest session timeout of settings, in words; None without one."""
-    name = f"{'broker' if kraft else 'zookeeper'}.session.timeout.ms"
-    given = [number for said in settings if (number := java_int(said.get(name, "").strip())) is not None]
-    return None if not given else milliseconds_words(max(given))
-
-
-def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tuple[str, ...]:
-    """Return the new log.dirs of a broker, without log dirs that are given up, and with missing ones.
-
-    The metadata log is in the first one, unless metadata.log.dir is set. If one path is absolute, all are, as the
-    broker may run in another directory than kcheck.
-    """
-    lost = {row.path for row in election.question.without}
-    added = [target for target in own if target.path in {row.path for row in election.question.added}]
-    config = {} if path is None or not (lost or added) else {**read_properties(path), "metadata.log.dir": ""}
-    named = log_dirs_in(tree_of(path), path, config) if path is not None else ()
-    kept = tuple(place for place in named if place not in lost)
-    is_typed = not any(map(is_absolute, kept))
-    places = {target.path: target.log_dir if is_typed else absolute(target.log_dir) for target in added}
-    first = [place for path, place in places.items() if has_metadata_log(election.predicted[path])]
-    last = [place for place in places.values() if place not in first]
-    return (*first, *kept, *last) if kept else tuple(target.log_dir for target in own)
-
-
-def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:
-    """Return the directories of replicas, by broker and name."""
-    return {
-        (number, row.dir): path_at_home(join(target.log_dir, row.dir))
-        for number, own in targets.items()
-        for target in own
-        if target.path in election.predicted
-        for row in election.predicted[target.path].partitions
-    }
 
 
 def _case_row(case: Case, recovery: ClusterRecovery) -> Row:
