@@ -75,6 +75,21 @@ def missing_words(
         yield from risk_words(number, partitions, is_gone=True, disk=f"the disks of broker {number}")
 
 
+def served_from_copies(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> dict[int, str]:
+    """Return the final loss of each broker with an old copy of a disk and only replicas."""
+    old = dict.fromkeys(
+        premise.broker_id
+        for premise in premises
+        if premise.id in _AGES and premise.status is PremiseStatus.REFUTED and premise.broker_id is not None
+    )
+    only = {number: at_risk(number, partitions).only for number in old}
+    return {
+        number: f"{_names(rows)} {agree(len(rows), 'goes', 'go')} on from the old copy, without newer records"
+        for number, rows in only.items()
+        if rows
+    }
+
+
 def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> Iterator[str]:
     """Yield the sentences about one premise."""
     number = premise.broker_id

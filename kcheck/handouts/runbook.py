@@ -53,6 +53,8 @@ class PlanContext(NamedTuple):
     """The directory with the records that brokers remove; None if they are not saved yet."""
     bundles: frozenset[int] = frozenset()
     """The brokers whose log dirs are in bundles, which have no records to save."""
+    copies: Mapping[int, str] = {}
+    """The final loss of each broker with an old copy of a disk, in words."""
     session: str | None = None
     """The session timeout by the settings, such as `3 s`; None without one."""
 
@@ -169,8 +171,14 @@ def _copies(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
 
 def _final(step: RecoveryStep, otherwise: str, plan: PlanContext) -> str:
     """Return the final losses of a step."""
-    if not step.cuts:
-        return otherwise
+    copies = [plan.copies[number] for number in step.brokers if number in plan.copies]
+    if step.kind is not RecoveryAction.START or not copies:
+        return _removed(step, plan) if step.cuts else otherwise
+    return "; ".join((*copies, *([_removed(step, plan)] if step.cuts else ())))
+
+
+def _removed(step: RecoveryStep, plan: PlanContext) -> str:
+    """Return the records that a step removes, and where they are saved."""
     removed: dict[int, list[str]] = {}
     for cut in step.cuts:
         words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"

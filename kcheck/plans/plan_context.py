@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.disk.paths import absolute, is_absolute, join
 from kcheck.disk.tree import path_at_home, real_path, tree_of
+from kcheck.documents.uncounted import served_from_copies
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.runbook import PlanContext
 from kcheck.model.java import java_int
@@ -36,6 +37,7 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str) -> 
         backup=join(folder, "aside"),
         saved=election.saved_in if election.saved else None,
         bundles=frozenset(number for number, own in targets.items() if any(row.tree.is_bundle for row in own)),
+        copies=served_from_copies(election.uncounted, election.of_cluster),
         session=_session(seen.values(), kraft=election.kraft),
     )
 

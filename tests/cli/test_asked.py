@@ -58,7 +58,9 @@ DELETED = "4 -delete directories hold 280 records"
 KEEP_DELETED = "Next: mv broker-1/data/*-delete broker-1/data1/*-delete DIR/"
 TOO_SMALL = "orders and 5 more topics have segment.bytes=16000; Kafka 4.3.1 refuses less than 1048576"
 NO_ROLES = "Kafka 4.0 and later do not read zookeeper.connect; process.roles is missing"
-HEAD = "orders-1 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records below"
+HEAD = (
+    "orders-1 begins at 180 here, its epochs at 0: as leader broker 1 makes the other replicas delete the records below"
+)
 KEYLESS = "audit is compacted; 90 records have no key: the cleaner deletes 75 at its first run"
 ORPHAN = "1 directory holds 40 records of a topic that the cluster does not have (cust-0)"
 FAILED = "the log dir with the metadata log, broker-3/data, fails"

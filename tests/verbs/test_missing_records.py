@@ -41,7 +41,8 @@ def test_the_first_segment(disk: Path) -> None:
     """Epochs begin where the log began, after a kill too."""
     remove(disk, 0)
     said = (
-        "segments-0 begins at 20 here, its epochs at 0: as leader it makes the other replicas delete the records below"
+        "segments-0 begins at 20 here, its epochs at 0: as leader broker 2 makes the other replicas delete the records"
+        " below"
     )
     assert told(disk) == {"P304": said}
     kill(disk)

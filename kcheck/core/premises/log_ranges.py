@@ -26,8 +26,9 @@ def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
         name, (start, end) = partition_name(*log.partition), log.lost_head
         sentence = f"{name} begins at {end} here, its epochs at {start}"
         evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"its first leader epoch begins at {start}")
+        then = f"as leader {facts.name} makes the other replicas delete the records below"
         yield where_it_leads(
-            premise, facts, log, sentence, evidence, "as leader it makes the other replicas delete the records below",
+            premise, facts, log, sentence, evidence, then,
             alone="no other broker has a replica with the records below", waits=False,
         )  # fmt: skip
 
@@ -93,7 +94,7 @@ def ends_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
                 then = "it is not elected now, and fetches them from the leader"
                 yield not_seen(premise, facts, f"{sentence}: {then}", None, evidence)
                 continue
-            then = "as leader it makes the other replicas delete theirs"
+            then = f"as leader {facts.name} makes the other replicas delete theirs"
             if is_alone(partition, facts):
                 then = "no other broker has a replica with them"
             yield refuted(premise, facts, f"{sentence}: {then}", evidence, log_dir=log_dir, partition=name)

@@ -64,8 +64,8 @@ def of_followers(leader: LogFacts, follower: LogFacts, **fields: object) -> list
 def test_a_follower_that_has_more_of_its_leaders_epoch(leader: LogFacts) -> None:
     """The leader of 4.0.2 had it too: its disk has lost it."""
     sentence = (
-        "orders-0 ends at 129 here, but the replica of broker 2 shows records up to offset 158: as leader it makes the"
-        " other replicas delete theirs"
+        "orders-0 ends at 129 here, but the replica of broker 2 shows records up to offset 158: as leader broker 1"
+        " makes the other replicas delete theirs"
     )
     assert of_followers(leader, AHEAD) == [sentence]
 

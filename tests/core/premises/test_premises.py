@@ -270,8 +270,8 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
             facts(logs=(HEAD,), image=image(1, 2)),
             "P304",
             (
-                "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records"
-                " below"
+                "orders-0 begins at 180 here, its epochs at 0: as leader broker 1 makes the other replicas"
+                " delete the records below"
             ),
         ),
         (
@@ -289,7 +289,7 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
             "P306",
             (
                 "orders-0 ends at 20 here, but replication-offset-checkpoint shows records up to offset 39: as leader"
-                " it makes the other replicas delete theirs"
+                " broker 1 makes the other replicas delete theirs"
             ),
         ),
         (
@@ -304,8 +304,8 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
             facts(logs=(HEAD,), image=None),
             "P304",
             (
-                "orders-0 begins at 180 here, its epochs at 0: as leader it makes the other replicas delete the records"
-                " below"
+                "orders-0 begins at 180 here, its epochs at 0: as leader broker 1 makes the other replicas"
+                " delete the records below"
             ),
         ),
         (
