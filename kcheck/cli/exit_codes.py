@@ -31,7 +31,10 @@ ANSWERS: dict[str, tuple[str, str | None]] = {
     "predict": ("nothing lost", "records lost or a log dir not served"),
     "preflight": ("no record is lost", "the broker should not start, or that is not known"),
     "tiered": (_NO_FINDING, "a finding at or above --fail-on, or not all is known"),
-    "truncation": ("no committed record lost", "the leader, or the best one, loses committed records"),
+    "truncation": (
+        "no committed record lost",
+        "the leader, or the best one, loses committed records, or a log may lack some",
+    ),
     "elect": ("the plan loses no record", "it loses records or leaders, or a repair or another disk comes first"),
     "recover": ("starting all is safe", "records or leaders are at stake, or a step comes first; with --next: stop"),
     "recover-topic": ("there is a plan", "refused: something has to be brought first"),

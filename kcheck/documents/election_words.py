@@ -100,8 +100,8 @@ def group_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
     if ahead:
         text = "Consumer groups have committed offsets beyond the log end of the best leader of"
         yield (
-            f"{text} {some_of([part.name for part in ahead])}: they skip or repeat records. plan.md of --output-dir has"
-            " the command that resets them."
+            f"{text} {some_of([part.name for part in ahead])}: they skip or repeat records. The plan of --output-dir"
+            " has the command that resets them."
         )
 
 

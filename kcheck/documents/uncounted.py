@@ -52,7 +52,7 @@ def uncounted_words(
         if gap.why is not None and not is_dead:
             yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
         what = "is lost, and not counted" if is_dead else "is not counted"
-        steps = "" if is_dead or not has_steps else "; the steps do without"
+        steps = "" if is_dead or not has_steps else "; the steps go on without that data"
         risk = risk_words(gap.broker_id, partitions, is_gone=is_dead)
         yield " ".join((f"Data that only broker {gap.broker_id} has {what}{steps}.", *risk))
     for number, path in without:
@@ -114,10 +114,9 @@ def risk_words(
     """Yield the partitions that need the disk of a broker, first the only replicas, then the last leaders."""
     risk = at_risk(number, partitions)
     if risk.only:
-        one = len(risk.only)
-        loses = agree(one, "loses records for certain", "lose records for certain") if is_gone else "can lose records"
-        why = "because no other replica exists"
-        yield f"Without {disk} {_names(risk.only)} {loses}, {why}."
+        names = _names(risk.only)
+        lost = f"the records of {names} there are lost for good" if is_gone else f"{names} can lose records"
+        yield f"Without {disk} {lost}, because no other replica exists."
     if risk.led:
         them = agree(len(risk.led), "it", "them")
         yield f"{_names(risk.led)} can lose records, because broker {number} led {them} last."

@@ -70,10 +70,10 @@ def _apply(context: MetadataContext) -> QuorumStep:
 
 def zookeeper_steps(plan: Rebuild, script: str) -> tuple[QuorumStep, ...]:
     """Return the steps where an empty ZooKeeper gets the metadata."""
-    empty = "They must be empty. The command ls / of zookeeper-shell.sh shows zookeeper alone."
+    empty = "Before the command, the servers must be empty. Then ls / of zookeeper-shell.sh shows zookeeper alone."
     secure = "With zookeeper.set.acl=true, run zookeeper-security-migration.sh --zookeeper.acl=secure afterwards."
     has_access = any(name in _ACCESS for name, _ in plan.records)
-    path = "Create the path in zookeeper.connect first, if there is one, and write HOST:2181/PATH."
+    path = "If zookeeper.connect has a path, create that path before the command, and write HOST:2181/PATH."
     best = "At first only the best replica of a partition is in sync, and the others follow."
     return (
         QuorumStep("Stop every broker", action=RescueAction.STOP),

@@ -84,14 +84,14 @@ def nodes_first(plan: PlanContext, steps: Sequence[RecoveryStep]) -> StepText | 
         return None
     if recovery.kraft:
         return StepText(
-            f"Start the controllers, and wait for longer than {_session(plan)}",
+            f"Start the controllers unless they run, and wait for longer than {_session(plan)}",
             "nothing",
             _controller_commands(plan),
             "a controller leads",
             "nothing",
         )
     command = "bin/zookeeper-server-start.sh -daemon config/zookeeper.properties"
-    title = f"Start ZooKeeper, and wait for longer than {_session(plan)}"
+    title = f"Start ZooKeeper unless servers run, and wait for longer than {_session(plan)}"
     return StepText(title, "nothing", (command,), "ZooKeeper answers", "nothing")
 
 
@@ -185,7 +185,9 @@ def _removed(step: RecoveryStep, plan: PlanContext) -> str:
         removed.setdefault(cut.broker_id, []).append(words)
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
     copied = sorted(plan.bundles & {*removed})
-    saved = "kcheck recover --output-dir saves them" if plan.saved is None else f"{plan.saved} has them"
+    saved = f"{plan.saved} has them"
+    if plan.saved is None:
+        saved = "Before this step, save them with kcheck recover --output-dir"
     kept = [saved] if {*removed} - plan.bundles else []
     if copied:
         of_brokers = f", without the ones of {broker_names(copied)}" if kept else ""
@@ -318,10 +320,10 @@ def _controllers(plan: PlanContext) -> str:
 def _stop(step: RecoveryStep, plan: PlanContext) -> StepText:
     brokers, recovery, script = broker_names(step.brokers), plan.recovery, "bin/kafka-server-stop.sh"
     has_ids = recovery.kraft and recovery.release.stops_one_node
-    alone = "" if has_ids else "; the script stops every Kafka process of its host, controllers too"
+    alone = "" if has_ids else ". The script stops every Kafka process of that host, controllers too"
     return StepText(
-        f"Stop {brokers}: the next broker has to be alone when it is elected",
-        f"unclean elections are off on every controller; where they are on, the next broker would take over{alone}",
+        f"Stop {brokers}: the next broker has to be alone when it is elected{alone}",
+        "unclean elections are off on every controller; where they are on, the next broker would take over",
         tuple(f"{script} --node-id={number}" for number in step.brokers) if has_ids else (script,),
         f"the {agree(len(step.brokers), 'process of', 'processes of')} {brokers} ended by"
         f" {agree(len(step.brokers), 'itself', 'themselves')}",

@@ -28,7 +28,8 @@ def causes(election: ClusterElection, partitions: Iterable[PartitionElection]) -
             f" so start broker {past.leader} only in its step. {_offsets(part)}"
         )
     more = len(rows) - CAUSES_MAX
-    return (*rows[:CAUSES_MAX], *([f"The same goes for {counted(more, 'more partition')}."] if more > 0 else ()))
+    others = f"{counted(more, 'more partition')} had an unclean election too, perhaps of another broker."
+    return (*rows[:CAUSES_MAX], *([others] if more > 0 else ()))
 
 
 def _offsets(part: PartitionElection) -> str:

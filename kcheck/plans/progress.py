@@ -93,9 +93,7 @@ class RecoveryProgress(Answer):
             if self.left:
                 rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left]
                 return (f"Wait. Every step is done, but {some_of(rows)}.",)
-            which = (
-                f"every partition but {some_of([*self.gone])}, which was deleted," if self.gone else "every partition"
-            )
+            which = f"every partition but {some_of([*self.gone])} (topic deleted)" if self.gone else "every partition"
             done = f"Done: all {counted(len(self.steps), 'step')}, and {which} is as planned."
             if not self.strays:
                 return (done,)
@@ -103,9 +101,9 @@ class RecoveryProgress(Answer):
         step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
             waits = f"{wait_words(self.at, count, step.title)} It is once {step.until}."
-            return (waits, *self.now.bundle_words, *self.now.uncounted)
+            return (*self.now.uncounted, waits, *self.now.bundle_words)
         go_on = go_on_words(self.at, count, step.title)
-        return (go_on, *self.other_plans, *self.now.bundle_words, *self.now.uncounted)
+        return (*self.now.uncounted, go_on, *self.other_plans, *self.now.bundle_words)
 
     @property
     def other_plans(self) -> tuple[str, ...]:
@@ -303,7 +301,7 @@ def _without_topic(progress: RecoveryProgress, gone: Collection[TopicPartition])
     steps = zip(progress.steps, progress.states, strict=True)
     wanted = {name for step, state in steps if state is not StepState.DONE for name in step.partitions}
     for name in sorted(wanted.intersection(gone)):
-        yield f"a later step is for {partition_name(*name)}, which the cluster no longer has"
+        yield f"a later step is for {partition_name(*name)} (topic deleted)"
 
 
 def _led(row: PlannedPartition) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.replicas.candidates import ClusterHere
 
+GIVEN_UP = "given up"
+
 
 def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Iterator[BrokerGap]:
     """Yield the brokers whose replicas are not part of the picture."""
@@ -13,7 +15,7 @@ def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Ite
     for number in sorted(replicas):
         broker = cluster.brokers.get(number)
         if broker is None:
-            yield BrokerGap(number, replicas[number], "given up" if number in cluster.dead else None)
+            yield BrokerGap(number, replicas[number], GIVEN_UP if number in cluster.dead else None)
         elif broker.problem is not None:
             yield BrokerGap(number, replicas[number], broker.problem)
 
@@ -21,6 +23,11 @@ def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Ite
 def failing_of(gaps: Iterable[BrokerGap], cluster: ClusterHere) -> tuple[BrokerGap, ...]:
     """Return the brokers that are here and do not start."""
     return tuple(gap for gap in gaps if gap.broker_id in cluster.brokers)
+
+
+def not_starting(gaps: Iterable[BrokerGap]) -> Iterator[BrokerGap]:
+    """Yield the uncounted brokers that are here and do not start."""
+    return (gap for gap in gaps if gap.why not in (None, GIVEN_UP))
 
 
 def replicas_of(election: PartitionElection) -> Iterable[int]:

@@ -37,7 +37,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.replicas.broker_gaps import failing_of, gaps_of
+from kcheck.replicas.broker_gaps import failing_of, gaps_of, not_starting
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
@@ -205,8 +205,8 @@ class ClusterElection(BrokerAnswer):
     @property
     def nothing_words(self) -> str:
         """The words for no loss, which say how much of the cluster they are about."""
-        unserved = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster)]
-        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], unserved)
+        rest = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster), *not_starting(self.gaps)]
+        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest)
 
     def broker_of(self, target: Target) -> int | None:
         """Return the broker of a log dir; None for a directory that no broker loads, such as one moved aside."""
@@ -376,9 +376,9 @@ def _decided(
     apart = apart if len(shown) == len(elections) else ()
     uncounted = uncounted_premises(directories.premises, elections)
     words = verdict(
-        shown, cluster.starts, order, course, failing=failing_of(gaps, cluster), is_all=shown == elections,
+        shown, cluster.starts, order, course, failing=(failing := failing_of(gaps, cluster)), is_all=shown == elections,
         why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[*not_counted_words(apart)],
-        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *only_aside(elections)]),
+        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *only_aside(elections), *failing]),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,

@@ -74,7 +74,7 @@ def _log_end(partition: PartitionView) -> str:
 
 
 _ADVICE = (
-    "Both may be the same copy, because their segments have the same sizes and log end. kcheck repair compares every"
-    " batch. The directory whose log dir has a high watermark of the partition stays, and the other moves aside."
+    "One may be a copy of the other, because segment sizes and log end are equal. kcheck repair compares every batch."
+    " If one holds every batch of the other, the plan moves the other aside."
 )
 RULE = Rule(severity=Severity.FATAL, scope=Scope.BROKER, check=check)

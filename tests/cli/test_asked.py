@@ -48,8 +48,9 @@ OLD_COPY = "the disks are an old copy, made before broker 2 registered last (epo
 HERE = "nothing that is on these disks is lost."
 FIND = "First find the newest disk of broker 2 (P701)"
 AT_RISK = (
-    "Records that only that disk has are not counted. Without that disk solo-1 loses records for certain, because no"
-    " other replica exists. clicks-2 can lose records, because broker 2 led it last. Read kcheck help old-copy."
+    "Records that only that disk has are not counted. Without that disk the records of solo-1 there are lost"
+    " for good, because no other replica exists. clicks-2 can lose records, because broker 2 led it last."
+    " Read kcheck help old-copy."
 )
 BY_ITSELF = "is in the log dir of its current log, and the broker cannot rename it"
 EMPTIED = "solo-0 would start empty, because no directory is here and no other broker has a replica"

@@ -44,8 +44,8 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
     (certain,) = premise_words([OLD, OLD], PARTITIONS)
     assert certain == (
         "First find the newest disk of broker 2 (P701): an old copy. Records that only that disk has are not counted."
-        " Without that disk t-0 loses records for certain, because no other replica exists. led-0 can lose records,"
-        " because broker 2 led it last. Read kcheck help old-copy."
+        " Without that disk the records of t-0 there are lost for good, because no other replica exists. led-0 can lose"
+        " records, because broker 2 led it last. Read kcheck help old-copy."
     )
     (said,) = premise_words([OLD._replace(status=PremiseStatus.NOT_SEEN)], [ONLY, ONLY])
     assert said.endswith(
@@ -60,17 +60,17 @@ def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:
     gaps = [BrokerGap(2, 3, "given up"), BrokerGap(3, 1, None), BrokerGap(4, 1, "it is damaged")]
     without = [BrokerLogDir(2, "/data1"), BrokerLogDir(5, "/data2")]
     assert (gone,) == without_copy(2, (ONLY, gone))
-    risk = "Without its disks t-0 loses records for certain, because no other replica exists."
+    risk = "Without its disks the records of t-0 there are lost for good, because no other replica exists."
     assert [
         f"Data that only broker 2 has is lost, and not counted. {risk}",
-        "Data that only broker 3 has is not counted; the steps do without.",
+        "Data that only broker 3 has is not counted; the steps go on without that data.",
         "Broker 4 should not start: it is damaged. Solve that first, and ask again.",
-        "Data that only broker 4 has is not counted; the steps do without.",
+        "Data that only broker 4 has is not counted; the steps go on without that data.",
         "Data that only /data1 has is lost, and not counted. Broker 2 had shared-0 there.",
         "Data that only /data2 has is lost, and not counted.",
     ] == [*uncounted_words(gaps, (), {2}, (ONLY, gone), without=without, has_steps=True)]
 
 
 def test_a_plan_names_what_the_disks_of_given_up_brokers_would_have() -> None:
-    risk = "Without the disks of broker 2 t-0 loses records for certain, because no other replica exists."
+    risk = "Without the disks of broker 2 the records of t-0 there are lost for good, because no other replica exists."
     assert [risk] == [*missing_words((), (2,), (ONLY,))]

@@ -86,11 +86,11 @@ def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> N
     assert answer.nodes_first is None
     assert answer.texts[2].needs == "the controllers run; no producer writes before the last step"
     assert answer.texts[4].commands == ("bin/kafka-server-stop.sh --node-id=1",)
-    assert "every Kafka process" not in answer.texts[4].needs
+    assert "every Kafka process" not in answer.texts[4].title
     before = replace(answer.election, release=release("3.6"))
     stop = next(text for text in replace(answer, election=before).texts if text.title.startswith("Stop broker 1"))
     assert stop.commands == ("bin/kafka-server-stop.sh",)
-    assert stop.needs.endswith("; the script stops every Kafka process of its host, controllers too")
+    assert stop.title.endswith(". The script stops every Kafka process of that host, controllers too")
 
 
 @pytest.mark.usefixtures("_power_loss")
@@ -256,10 +256,10 @@ def test_a_topic_was_deleted_since_the_plan_was_made(planned: tuple[ClusterRecov
     ])  # fmt: skip
     answer = kcheck.recovery_progress(out, *BROKERS, metadata=["controller"])
     assert (str(answer.state), answer.at) == ("stop", 0)
-    assert answer.sentences[0] == ("Stop: a later step is for __consumer_offsets-0, which the cluster no longer has.")
+    assert answer.sentences[0] == ("Stop: a later step is for __consumer_offsets-0 (topic deleted).")
     done = replace(answer, states=(StepState.DONE,) * len(answer.steps), fails=())
     assert done.sentences == (
-        "Done: all 9 steps, and every partition but __consumer_offsets-0, which was deleted, is as planned.",
+        "Done: all 9 steps, and every partition but __consumer_offsets-0 (topic deleted) is as planned.",
     )
 
 
@@ -479,7 +479,8 @@ def test_controllers_are_named_and_started_first(tmp_path: Path, monkeypatch: py
     )
     Path("controller/server.properties").write_text(f"{settings}3000\n", "utf-8")
     text = command("recover", ".", columns=200).out
-    assert "\n0. Start the controllers, and wait for longer than broker.session.timeout.ms (3 s).\n" in text
+    first = "0. Start the controllers unless they run, and wait for longer than broker.session.timeout.ms (3 s)."
+    assert f"\n{first}\n" in text
     assert "\n     bin/kafka-server-start.sh -daemon controller/server.properties\n1. Start broker 1.\n" in text
     Path("controller/server.properties").unlink()
     Path("other.properties").write_text(f"{settings}12500\n", "utf-8")

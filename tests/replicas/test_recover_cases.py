@@ -67,7 +67,7 @@ def test_the_cause_is_named_with_the_offsets_of_each_disk(tmp_path: Path, monkey
     )
     assert first in Path("plan/recovery.md").read_text()
     monkeypatch.setattr("kcheck.plans.past_elections.CAUSES_MAX", 1)
-    assert answer.causes == (first, "The same goes for 1 more partition.")
+    assert answer.causes == (first, "1 more partition had an unclean election too, perhaps of another broker.")
 
 
 def test_bundles_count_what_their_directories_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

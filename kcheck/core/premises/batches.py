@@ -192,7 +192,8 @@ TABLE = (
         "__consumer_offsets or __transaction_state with groups of another partition alone. Not seen: so many keys of"
         " one other partition that this is no coincidence.",
         "The broker serves the records under the wrong number. Readers by key do not find them.",
-        "Exchange the directories again. If producers choose partitions in another way: --allow P313.",
+        "With the broker stopped, give each directory its own name again. If producers choose partitions in another"
+        " way: --allow P313.",
         "Utils.murmur2, DefaultPartitioner 0.9 to 3.9; BuiltInPartitioner 3.3 to 4.3.1; GroupMetadataManager,"
         " TransactionStateManager", own_keys, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),

@@ -128,7 +128,10 @@ def _last_segment_filled(premise: Premise, facts: BrokerFacts) -> Iterator[Judge
     for log in facts.logs:
         if log.is_emptied and not only_follows(log.partition, facts, in_the_end=False):
             name = partition_name(*log.partition)
-            sentence = f"{name} ends at {log.end} with an empty segment, which a broker begins only for a batch"
+            sentence = (
+                f"{name} ends at {log.end} with an empty segment. A broker mostly begins one for a batch, so records"
+                " may be missing"
+            )
             evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"the segment that begins at {log.end} has no byte")
             provide = f"{EVERY_DISK}; or --allow {premise.id} if no records are missing"
             yield not_seen(premise, facts, sentence, provide, evidence)

@@ -67,7 +67,7 @@ def _of_plans(planned: Sequence[Any]) -> _Action:
 
 def _row(action: _Action) -> Row:
     first, more = action.rows[0], len(action.rows) - 1
-    alike = f" The same goes for {_others(action)}." if more else ""
+    alike = f" Also look at {_others(action)}." if more else ""
     return {
         "kind": action.kind,
         "cluster": first["cluster"],

@@ -101,13 +101,13 @@ def test_an_action_is_about_the_worst_of_its_kind(tmp_path: Path) -> None:
     alone = "Keep broker 2 running: the only copy of 2 committed records of t-0 of c is on its disk."
     assert [
         (
-            "Do not stop broker 2 of c: it will not boot again. The same goes for broker 5 of c and broker-4 of c.",
+            "Do not stop broker 2 of c: it will not boot again. Also look at broker 5 of c and broker-4 of c.",
             "kcheck predict --kafka 4.3 '/a b' /c",
         ),
         ("Do not restart broker 1 of c: it will lose 4 records.", "kcheck predict --kafka 4.3"),
         ("Before broker 3 of c restarts, repair its log dirs. Some will go offline.", "kcheck predict --kafka 4.3"),
-        (f"{by_hand} 2 committed records. The same goes for 1 more partition.", f"{elect} t-2"),
-        (f"{alone} The same goes for 2 more partitions.", f"{elect} t-0"),
+        (f"{by_hand} 2 committed records. Also look at 1 more partition.", f"{elect} t-2"),
+        (f"{alone} Also look at 2 more partitions.", f"{elect} t-0"),
         ("Look at broker 1 of c: 1 error.", f"kcheck fleet report {worst} --select KC505"),
     ] == [(row["what"], row["command"]) for row in reported(worst)["actions"]]
 
