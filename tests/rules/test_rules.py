@@ -14,7 +14,7 @@ from kcheck.model.unreadable import Unreadable, UnreadableCause
 from kcheck.registry import discover
 from kcheck.rules import SERIES, Rule, Scope
 from kcheck.rules._words import quoted
-from kcheck.rules.kc001_unreadable import GONE, finding
+from kcheck.rules.kc001_unreadable import GONE, finding, settings_finding
 from kcheck.rules.kc001_unreadable import RULE as KC001
 from tests.rules.build import found_by, rules
 
@@ -97,6 +97,13 @@ def test_a_file_that_is_too_large_is_refused_by_kcheck_alone() -> None:
     found = finding(Location(file="x"), Unreadable(UnreadableCause.TOO_LARGE, "99 bytes"))
     assert found.effect.startswith("Only kcheck refuses it")
     assert "kcheck as the broker's user" not in found.advice
+
+
+def test_settings_that_are_not_in_a_bundle_are_information() -> None:
+    """The broker has the file, so nothing fails when it starts."""
+    found = settings_finding(Location(file="server.properties"))
+    assert (found.severity, found.message) == (Severity.INFO, "not in the bundle")
+    assert found.effect.startswith("None, because the broker has the file")
 
 
 def test_a_link_that_leads_nowhere_has_no_target_to_pass() -> None:

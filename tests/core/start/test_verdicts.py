@@ -11,7 +11,7 @@ from kcheck.core.start.predictions import (
     total_loss,
 )
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.core.start.verdicts import log_dir_severity, shutdown_after_abort, worst_first
+from kcheck.core.start.verdicts import log_dir_severity, removed_alone, shutdown_after_abort, worst_first
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.loss import LostRecords
@@ -128,6 +128,18 @@ def test_strays_are_in_the_verdict() -> None:
     """Those that this start sets aside, not those of an earlier one."""
     assert LogDirVerdict(Outcome.OK, (loss(1),), 2) == log_dir(STRAY, LOST, partition(Outcome.DELETED)).judged
     assert LogDirVerdict(Outcome.OK) == log_dir(ASIDE_BEFORE, partition(Outcome.DELETED, name="t-0.x-delete")).judged
+
+
+def test_a_verdict_in_words_has_losses_and_strays() -> None:
+    assert "will boot but lose 1 record and not serve 1 partition" == log_dir(STRAY, LOST).verdict
+
+
+def test_delete_directories_alone_are_lost() -> None:
+    """Nothing is alone if another partition loses records, or if the log dir is not loaded."""
+    removed = partition(Outcome.DELETED, loss(3), name="t-0.x-delete")
+    assert removed_alone([log_dir(removed), log_dir(partition(Outcome.OK))]) == {"/data": ("t-0.x-delete",)}
+    assert removed_alone([log_dir(removed, LOST)]) == {}
+    assert removed_alone([log_dir(removed), log_dir(outcome=Outcome.ABORT)]) == {}
 
 
 def test_the_worst_partition_comes_first() -> None:
