@@ -56,7 +56,7 @@ def gap_words(gap: BrokerGap) -> str:
     replicas = f"broker {gap.broker_id} holds {counted(gap.replicas, 'replica')}"
     if gap.why is None:
         return f"{replicas} and is not here; their loss is not known"
-    if gap.why == "given up":
+    if gap.is_given_up:
         return f"{replicas} and is given up; records that only it has are lost"
     return f"{replicas} and does not start: {gap.why}"
 

@@ -10,7 +10,7 @@ from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from kcheck.words import agree, partition_name, some_of
+from kcheck.words import agree, some_of
 
 NOTHING = "nothing is lost"
 """The words for no loss, if every disk is here and every record is counted."""
@@ -36,7 +36,6 @@ def nothing_words(uncounted: Collection[object], unserved: Collection[object]) -
 def uncounted_words(
     gaps: Iterable[BrokerGap],
     premises: Iterable[JudgedPremise],
-    dead: Collection[int],
     partitions: Sequence[PartitionElection],
     *,
     without: Iterable[BrokerLogDir] = (),
@@ -48,12 +47,11 @@ def uncounted_words(
     """
     yield from premise_words(premises, partitions)
     for gap in gaps:
-        is_dead = gap.broker_id in dead
-        if gap.why is not None and not is_dead:
+        if gap.fails:
             yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
-        what = "is lost, and not counted" if is_dead else "is not counted"
-        steps = "" if is_dead or not has_steps else "; the steps go on without that data"
-        risk = risk_words(gap.broker_id, partitions, is_gone=is_dead)
+        what = "is lost, and not counted" if gap.is_given_up else "is not counted"
+        steps = "" if gap.is_given_up or not has_steps else "; the steps go on without that data"
+        risk = risk_words(gap.broker_id, partitions, is_gone=gap.is_given_up)
         yield " ".join((f"Data that only broker {gap.broker_id} has {what}{steps}.", *risk))
     for number, path in without:
         gone = without_copy(number, partitions)
@@ -123,4 +121,4 @@ def risk_words(
 
 
 def _names(partitions: Sequence[PartitionElection]) -> str:
-    return some_of([partition_name(row.topic, row.partition) for row in partitions])
+    return some_of([row.name for row in partitions])

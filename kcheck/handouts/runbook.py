@@ -53,7 +53,7 @@ class PlanContext(NamedTuple):
     """The directory with the records that brokers remove; None if they are not saved yet."""
     bundles: frozenset[int] = frozenset()
     """The brokers whose log dirs are in bundles, which have no records to save."""
-    copies: Mapping[int, str] = {}
+    old_copies: Mapping[int, str] = {}
     """The final loss of each broker with an old copy of a disk, in words."""
     session: str | None = None
     """The session timeout by the settings, such as `3 s`; None without one."""
@@ -72,7 +72,8 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
         bootstrap = tool_commands.address(plan.recovery, running or plan.recovery.live)
         typed = (*_copies(step, plan), *(_addressed(command, bootstrap) for command in text.commands))
         check = tuple(_addressed(command, bootstrap) for command in text.check)
-        texts.append(text._replace(commands=typed, final=_final(step, text.final, plan), check=check))
+        losses = "; ".join(_losses(step, plan))
+        texts.append(text._replace(commands=typed, final=losses or text.final, check=check, is_loss=bool(losses)))
     return tuple(texts)
 
 
@@ -169,12 +170,12 @@ def _copies(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
         yield shell_line(["cp", "-a", *paths, f"broker-{number}.copy/"])
 
 
-def _final(step: RecoveryStep, otherwise: str, plan: PlanContext) -> str:
-    """Return the final losses of a step."""
-    copies = [plan.copies[number] for number in step.brokers if number in plan.copies]
-    if step.kind is not RecoveryAction.START or not copies:
-        return _removed(step, plan) if step.cuts else otherwise
-    return "; ".join((*copies, *([_removed(step, plan)] if step.cuts else ())))
+def _losses(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
+    """Yield the final losses of a step."""
+    if step.kind is RecoveryAction.START:
+        yield from (plan.old_copies[number] for number in step.brokers if number in plan.old_copies)
+    if step.cuts:
+        yield _removed(step, plan)
 
 
 def _removed(step: RecoveryStep, plan: PlanContext) -> str:

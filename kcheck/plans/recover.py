@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
-from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
+from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
@@ -136,16 +136,6 @@ class ClusterRecovery(Answer):
         """The step 0, which starts the controllers or ZooKeeper; None if a step of the plan does."""
         return nodes_first(self._context, self.steps)
 
-    @property
-    def final_steps(self) -> frozenset[int]:
-        """The places of the steps, from 1, that remove records or serve an old copy of a disk."""
-        copies = self._context.copies
-        return frozenset(
-            place
-            for place, step in enumerate(self.steps, start=1)
-            if step.cuts or (step.kind is RecoveryAction.START and not copies.keys().isdisjoint(step.brokers))
-        )
-
     @cached_property
     def _context(self) -> PlanContext:
         return plan_context(self.election, self.recovery, self.folder)
@@ -203,7 +193,6 @@ class ClusterRecovery(Answer):
             *uncounted_words(
                 election.gaps,
                 election.uncounted,
-                question.dead,
                 election.of_cluster,
                 without=question.without,
                 has_steps=bool(election.starts),

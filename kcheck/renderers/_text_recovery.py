@@ -140,7 +140,7 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
             is_started = True
         for command in text.commands:
             page.line(f"{' ' * (width + 4)}{command}")
-        if place in answer.final_steps:
+        if text.is_loss:
             page.wrapped(f"{CANNOT_BE_UNDONE}: {text.final}.", indent=" " * (width + 2), style="red")
 
 

@@ -3,10 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from kcheck.core.election.plans import BrokerGap, PartitionElection
+from kcheck.core.election.plans import GIVEN_UP, BrokerGap, PartitionElection
 from kcheck.replicas.candidates import ClusterHere
-
-GIVEN_UP = "given up"
 
 
 def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Iterator[BrokerGap]:
@@ -20,14 +18,9 @@ def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Ite
             yield BrokerGap(number, replicas[number], broker.problem)
 
 
-def failing_of(gaps: Iterable[BrokerGap], cluster: ClusterHere) -> tuple[BrokerGap, ...]:
+def failing_of(gaps: Iterable[BrokerGap]) -> tuple[BrokerGap, ...]:
     """Return the brokers that are here and do not start."""
-    return tuple(gap for gap in gaps if gap.broker_id in cluster.brokers)
-
-
-def not_starting(gaps: Iterable[BrokerGap]) -> Iterator[BrokerGap]:
-    """Yield the uncounted brokers that are here and do not start."""
-    return (gap for gap in gaps if gap.why not in (None, GIVEN_UP))
+    return tuple(gap for gap in gaps if gap.fails)
 
 
 def replicas_of(election: PartitionElection) -> Iterable[int]:

@@ -37,7 +37,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
-from kcheck.replicas.broker_gaps import failing_of, gaps_of, not_starting
+from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
@@ -178,7 +178,6 @@ class ClusterElection(BrokerAnswer):
 
         A cluster that needs a repair first is not safe yet. Nor is a cluster with a broker here that does not start.
         """
-        stopped = (gap for gap in self.gaps if gap.why is not None and gap.broker_id not in self.question.dead)
         is_empty = not self.partitions and why_empty(self.premises, self.image) is not None
         is_open = (
             self.rescue
@@ -188,7 +187,7 @@ class ClusterElection(BrokerAnswer):
             or self.uncounted
             or self.unserved
             or self.interrupted
-            or any(stopped)
+            or failing_of(self.gaps)
         )
         return not is_open and is_safe(self.partitions)
 
@@ -205,7 +204,7 @@ class ClusterElection(BrokerAnswer):
     @property
     def nothing_words(self) -> str:
         """The words for no loss, which say how much of the cluster they are about."""
-        rest = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster), *not_starting(self.gaps)]
+        rest = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster), *failing_of(self.gaps)]
         return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest)
 
     def broker_of(self, target: Target) -> int | None:
@@ -372,11 +371,12 @@ def _decided(
     elections, order, course = choose(elections)
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
+    failing = failing_of(gaps)
     apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
     apart = apart if len(shown) == len(elections) else ()
     uncounted = uncounted_premises(directories.premises, elections)
     words = verdict(
-        shown, cluster.starts, order, course, failing=(failing := failing_of(gaps, cluster)), is_all=shown == elections,
+        shown, cluster.starts, order, course, failing=failing, is_all=shown == elections,
         why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[*not_counted_words(apart)],
         nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *only_aside(elections), *failing]),
     )  # fmt: skip

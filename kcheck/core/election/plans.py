@@ -217,6 +217,10 @@ class PartitionElection(NamedTuple):
         return frozenset(number for number, row in self.leaders.items() if not row.in_new_log_dir)
 
 
+GIVEN_UP = "given up"
+"""The reason why a broker that will not come back is missing."""
+
+
 class BrokerGap(NamedTuple):
     """A broker with replicas that are not part of the picture."""
 
@@ -226,6 +230,16 @@ class BrokerGap(NamedTuple):
     """Number of its replicas in the metadata."""
     why: str | None
     """The reason why they are missing; None if the broker is not here and not given up."""
+
+    @property
+    def is_given_up(self) -> bool:
+        """True if the broker will not come back."""
+        return self.why == GIVEN_UP
+
+    @property
+    def fails(self) -> bool:
+        """True if the broker is here and does not start."""
+        return self.why is not None and not self.is_given_up
 
 
 def cost(candidate: Candidate) -> Costs:

@@ -87,6 +87,8 @@ class StepText(NamedTuple):
     """The part that cannot be undone, and the way to undo the rest."""
     check: tuple[str, ...] = ()
     """The commands that show it."""
+    is_loss: bool = False
+    """True if the step removes records, or if a broker serves an old copy of a disk from then on."""
 
 
 def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:

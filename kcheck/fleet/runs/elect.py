@@ -452,7 +452,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
             here.starts,
             shown_order,
             shown_course,
-            failing=failing_of(gaps, here),
+            failing=failing_of(gaps),
             uncounted=uncounted,
             nothing=nothing_words([*gaps, *uncounted], ()),
             is_all=not is_part,

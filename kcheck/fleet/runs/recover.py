@@ -102,13 +102,13 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     sentences = decision_words(
         start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=nothing,
         uncounted=uncounted_words(
-            election.gaps, uncounted, question.dead, election.of_cluster, has_steps=bool(election.starts)
+            election.gaps, uncounted, election.of_cluster, has_steps=bool(election.starts)
         ),
     )  # fmt: skip
     not_known = tuple(_not_known(election, is_counted=is_counted))
     steps = _texts(run, election, question) if is_counted else ()
     is_kept = (start_all.lost.committed, start_all.offline_partitions) == (0, 0)
-    fails = any(gap.why is not None and gap.broker_id not in question.dead for gap in election.gaps)
+    fails = any(gap.fails for gap in election.gaps)
     return ClusterDecision(
         cluster=name,
         release=election.cluster.release,
