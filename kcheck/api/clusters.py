@@ -37,12 +37,12 @@ def end_offset(
     """Return the answers of replicas to OffsetsForLeaderEpoch: `kcheck end-offset`."""
     from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 
-    asked = tuple(epochs)
-    for epoch in asked:
+    numbers = tuple(epochs)
+    for epoch in numbers:
         if not isinstance(epoch, int):
             raise UsageError(f"epochs: {epoch!r} is not a number")
     query = EndOffsetQuery(
-        epochs=asked,
+        epochs=numbers,
         current_leader_epoch=current_leader_epoch,
         log_end_offset=log_end_offset,
         after_start=after_start,

@@ -46,8 +46,8 @@ def report(
     from kcheck.fleet.runs.report import report as summarize
 
     page, output_options = _page_of(page, output_options)
-    asked = ((page, "html", "--html"), (prometheus, "prometheus", "--prometheus"))
-    files = {file: (style, option) for file, style, option in asked if file is not None}
+    outputs = ((page, "html", "--html"), (prometheus, "prometheus", "--prometheus"))
+    files = {file: (style, option) for file, style, option in outputs if file is not None}
     can_be_written("--html", page)
     can_be_written("--prometheus", prometheus)
     shown, fails = judging.chosen()

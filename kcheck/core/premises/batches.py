@@ -187,7 +187,7 @@ TABLE = (
     ),
     Premise(
         OWN_KEYS, PremiseKind.PRESENCE, "Each directory has the records of its partition.",
-        "Kafka's partitioner gives one of the newest keys of the log to its partition. Not looked at"
+        "Kafka's partitioner chooses this partition for one of the newest keys of the log. Not looked at"
         " without metadata, nor where a clean stop left the length of the log.",
         "__consumer_offsets or __transaction_state with groups of another partition alone. Not seen: so many keys of"
         " one other partition that this is no coincidence.",

@@ -16,7 +16,7 @@ _INT, _POSITIVE = 0xFFFFFFFF, 0x7FFFFFFF
 _NAME_AT = 4
 """A key of an internal topic begins with its type and the size of a name, of two bytes each."""
 _COINCIDENCES = 10**6
-"""kcheck takes keys for another partition's if that is a coincidence in fewer than one of so many logs."""
+"""Keys show another partition if fewer than one of this many logs has such keys by chance."""
 _NAMES_MAX = 64
 """Groups or transactional ids to compare."""
 COORDINATED = frozenset((CONSUMER_OFFSETS, TRANSACTION_STATE))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kcheck.core.start.predictions import stops_serving
-from kcheck.core.start.startup import NEXT_STARTS, Outcome
+from kcheck.core.start.startup import NEXT_START_RANKS, NEXT_STARTS, Outcome
 from kcheck.errors import KcheckError
 from kcheck.fleet.run import BrokerKey, FleetRun, name_order
 from kcheck.model.report import Row
@@ -67,7 +67,7 @@ class _Start:
     def order(self) -> tuple[int, ...]:
         """Return the sort key (the worst first, unknown counts before known ones)."""
         records = (-1, 0) if self.records is None else (0, -self.records)
-        return ([*NEXT_STARTS].index(self.worst), *records, -self.losing, -self.unserved, -self.scan_bytes)
+        return (NEXT_START_RANKS[self.worst], *records, -self.losing, -self.unserved, -self.scan_bytes)
 
 
 def starts_of(run: FleetRun) -> Starts:

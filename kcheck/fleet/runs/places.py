@@ -3,6 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.start.startup import Outcome
@@ -61,11 +62,11 @@ def labels_of(run: FleetRun) -> Mapping[BrokerKey, str]:
     An id that is the name of a scanned broker stays. Names can be numbers that are not the ids.
     """
     columns = ("cluster", "broker", "broker_id")
-    names = {(cluster, broker) for cluster, broker, _ in run.values("log_dirs", columns)}
+    scanned = [*run.values("log_dirs", columns)]
+    names = {(cluster, broker) for cluster, broker, _ in scanned}
     return {
         (cluster, str(broker_id)): broker
-        for table in ("log_dirs", "findings")
-        for cluster, broker, broker_id in run.values(table, columns)
+        for cluster, broker, broker_id in chain(scanned, run.values("findings", columns))
         if broker not in (None, str(broker_id)) and broker_id is not None and (cluster, str(broker_id)) not in names
     }
 

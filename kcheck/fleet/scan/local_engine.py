@@ -23,8 +23,10 @@ from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.scan.lost import (
     TABLES,
+    MissingLogDirs,
     lost_counts,
     lost_findings,
+    missing_log_dirs,
     not_compared,
     previous,
     unscanned_findings,
@@ -177,13 +179,13 @@ def conclude(
     if run.owners:
         add_owners(output, run.owners)
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
-    lost = _write_lost(run, roots, output, totals)
+    earlier, lacking = _write_lost(run, roots, output, totals)
+    written = written_run(output, TABLES)
     # Who ignores the finding scans a part of the clusters on purpose.
-    empty, missing = lost_counts(written_run(output, TABLES), lost) if run.shown(LOST, Severity.ERROR) else (0, 0)
+    empty, missing = lost_counts(written, lacking, earlier) if run.shown(LOST, Severity.ERROR) else (0, 0)
     expected, reached = coverage.expected + missing, coverage.reached - empty
     finished = totals.finished and reached == expected
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
-    written = written_run(output, TABLES)
     unreached, worst = not_reached(written), worst_brokers(written)
     ended = run.now()
     row = (
@@ -211,18 +213,23 @@ def conclude(
 
 def _write_lost(
     run: ScanRun, roots: Sequence[str], output: RunOutput, totals: FindingCounts
-) -> list[tuple[BrokerKey, Finding]]:
-    """Write what this run lacks, or has twice, and return the findings about log dirs of the earlier run."""
+) -> tuple[list[tuple[BrokerKey, Finding]], MissingLogDirs]:
+    """Write what this run lacks, or has twice.
+
+    Return the findings about log dirs of the earlier run, and the missing log dirs.
+    """
     before, unreadable = previous(run.out, roots, run.since)
     lost = [] if before is None else [*lost_findings(
         output, before, run.how.release, partitions=run.how.wanted == PartitionFilter()
     )]  # fmt: skip
     earlier = [(place, finding) for place, finding in lost if finding.where.log_dir is not None]
-    unscanned = unscanned_findings(output, earlier, run.how.release)
+    written = written_run(output, TABLES)
+    lacking = missing_log_dirs(written)
+    unscanned = unscanned_findings(written, lacking, earlier, run.how.release)
     for place, finding in chain((((None, None), not_compared(*one)) for one in unreadable), lost, unscanned):
         if totals.count(finding.id, finding.severity):
             output.write("findings", findings_batch(place, (finding,)))
-    return earlier
+    return earlier, lacking
 
 
 def outside(out: str, inventoried: Inventory) -> None:

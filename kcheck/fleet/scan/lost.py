@@ -8,6 +8,8 @@ from typing import NamedTuple
 from kcheck.core.cluster.quorum import Quorum
 from kcheck.errors import KcheckError
 from kcheck.fleet.lost import (
+    RegisteredLogDirs,
+    Values,
     absent_by_settings,
     is_empty_row,
     lost_since,
@@ -110,17 +112,30 @@ TABLES = ("log_dirs", "partitions", "clusters", "cluster_brokers", "cluster_part
 """The tables that name missing log dirs."""
 
 
+class MissingLogDirs(NamedTuple):
+    """The log dirs that a run lacks by its own tables."""
+
+    registered: tuple[RegisteredLogDirs, ...]
+    """By the registrations of brokers."""
+    by_settings: frozenset[Values]
+    """By settings, as cluster, broker and path."""
+
+
+def missing_log_dirs(run: FleetRun) -> MissingLogDirs:
+    """Return the log dirs that the metadata or the settings of its brokers name, and that a run lacks."""
+    return MissingLogDirs(tuple(registered_log_dirs(run)), frozenset(absent_by_settings(run)))
+
+
 def unscanned_findings(
-    output: RunOutput, earlier: Iterable[tuple[BrokerKey, Finding]], release: Release
+    run: FleetRun, lacking: MissingLogDirs, earlier: Iterable[tuple[BrokerKey, Finding]], release: Release
 ) -> Iterator[tuple[BrokerKey, Finding]]:
     """Yield the registered log dirs that the run lacks, and clusters with one cluster id.
 
     Findings in `earlier`, and premises, name some of these log dirs by their paths already.
     """
-    run = written_run(output, TABLES)
     named = {(place[0], finding.data["directory_id"]) for place, finding in earlier}
-    by_settings = Counter((cluster, broker) for cluster, broker, _ in absent_by_settings(run))
-    for row in registered_log_dirs(run):
+    by_settings = Counter((cluster, broker) for cluster, broker, _ in lacking.by_settings)
+    for row in lacking.registered:
         missing = tuple(number for number in row.missing if (row.cluster, number) not in named)
         if row.is_seen and len(missing) > by_settings[row.cluster, row.broker]:
             lost = Lost(LostKind.REGISTERED, row.broker_id, counted=row.known, names=missing)
@@ -131,7 +146,9 @@ def unscanned_findings(
             yield from (((name, None), finding) for name in shared.clusters)
 
 
-def lost_counts(run: FleetRun, earlier: Iterable[tuple[BrokerKey, Finding]]) -> tuple[int, int]:
+def lost_counts(
+    run: FleetRun, lacking: MissingLogDirs, earlier: Iterable[tuple[BrokerKey, Finding]]
+) -> tuple[int, int]:
     """Return the numbers of empty and of missing log dirs in the run, each counted once.
 
     `earlier` are the findings about log dirs of the earlier run that this one lacks.
@@ -142,10 +159,10 @@ def lost_counts(run: FleetRun, earlier: Iterable[tuple[BrokerKey, Finding]]) -> 
         unnamed[cluster] += directory_id is None
         empty += problem is None and is_empty_row(directory_id, cluster_id, directories)
     named = set[tuple[object, ...]]()
-    for row in registered_log_dirs(run):
+    for row in lacking.registered:
         missing[row.cluster] += len(row.missing)
         named.update((row.cluster, number) for number in row.missing)
-    for cluster, _, path in absent_by_settings(run):
+    for cluster, _, path in lacking.by_settings:
         by_settings[cluster] += 1
         named.add((cluster, path))
     known = (missing - unnamed) | by_settings

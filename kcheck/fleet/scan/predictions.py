@@ -8,7 +8,7 @@ from typing import Any
 
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import NEXT_STARTS, Outcome, segments_from
+from kcheck.core.start.startup import NEXT_START_RANKS, Outcome, segments_from
 from kcheck.documents.predict import partition_row
 from kcheck.documents.strays import stray_outcome
 from kcheck.model.entries import Offset
@@ -142,7 +142,7 @@ def _badness(start: PartitionPrediction | None) -> tuple[float, ...]:
     """Return a sort key by outcome, then by lost records, with the worst start last."""
     if start is None:
         return (0,)
-    rank = len(NEXT_STARTS) - [*NEXT_STARTS].index(start.outcome) if start.outcome in NEXT_STARTS else 1
+    rank = len(NEXT_START_RANKS) - NEXT_START_RANKS[start.outcome] if start.outcome in NEXT_START_RANKS else 1
     lost = 0 if start.lost is None else start.lost.records
     return rank, inf if lost is None else lost
 
@@ -240,7 +240,7 @@ def worse_row(
     """Return the worse row of a log dir under two releases; name the other release if they differ."""
     (kafka, start), (other_kafka, other) = ours, theirs
     row, other_row = log_dir_row(start), log_dir_row(other)
-    rank, other_rank = ([*NEXT_STARTS].index(Outcome(str(one[_OUTCOME_AT]))) for one in (row, other_row))
+    rank, other_rank = (NEXT_START_RANKS[Outcome(str(one[_OUTCOME_AT]))] for one in (row, other_row))
     if rank == other_rank:
         return row, None
     return (row, other_kafka.name) if rank < other_rank else (other_row, kafka.name)
