@@ -16,7 +16,13 @@ from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
 from kcheck.words import agree, counted, listed, record_count, repair_title, shell_word, some_of
 
-SEATS = {Seat.ISR: "ISR", Seat.ELR: "ELR", Seat.LAST_KNOWN: "last leader", Seat.NONE: "unclean", None: "?"}
+SEATS: Mapping[Seat | None, str] = {
+    Seat.ISR: "ISR",
+    Seat.ELR: "ELR",
+    Seat.LAST_KNOWN: "last leader",
+    Seat.NONE: "unclean",
+    None: "?",
+}
 """The words, by the place of the replica; `?` without metadata."""
 SEAT_LEGEND = (
     "election: why a broker leads that starts first. ISR: it is in sync. ELR: it is an eligible leader replica. last"
