@@ -94,7 +94,9 @@ class RunElection(Answer):
     lacking_count: int
     """Their number."""
     is_safe: bool
-    """True if every partition has a recommended leader, and no record is lost by the recommended steps."""
+    """True if every partition has a recommended leader, and no record is lost by the recommended steps.
+
+    Every premise whose loss no election counts must hold, and every broker of the run must start."""
     of_cluster: Sequence[PartitionElection]
     """Every partition, with no more than decides the order of starts."""
     starts: Mapping[int, BrokerStart]
@@ -467,7 +469,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
         broker_losses=broker_losses(wanted, here.starts),
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
-        is_safe=is_safe(wanted),
+        is_safe=is_safe(wanted) and not uncounted and not failing_of(gaps),
         of_cluster=elections,
         starts=here.starts,
         order_of_cluster=order,

@@ -108,7 +108,6 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     not_known = tuple(_not_known(election, is_counted=is_counted))
     steps = _texts(run, election, question) if is_counted else ()
     is_kept = (start_all.lost.committed, start_all.offline_partitions) == (0, 0)
-    fails = any(gap.fails for gap in election.gaps)
     return ClusterDecision(
         cluster=name,
         release=election.cluster.release,
@@ -119,7 +118,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
         step_count=len(steps),
         not_known=not_known,
         command=f"{_disks(run, election.cluster, question)} --output-dir {_FOLDER}",
-        is_safe=election.is_safe and is_kept and not uncounted and not fails if is_counted and is_known else None,
+        is_safe=election.is_safe and is_kept if is_counted and is_known else None,
     )
 
 
