@@ -8,11 +8,13 @@ newer one of its key: the cleaner may have removed it on any broker.
 import argparse
 import contextlib
 import json
+import multiprocessing
 import shutil
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -80,8 +82,7 @@ class Recovering(NamedTuple):
     """Whether the controller gives preferred replicas the lead back."""
     said: Said
     plan: Outcome
-    start_all: Outcome | None
-    """None where the plan reached the bound, which is not worse."""
+    start_all: Outcome
     bound: int
     """What no course can keep, by the disks alone."""
     alone: Outcome | None
@@ -96,7 +97,7 @@ class Recovering(NamedTuple):
 
 def _verdicts(of: Recovering) -> Iterator[str]:
     yield judged(of.said, of.plan)
-    if of.start_all is not None and of.plan.cost > of.start_all.cost:
+    if of.plan.cost > of.start_all.cost:
         yield WORSE
     is_dearer = of.alone is not None and of.plan.cost > of.alone.cost
     if of.alone is not None and is_dearer and committed(of.said, of.alone) <= committed(of.said, of.plan):
@@ -296,12 +297,12 @@ def recovering(
     if len(kinds) > of.brokers:  # power was lost: nobody ended cleanly
         for marker in folder.glob("broker-*/data*/.kafka_cleanshutdown"):
             marker.unlink()
-    answer, plan, followed = disks.by_plan()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # it stands in a folder of its own
+        at_once = pool.submit(disks.at_once)
+        answer, plan, followed = disks.by_plan()
+        start_all = at_once.result()
     least, best = bound(recovered.held(disks.cluster("before"), frozenset().union(*renewed(base).values())))
-    start_all = alone = None
-    if plan.cost > (0, least):
-        start_all = disks.at_once()
-        alone = None if of.combined else disks.alone(best)
+    alone = disks.alone(best) if plan.cost > (0, least) and not of.combined else None
     found = Recovering(
         seed, of, known.story, tuple(kind.name for kind in kinds), what, disks.balances, said(answer), plan,
         start_all, least, alone, followed,
