@@ -48,7 +48,7 @@ def followed(cluster: Cluster, *dead: int) -> list[RecoveryProgress]:
         asked = functools.partial(kcheck.recovery_progress, PLAN, *paths, metadata=METADATA)
         said = [asked()]
         while said[-1].state is PlanState.NEXT:
-            at = said[-1].at
+            at = said[-1].at if said[-1].then is None else said[-1].then
             assert at is not None
             take(cluster, said[-1].steps[at])
             said.append(settled(asked))

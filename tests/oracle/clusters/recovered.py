@@ -85,7 +85,8 @@ def _progress(answer: ClusterRecovery, at: int) -> Iterator[str]:
         if now.state is not PlanState.WAIT:
             break
         time.sleep(1)
-    is_short = now.at is not None and now.at <= at  # What the controller has done by itself is done, too.
+    place = now.at if now.then is None else now.then
+    is_short = place is not None and place <= at  # What the controller has done by itself is done, too.
     if now.state is PlanState.STOP or is_short:
         yield f"after step {at + 1}: {now.state}, at {now.at}: {' '.join(now.sentences)}"
 

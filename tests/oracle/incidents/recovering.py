@@ -132,7 +132,8 @@ def outcome(
     had = {row for broker in before.values() for row in broker.records if row[0] in led}
     had = {row for row in had if row[1] >= starts.get(row[0], 0) or row[1] in known.records.get(row[0], ())}
     gone = {row for row in had if row[0] not in renewed or row in whole} - kept
-    gone -= replaced(gone, kept)
+    again = replaced(gone | {row for row in whole - kept if row[0] in led}, kept)
+    gone -= again
     rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
     places = {row[:2] for row in gone}
     once = {(name, at) for name, offsets in seen.lost.items() for at in offsets}
@@ -142,7 +143,8 @@ def outcome(
     rows = (gone - rotten, gone - rotten - others, rotten)
     lost, only, corrupt = (_counted(name for name, *_ in each) for each in rows)
     nobody = dict.fromkeys(known.records, NO_LEADER)
-    return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders)
+    newer = _counted(name for name, _ in {row[:2] for row in again})
+    return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders, newer)
 
 
 def replaced(rows: Collection[Row], kept: Collection[Row]) -> Content:
