@@ -99,7 +99,11 @@ def sought_words(
 
     With `incomplete_ok` brokers that are not named do not count.
     """
-    old = {row.broker_id for row in premises if row.id in _AGES and row.broker_id is not None}
+    old = {
+        row.broker_id
+        for row in premises
+        if row.id in _AGES and row.status is PremiseStatus.REFUTED and row.broker_id is not None
+    }
     words = {number: f"Find the newest disk of broker {number}" for number in sorted(old)}
     for gap in gaps:
         number = gap.broker_id

@@ -253,7 +253,7 @@ def next_step(
         *(f"broker {later} has started before broker {number}" for number, later in late),
         *_fails(progress, seen),
         *_new_needs(progress, seen),
-        *_found(progress, seen),
+        *_found(plan, progress, seen),
         *_not_saved(plan, progress),
         *_other_logs(plan, progress, seen),
         *_without_topic(progress, gone),
@@ -361,10 +361,14 @@ def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
                 yield f"broker {number} needs {what} first, and the plan has no such step"
 
 
-def _found(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
-    """Yield the brokers with a disk that the plan lacks, and that is here now; none once a broker runs."""
+def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield the brokers with a disk that the plan lacks, and that is here now; none once a broker runs.
+
+    ZooKeeper forgets the registration that shows an old copy, so there only brokers that were missing count.
+    """
     for step, state in zip(progress.steps, progress.states, strict=True):
-        if step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered:
+        is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
+        if is_here and (progress.now.election.kraft or not {*step.brokers} & {*plan.order}):
             yield f"the disks of {broker_names(step.brokers)} are here now, and the plan is without them"
 
 

@@ -48,6 +48,9 @@ def test_records_are_saved_before_a_step_removes_them(tmp_path: Path) -> None:
     lost = next(step for step in now.steps if step.final is not None)
     assert lost.final is not None
     assert lost.final.endswith(f"{plan}/saved has them")
+    text = (plan / "recovery.json").read_text()
+    (plan / "recovery.json").write_text(text.replace('"is_loss": false', '"is_loss": true'))
+    assert "Cannot be undone: no record is lost;" in command("recover", str(plan), "--next", *brokers).out
     shutil.rmtree(plan / "saved")
     gone = kcheck.recovery_progress(plan, *brokers)
     assert gone.state is PlanState.STOP

@@ -136,14 +136,15 @@ def outcome(
     gone -= again
     rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
     places = {row[:2] for row in gone}
+    damaged = {row for row in whole - replaced(whole, kept) if row[0] in led} - kept - gone
     once = {(name, at) for name, offsets in seen.lost.items() for at in offsets}
-    once |= {row[:2] for row in whole - replaced(whole, kept) if row[0] in led} - {row[:2] for row in kept}
-    before_that = [name for name, _ in once - places]
+    once -= places | {row[:2] for row in damaged}  # two leaders may have given one offset to two records
+    before_that = [name for name, *_ in (*damaged, *once)]
     others = {row for number, broker in before.items() if number not in uncounted for row in broker.records}
     rows = (gone - rotten, gone - rotten - others, rotten)
     lost, only, corrupt = (_counted(name for name, *_ in each) for each in rows)
     nobody = dict.fromkeys(known.records, NO_LEADER)
-    newer = _counted(name for name, _ in {row[:2] for row in again})
+    newer = _counted(name for name, *_ in again)
     return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders, newer)
 
 
