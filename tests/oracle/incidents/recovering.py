@@ -47,7 +47,7 @@ from tests.oracle.incidents.recoveries import (
 )
 from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
-from tests.oracle.kafka import Cluster
+from tests.oracle.kafka import Cluster, Process
 
 CLEANED = ("keys", *COMPACTED)
 """The compacted topics of the lab."""
@@ -261,8 +261,9 @@ class _Disks(NamedTuple):
         answer = ask(of.dir, self.shape, "DIR")
         done: list[Followed] = []
 
-        def settle(_: object) -> None:
-            truth.settled({str(number): broker for number, broker in of.brokers.items() if broker.alive})
+        def settle(started: Collection[Process]) -> None:
+            if started:  # What a tool has done, --next sees.
+                truth.settled({str(number): broker for number, broker in of.brokers.items() if broker.alive})
             time.sleep(1)
 
         def play(_: Processes) -> None:
