@@ -21,6 +21,7 @@ from kcheck.core.election.progress import (
 from kcheck.core.election.recovery_plan import BrokerLogDir, PlannedPartition, SavedPlan
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
 from kcheck.documents.recovery_next import go_on_words, progress_body, wait_words
@@ -38,7 +39,7 @@ from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
-from kcheck.words import counted, partition_name, shell_line, some_of
+from kcheck.words import broker_names, counted, partition_name, shell_line, some_of
 
 _ASK_AGAIN = "Solve that. This command then has the next plan."
 _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
@@ -107,8 +108,22 @@ class RecoveryProgress(Answer):
         if self.state is PlanState.WAIT:
             waits = f"{wait_words(self.at, count, step.title)} It is once {step.until}."
             return (*self.now.uncounted, waits, *self.now.bundle_words)
-        go_on = go_on_words(self.at, count, step.title)
-        return (*self.now.uncounted, go_on, *self.other_plans, *self.now.bundle_words)
+        go_on = [go_on_words(self.at, count, step.title)]
+        if self.then is not None:
+            words = go_on_words(self.then, count, self.steps[self.then].title)
+            go_on.append(f"If the disk is lost for good, {words[:1].lower()}{words[1:]}")
+        return (*self.now.uncounted, *go_on, *self.other_plans, *self.now.bundle_words)
+
+    @property
+    def then(self) -> int | None:
+        """The place of the first step that can be taken without the disk that the next step brings; None without."""
+        steps = list(enumerate(zip(self.steps, self.states, strict=True)))
+        if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
+            return None
+        left = (
+            at for at, (step, state) in steps if StepState.DONE is not state and step.kind is not RecoveryAction.BRING
+        )
+        return next(left, None)
 
     @property
     def other_plans(self) -> tuple[str, ...]:
@@ -164,6 +179,9 @@ class RecoveryProgress(Answer):
                     commands=() if step is None else step.commands,
                     until=None if step is None else step.until,
                     check=() if step is None else step.check,
+                    needs=None if step is None else step.needs,
+                    where=None if step is None else step.where,
+                    final=None if step is None else step.final,
                     fails=self.fails,
                     next_command=self.next_command,
                     differs=[
@@ -227,6 +245,8 @@ def next_step(
         *_fails(progress, seen),
         *_new_needs(progress, seen),
         *_unplanned(plan, progress, seen),
+        *_found(plan, progress, seen),
+        *_not_saved(plan, progress),
         *_other_logs(plan, progress, seen),
         *_without_topic(progress, gone),
         *_fenced_otherwise(progress, seen),
@@ -259,6 +279,7 @@ def _seen(
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
     return seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
+        sought=frozenset(now.sought),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         short=frozenset(row.broker_id for row in (*now.election.question.added, *given_up)),
         present=_present(steps, now),
@@ -370,6 +391,27 @@ def _unplanned(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -
     """Yield the brokers that can start now, and did not when the plan was made. Their logs may be the best ones."""
     for number in sorted(progress.now.election.starts.keys() - {*plan.order, *plan.dead} - seen.registered):
         yield f"broker {number} can start now, and the plan leaves that broker out"
+
+
+def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield the brokers of the plan whose newest disk is here now; none once a broker runs.
+
+    ZooKeeper forgets the registration that shows an old copy.
+    """
+    for step, state in zip(progress.steps, progress.states, strict=True):
+        is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
+        if is_here and progress.now.election.kraft and {*step.brokers} <= {*plan.order}:
+            yield f"the disks of {broker_names(step.brokers)} are here now, and the plan is without them"
+
+
+def _not_saved(plan: SavedPlan, progress: RecoveryProgress) -> Iterator[str]:
+    """Yield that saved records are missing, as long as a broker of the plan has not started."""
+    is_open = any(
+        step.kind is RecoveryAction.START and state is not StepState.DONE
+        for step, state in zip(progress.steps, progress.states, strict=True)
+    )
+    if plan.saved is not None and is_open and not tree_of(plan.saved).exists(plan.saved):
+        yield f"{plan.saved} is missing, and later steps remove the records in there"
 
 
 def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
