@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from kcheck.core.election.at_risk import at_risk, has_directory, without_copy
+from kcheck.core.election.at_risk import at_risk, has_directory, unregistered, without_copy
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
@@ -23,15 +23,17 @@ NO_ELECTION = "no election loses a record"
 _AGES = (DISK_NOT_OLDER, STOPPED_TOGETHER)
 
 
-def nothing_words(uncounted: Collection[object], unserved: Collection[object]) -> str:
+def nothing_words(
+    uncounted: Collection[object], unserved: Collection[object], partitions: Iterable[PartitionElection]
+) -> str:
     """Return the words for no loss.
 
-    `uncounted` are the reasons why other disks may have records. `unserved` are records on these disks that are removed
-    or not served.
+    `uncounted` are the reasons why other disks may have records. Another reason is a partition without metadata.
+    `unserved` are records on these disks that are removed or not served.
     """
     if unserved:
         return NO_ELECTION
-    return NOTHING_HERE if uncounted else NOTHING
+    return NOTHING_HERE if uncounted or unregistered(partitions) else NOTHING
 
 
 def uncounted_words(

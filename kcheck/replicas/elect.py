@@ -205,7 +205,7 @@ class ClusterElection(BrokerAnswer):
     def nothing_words(self) -> str:
         """The words for no loss, which say how much of the cluster they are about."""
         rest = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster), *failing_of(self.gaps)]
-        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest)
+        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest, self.of_cluster)
 
     def broker_of(self, target: Target) -> int | None:
         """Return the broker of a log dir; None for a directory that no broker loads, such as one moved aside."""
@@ -374,11 +374,11 @@ def _decided(
     failing = failing_of(gaps)
     apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
     apart = apart if len(shown) == len(elections) else ()
-    uncounted = uncounted_premises(directories.premises, elections)
+    uncounted, rest = uncounted_premises(directories.premises, elections), [*apart, *only_aside(elections), *failing]
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_all=shown == elections,
         why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[*not_counted_words(apart)],
-        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *only_aside(elections), *failing]),
+        nothing=nothing_words([*gaps, *uncounted, *question.without], rest, elections),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
@@ -495,6 +495,5 @@ def _targets(arguments: list[str], trees: Mapping[str, Tree], without: Collectio
 
 def _every_partition(directories: PartitionDirectories, cluster: ClusterHere) -> list[tuple[str, int]]:
     """Return every partition that has a directory here or is in the metadata, without the metadata log."""
-    image = cluster.image
-    named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
+    named = set() if cluster.image is None else {(row[0].name, row[1]) for row in cluster.image.partitions()}
     return sorted({*(row for row in directories.partitions if row[0] not in cluster.deleting), *named})

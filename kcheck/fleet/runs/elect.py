@@ -456,7 +456,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
             shown_course,
             failing=failing_of(gaps),
             uncounted=uncounted,
-            nothing=nothing_words([*gaps, *uncounted], ()),
+            nothing=nothing_words([*gaps, *uncounted], (), elections),
             is_all=not is_part,
         ),
         gaps=gaps,
