@@ -320,24 +320,32 @@ def only_aside(partitions: Iterable[PartitionElection]) -> tuple[tuple[Partition
 
 
 def lean(partition: PartitionElection) -> PartitionElection:
-    """Return the partition with only the fields that start order, scenarios and verdict need.
+    """Return the partition with only the fields that start order, scenarios, verdict and premises need.
 
-    Partitions that are alike then have equal candidates.
+    Partitions that are alike then have equal candidates. The longest logs end at 1, the others at 0.
     """
+    longest = max((candidate.log_end_offset or 0 for candidate in partition.candidates), default=0)
     candidates = tuple(
         candidate._replace(
-            dir=None, log_end_offset=None, log_start_offset=None, plan=None, loses_no_more_than=(),
+            dir=None, log_end_offset=_as_rank(candidate.log_end_offset, longest), log_start_offset=None, plan=None,
+            loses_no_more_than=(),
             problem=None if candidate.problem is None else "",
         )
         for candidate in partition.candidates
     )  # fmt: skip
     known = partition.registration
     return partition._replace(
-        registration=None if known is None else PartitionRegistration(known.replicas, (), elr=known.elr),
+        registration=None
+        if known is None
+        else PartitionRegistration(known.replicas, (), known.leader, elr=known.elr, last_leader=known.last_leader),
         high_watermark=None,
         candidates=candidates,
         groups=(),
     )
+
+
+def _as_rank(end: Offset | None, longest: int) -> Offset | None:
+    return None if end is None else Offset(1 if end == longest else 0)
 
 
 def lost_ranges(partition: PartitionElection) -> dict[int, OffsetRange]:
