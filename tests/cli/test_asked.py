@@ -251,8 +251,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("predict broker-1", 1, DELETED, KEEP_DELETED),
         row(START_1, 1, DELETED, "removes them 600 s after its start"),
         row("cluster controller --topic old", 0, "topic old was deleted at offset 394"),
-        row(f"elect {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories hold 840 records"),
-        row(f"recover {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories", "move 4 -delete"),
+        row(f"elect {THREE}", 0, "Not counted: brokers 1, 2 and 3: 12 -delete directories hold 840 records of deleted"),
+        row(f"recover {THREE}", 0, "Not counted: brokers 1, 2 and 3: 12 -delete directories", "move 4 -delete"),
     ),
     "topic-deleted-put-back": (
         row(f"{START_1} --metadata controller", 1, "old-0"),
