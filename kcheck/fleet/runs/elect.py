@@ -40,6 +40,7 @@ from kcheck.documents.election_verdict import verdict
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.uncounted import nothing_words
 from kcheck.errors import UsageError
+from kcheck.fleet.lost import not_reached_of
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition
 from kcheck.fleet.runs.election_plan import require_metadata, write_plan_of_run
@@ -56,6 +57,7 @@ from kcheck.replicas.candidates import ClusterHere, election_of
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.verbs.release import of_worse_end
+from kcheck.words import some_of
 
 SHOWN_MAX = 1000
 """Partitions that an answer lists, the worst first."""
@@ -94,7 +96,10 @@ class RunElection(Answer):
     lacking_count: int
     """Their number."""
     is_safe: bool
-    """True if every partition has a recommended leader, and no record is lost by the recommended steps."""
+    """True if every partition has a recommended leader, and no record is lost by the recommended steps.
+
+    Every broker here starts, and no record is left uncounted.
+    """
     of_cluster: Sequence[PartitionElection]
     """Every partition, with no more than decides the order of starts."""
     starts: Mapping[int, BrokerStart]
@@ -175,14 +180,20 @@ def elect_run(
     UsageError if the run has several clusters without a given name, or lacks the necessary tables. UsageError also
     without metadata for a plan, or if a file of the plan exists already or cannot be written.
     """
-    return elect_in(open_run(path), cluster, question, wanted=wanted, out=out)
-
-
-def elect_in(
-    run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
-) -> RunElection:
-    """Return the same as `elect_run`, of a run that is open or is being written."""
+    run = open_run(path)
     known = prepared(run, cluster, question, is_planned=out is not None)
+    return _elected(run, known, question, wanted, out, not_reached_of(run, known.name))
+
+
+def elect_in(run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter) -> RunElection:
+    """Return the same as `elect_run`, of a run that is open or is being written. Missing log dirs do not count."""
+    return _elected(run, prepared(run, cluster, question), question, wanted)
+
+
+def _elected(
+    run: FleetRun, known: RunCluster, question: ElectionQuestion, wanted: PartitionFilter, out: str | None = None,
+    unreached: tuple[str, ...] = (),
+) -> RunElection:  # fmt: skip
 
     def choose(here: ClusterHere) -> Elections:
         chosen = Elections(wanted, is_planned=out is not None)
@@ -191,22 +202,22 @@ def elect_in(
                 chosen.add(*elected(rows, here))
         return chosen
 
-    return elected_by(choose, run, known, question, out)
+    return elected_by(choose, run, known, question, out, unreached)
 
 
 def elected_by(
     choose: Callable[[ClusterHere], "Elections"], run: FleetRun, known: RunCluster, question: ElectionQuestion,
-    out: str | None,
+    out: str | None, unreached: tuple[str, ...],
 ) -> RunElection:  # fmt: skip
     """Return the answer for the end of the cluster's range of releases with more losses. `choose` decides for one end.
 
-    Write its plan into the directory `out`.
+    Write its plan into the directory `out`. `unreached` are missing log dirs.
     """
 
     def decided(release: Release) -> RunElection:
         cluster = known._replace(release=release)
         here = here_of(cluster, question)
-        return concluded(run, cluster, here, choose(here))
+        return _concluded(run, cluster, here, choose(here), unreached)
 
     answer = of_worse_end(known.release, decided, harm_of)
     if out is None:
@@ -427,7 +438,9 @@ def _only(numbers: tuple[int, ...], brokers: set[int]) -> tuple[int, ...]:
     return tuple(number for number in numbers if number in brokers)
 
 
-def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections) -> RunElection:
+def _concluded(
+    run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, unreached: tuple[str, ...]
+) -> RunElection:
     """Return the answer (the start order, the cost of each course, and the worst partitions)."""
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
@@ -438,6 +451,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
     elections, shown = (planned(rows, here.starts, order.brokers, course.means) for rows in (elections, shown))
     wanted = tuple(row for row in elections if chosen.wanted.has(row.topic, row.partition))
     gaps = tuple(gaps_of(wanted, here))
+    failing = failing_of(gaps)
     premises = open_premises(run, cluster.name)
     uncounted = uncounted_premises(premises, elections)
     own = {broker for row in wanted for broker in _brokers_of(row)}
@@ -452,9 +466,11 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
             here.starts,
             shown_order,
             shown_course,
-            failing=failing_of(gaps),
+            failing=failing,
             uncounted=uncounted,
-            nothing=nothing_words([*gaps, *uncounted], ()),
+            apart=[f"Records of log dirs that the scan did not reach are not counted ({some_of(unreached)})."]
+            * bool(unreached),
+            nothing=nothing_words([*gaps, *uncounted, *unreached], failing, wanted),
             is_all=not is_part,
         ),
         gaps=gaps,
@@ -467,7 +483,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
         broker_losses=broker_losses(wanted, here.starts),
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
-        is_safe=is_safe(wanted),
+        is_safe=is_safe(wanted) and not (uncounted or failing or unreached),
         of_cluster=elections,
         starts=here.starts,
         order_of_cluster=order,

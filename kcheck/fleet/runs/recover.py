@@ -96,7 +96,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     scenarios = {row.name: row for row in election.scenarios}
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
     uncounted = uncounted_premises(election.premises, election.of_cluster)
-    nothing = nothing_words([*election.gaps, *uncounted], ())
+    nothing = nothing_words([*election.gaps, *uncounted], (), election.of_cluster)
     is_known = start_all.offline_partitions is not None
     is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
     sentences = decision_words(

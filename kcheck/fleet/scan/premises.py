@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import KeylessLog, LogFacts
+from kcheck.core.premises.identity import FORMATTED
 from kcheck.core.premises.table import judged
 from kcheck.core.start.startup import settings
 from kcheck.disk.paths import split
@@ -55,7 +56,9 @@ def broker_premises(
         keyless_logs=tuple(_keyless(opened, newest_copy(copies), release)) if reads_keys else None,
         sees_host=False,
     )
-    return judged(facts)
+    # Nothing says that an empty directory without settings is a KRaft log dir. A finding tells that it is empty.
+    is_known = is_mounted or facts.config is not None
+    return tuple(row for row in judged(facts) if is_known or row.id != FORMATTED)
 
 
 def _keyless(

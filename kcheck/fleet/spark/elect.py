@@ -13,9 +13,16 @@ from kcheck.arrow import batch_of
 from kcheck.disk.paths import is_url
 from kcheck.disk.tree import real_path
 from kcheck.errors import UsageError
+from kcheck.fleet.lost import not_reached_of
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster
-from kcheck.fleet.runs.elect import Elections, RunElection, elected, elected_by, prepared
+from kcheck.fleet.runs.elect import (
+    Elections,
+    RunElection,
+    elected,
+    elected_by,
+    prepared,
+)
 from kcheck.fleet.runs.elect_clusters import RunElections, together
 from kcheck.fleet.runs.election_rows import COUNTS, PARTITIONS, PartitionRows
 from kcheck.fleet.runs.replicas import FIELDS
@@ -86,7 +93,7 @@ def _elected(
         parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301 - as above
         return reduce(Elections.with_other, parts, Elections(wanted, is_planned=out is not None))
 
-    return elected_by(choose, run, cluster, question, out)
+    return elected_by(choose, run, cluster, question, out, not_reached_of(run, cluster.name))
 
 
 def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "DataFrame":
