@@ -72,6 +72,8 @@ def brokers_of(numbers: Sequence[int] | None) -> str:
 
 def gap_words(gap: BrokerGap) -> str:
     """Return in words what is not part of the picture, and why."""
+    if not gap.replicas:
+        return f"broker {gap.broker_id} does not start: {gap.why}"
     replicas = f"broker {gap.broker_id} holds {counted(gap.replicas, 'replica')}"
     if gap.why is None:
         return f"{replicas} and is not here; their loss is not known"

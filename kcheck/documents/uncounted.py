@@ -10,7 +10,7 @@ from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from kcheck.words import agree, some_of
+from kcheck.words import agree, broker_names, capital, some_of
 
 NOTHING = "nothing is lost"
 """The words for no loss, if every disk is here and every record is counted."""
@@ -22,15 +22,17 @@ NO_ELECTION = "no election loses a record"
 _AGES = (DISK_NOT_OLDER, STOPPED_TOGETHER)
 
 
-def nothing_words(uncounted: Collection[object], unserved: Collection[object]) -> str:
+def nothing_words(
+    uncounted: Collection[object], unserved: Collection[object], partitions: Iterable[PartitionElection] = ()
+) -> str:
     """Return the words for no loss.
 
     `uncounted` are the reasons why other disks may have records. `unserved` are records on these disks that are removed
-    or not served.
+    or not served. A partition whose replicas in sync have no log can have records elsewhere.
     """
     if unserved:
         return NO_ELECTION
-    return NOTHING_HERE if uncounted else NOTHING
+    return NOTHING_HERE if uncounted or any(row.lost_in_sync for row in partitions) else NOTHING
 
 
 def uncounted_words(
@@ -46,6 +48,7 @@ def uncounted_words(
     `partitions` is every partition of the cluster; `without` has the log dirs that are given up.
     """
     yield from premise_words(premises, partitions)
+    yield from in_sync_words(partitions)
     for gap in gaps:
         if gap.fails:
             yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
@@ -57,6 +60,20 @@ def uncounted_words(
         gone = without_copy(number, partitions)
         names = f" Broker {number} had {_names(gone)} there." if gone else ""
         yield f"Data that only {path} has is lost, and not counted.{names}"
+
+
+def in_sync_words(partitions: Iterable[PartitionElection]) -> Iterator[str]:
+    """Yield the partitions whose replicas in sync have lost their log, although another replica has one."""
+    of_brokers: dict[tuple[int, ...], list[PartitionElection]] = {}
+    for row in partitions:
+        if row.lost_in_sync:
+            of_brokers.setdefault(row.lost_in_sync, []).append(row)
+    for brokers, rows in of_brokers.items():
+        has, was, it = (agree(len(brokers), *pair) for pair in (("has", "have"), ("was", "were"), ("it", "they")))
+        yield (
+            f"{capital(broker_names(brokers))} alone {was} in sync in {_names(rows)}, and {has} no log there. Records"
+            f" that only {it} had are not counted."
+        )
 
 
 def premise_words(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> Iterator[str]:

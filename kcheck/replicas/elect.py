@@ -205,7 +205,7 @@ class ClusterElection(BrokerAnswer):
     def nothing_words(self) -> str:
         """The words for no loss, which say how much of the cluster they are about."""
         rest = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster), *failing_of(self.gaps)]
-        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest)
+        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest, self.partitions)
 
     def broker_of(self, target: Target) -> int | None:
         """Return the broker of a log dir; None for a directory that no broker loads, such as one moved aside."""
@@ -372,11 +372,11 @@ def _decided(
     failing = failing_of(gaps)
     apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
     apart = apart if len(shown) == len(elections) else ()
-    uncounted = uncounted_premises(directories.premises, elections)
+    uncounted, unserved = uncounted_premises(directories.premises, elections), only_aside(elections)
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_all=shown == elections,
         why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[*not_counted_words(apart)],
-        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *only_aside(elections), *failing]),
+        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *unserved, *failing], shown),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,

@@ -40,6 +40,7 @@ from kcheck.documents.premises import premise_rows
 from kcheck.documents.uncounted import NOTHING, nothing_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
+from kcheck.fleet.lost import not_reached_of
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.across import premises_across
 from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition
@@ -60,7 +61,7 @@ from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.elect import ElectionQuestion, choice_of
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.verbs.release import of_worse_end
-from kcheck.words import LISTED_MAX, broker_names
+from kcheck.words import LISTED_MAX, broker_names, some_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,10 @@ class RunElection(Answer):
     lacking_count: int
     """Their number."""
     is_safe: bool
-    """True if every partition has a recommended leader, and no record is lost by the recommended steps."""
+    """True if every partition has a recommended leader, and no record is lost by the recommended steps.
+
+    Every broker here starts, and no record is left uncounted.
+    """
     of_cluster: Sequence[PartitionElection]
     """Every partition, with no more than decides the order of starts."""
     starts: Mapping[int, BrokerStart]
@@ -183,14 +187,20 @@ def elect_run(
     UsageError if the run has several clusters without a given name, or lacks the necessary tables. UsageError also
     without metadata for a plan, or if a file of the plan exists already or cannot be written.
     """
-    return elect_in(open_run(path), cluster, question, wanted=wanted, out=out)
-
-
-def elect_in(
-    run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
-) -> RunElection:
-    """Return the same as `elect_run`, of a run that is open or is being written."""
+    run = open_run(path)
     known = prepared(run, cluster, question, is_planned=out is not None)
+    return _elected(run, known, question, wanted, out, not_reached_of(run, known.name))
+
+
+def elect_in(run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter) -> RunElection:
+    """Return the same as `elect_run`, of a run that is open or is being written. Missing log dirs do not count."""
+    return _elected(run, prepared(run, cluster, question), question, wanted)
+
+
+def _elected(
+    run: FleetRun, known: RunCluster, question: ElectionQuestion, wanted: PartitionFilter, out: str | None = None,
+    unreached: tuple[str, ...] = (),
+) -> RunElection:  # fmt: skip
 
     def choose(here: ClusterHere) -> Elections:
         chosen = Elections(wanted, is_planned=out is not None)
@@ -199,22 +209,22 @@ def elect_in(
                 chosen.add(*elected(rows, here))
         return chosen
 
-    return elected_by(choose, run, known, question, out)
+    return elected_by(choose, run, known, question, out, unreached)
 
 
 def elected_by(
     choose: Callable[[ClusterHere], "Elections"], run: FleetRun, known: RunCluster, question: ElectionQuestion,
-    out: str | None,
+    out: str | None, unreached: tuple[str, ...],
 ) -> RunElection:  # fmt: skip
     """Return the answer for the end of the cluster's range of releases with more losses. `choose` decides for one end.
 
-    Write its plan into the directory `out`.
+    Write its plan into the directory `out`. `unreached` are missing log dirs.
     """
 
     def decided(release: Release) -> RunElection:
         cluster = known._replace(release=release)
         here = here_of(cluster, question)
-        return concluded(run, cluster, here, choose(here))
+        return _concluded(run, cluster, here, choose(here), unreached)
 
     answer = of_worse_end(known.release, decided, harm_of)
     if out is None:
@@ -374,11 +384,18 @@ def _mend_words(brokers: Sequence[int]) -> Iterator[str]:
         yield f"A run plans no repairs. First see whether a repair of {names} saves records, by kcheck recover."
 
 
+def _unreached_words(unreached: Sequence[str]) -> Iterator[str]:
+    if unreached:
+        yield f"Records of log dirs that the scan did not reach are not counted ({some_of(unreached)})."
+
+
 def _premise_order(premise: JudgedPremise) -> tuple[object, ...]:
     return premise.broker_id is None, premise.broker_id or 0, premise.id
 
 
-def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections) -> RunElection:
+def _concluded(
+    run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, unreached: tuple[str, ...]
+) -> RunElection:
     """Return the answer (the start order, the cost of each course, and the worst partitions)."""
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
@@ -396,7 +413,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
     own = {broker for row in wanted for broker in _brokers_of(row)}
     is_part = len(wanted) < len(elections)  # Then brokers without these partitions have no part in the answer.
     shown_order, shown_course = _of_brokers(order, course, own) if is_part else (order, course)
-    nothing = nothing_words([*gaps, *uncounted], [*apart, *only_aside(elections), *failing])
+    nothing = nothing_words([*gaps, *uncounted, *unreached], [*apart, *only_aside(elections), *failing], wanted)
     return RunElection(
         run=run,
         cluster=cluster,
@@ -414,7 +431,7 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
             why_empty=empty,
             failing=failing,
             uncounted=uncounted,
-            apart=[*not_counted_words(apart), *_mend_words(cluster.mendable)],
+            apart=[*not_counted_words(apart), *_mend_words(cluster.mendable), *_unreached_words(unreached)],
             nothing=nothing,
             is_all=not is_part,
         ),
@@ -428,7 +445,8 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
         broker_losses=broker_losses(wanted, here.starts),
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
-        is_safe=not (rescue or apart or empty or uncounted or failing or cluster.mendable) and is_safe(wanted),
+        is_safe=not (rescue or apart or empty or uncounted or failing or cluster.mendable or unreached)
+        and is_safe(wanted),
         of_cluster=elections,
         starts=here.starts,
         order_of_cluster=order,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import BrokerFacts, KeylessLog, LogFacts
+from kcheck.core.premises.identity import FORMATTED
 from kcheck.core.premises.judged import not_seen
 from kcheck.core.premises.premise import PremiseKind
 from kcheck.core.premises.table import PREMISES, judged
@@ -60,7 +61,9 @@ def broker_premises(
         keyless_logs=tuple(_keyless(opened, newest_copy(copies), release)) if reads_keys else None,
         sees_host=False,
     )
-    return (*judged(facts), *_not_judged(facts))
+    # Nothing says that an empty directory without settings is a KRaft log dir. A finding tells that it is empty.
+    is_known = is_mounted or facts.config is not None
+    return (*(row for row in judged(facts) if is_known or row.id != FORMATTED), *_not_judged(facts))
 
 
 def _not_judged(facts: BrokerFacts) -> Iterator[JudgedPremise]:

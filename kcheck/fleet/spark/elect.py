@@ -13,6 +13,7 @@ from kcheck.arrow import batch_of
 from kcheck.disk.paths import is_url
 from kcheck.disk.tree import real_path
 from kcheck.errors import UsageError
+from kcheck.fleet.lost import not_reached_of
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster
 from kcheck.fleet.runs.elect import RunElection, elected, elected_by, prepared
@@ -87,7 +88,7 @@ def _elected(
         parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301 - as above
         return reduce(Elections.with_other, parts, Elections(wanted, is_planned=out is not None))
 
-    return elected_by(choose, run, cluster, question, out)
+    return elected_by(choose, run, cluster, question, out, not_reached_of(run, cluster.name))
 
 
 def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "DataFrame":
