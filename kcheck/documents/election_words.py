@@ -178,8 +178,10 @@ def decision_words(
             count = counted(start_all.offline_partitions, "partition")
             yield f"Starting everything now leaves {count} without a leader."
     elif is_known:
-        yield f"Starting everything now: {_outcome(start_all, nothing)}."
-        yield f"This plan: {_outcome(plan, nothing)}."
+        now = [row for row in partitions if None in row.race]
+        then = [row for row in partitions if row.planned is None]
+        yield f"Starting everything now: {_outcome(start_all, nothing, now)}."
+        yield f"This plan: {_outcome(plan, nothing, then)}."
     else:
         yield "Without metadata it is not known which leader Kafka elects."
         if unled < len(partitions):
@@ -193,15 +195,16 @@ def decision_words(
         yield f"No plan can do better than this: {_outcome(best, nothing)}."
 
 
-def _outcome(scenario: Scenario, nothing: str) -> str:
-    """Return the cost of a course, as a clause."""
+def _outcome(scenario: Scenario, nothing: str, unled: Sequence[PartitionElection] = ()) -> str:
+    """Return the cost of a course, as a clause. `unled` are the partitions without a leader, if known."""
     lost = amount_lost(scenario.lost, nothing)
     if not scenario.offline_partitions:
         return lost
     count = scenario.offline_partitions
     led = "" if scenario.lost.records == 0 else f"; {'' if scenario.may_be_led else 'of the others '}{lost}"
     gets = "may get" if scenario.may_be_led else agree(count, "gets", "get")
-    return f"{counted(count, 'partition')} {gets} no leader{led}"
+    names = f" ({names_of(unled)})" if len(unled) == count else ""
+    return f"{counted(count, 'partition')} {gets} no leader{names}{led}"
 
 
 def why_first(repair: FirstRepair) -> str:

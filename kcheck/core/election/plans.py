@@ -152,6 +152,8 @@ class PartitionElection(NamedTuple):
     """The candidate that costs least; None if none can lead, or if the picture has a gap."""
     unknown_replicas: tuple[int, ...] = ()
     """Brokers of the assignment that are neither here nor given up."""
+    awaited: tuple[int, ...] = ()
+    """Brokers of the assignment that are here and do not start, or that lack a log dir. Their logs may show later."""
     seats: Seats | None = None
     """Its places after every broker has stopped; None without metadata."""
     rules: ElectionRules = ElectionRules(kraft=True)
@@ -289,11 +291,14 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
     race = leaders_of_all(partition.seats, starts, leaders, partition.rules)
     if not partition.rules.unclean and len(partition.placed) < len(leaders):
         race |= leaders_of_all(partition.seats, starts, partition.placed, partition.rules)
-    return partition._replace(
+    partition = partition._replace(
         kafka_clean=_number(clean), kafka_unclean=_number(unclean), kafka_now=_number(now),
         seat_now=None if now is None else now.seat, race=race,
         race_unseen=_unseen(partition, starts),
     )  # fmt: skip
+    # An unclean election gives up for good what an awaited log has. Elections by the controller cannot wait.
+    waits = not complete and partition.awaited and partition.needs_unclean
+    return partition._replace(best=None) if waits else partition
 
 
 def _unseen(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> frozenset[int]:

@@ -269,3 +269,11 @@ def test_a_plan_with_settings_that_were_not_seen() -> None:
     assert row.lost_planned == NOTHING
     (row,) = planned(in_doubt([ISR_LOSES._replace(rules=UNSEEN)]), STARTS, (1, 2, 3), Means())
     assert row.lost_planned != NOTHING
+
+
+def test_no_unclean_election_gives_up_what_an_awaited_log_may_have() -> None:
+    """A broker that does not start yet may have it. A replica in sync leads without being asked."""
+    for isr, best in (((4,), None), ((1,), 1)):
+        row = election(candidate(1), candidate(2), isr=isr)._replace(awaited=(4,))
+        assert decided(row, STARTS, complete=False).best == best
+        assert decided(row, STARTS, complete=True).best == 1
