@@ -71,11 +71,12 @@ def add_refuted(output: RunOutput, release: Release, count: Count) -> None:
     }
     for row in refuted:
         place, (rule, broker_id, topic, partition, sentence, evidence, differs) = row[:4], row[4:]
+        *_, log_dir, directory = place
         premise = BY_ID[rule]
         if known.isdisjoint((*place, name) for name in premise.rules):
             files = tuple(PremiseEvidence(**file) for file in json.loads(evidence))
-            judged = JudgedPremise(rule, PremiseStatus.REFUTED, sentence, broker_id, *place[2:], files)
-            where = Location(broker_id, *place[2:], topic=topic, partition=partition)
+            judged = JudgedPremise(rule, PremiseStatus.REFUTED, sentence, broker_id, log_dir, directory, files)
+            where = Location(broker_id, log_dir, directory, topic=topic, partition=partition)
             finding = kc315_premise_refuted.finding(where, judged, premise, release)._replace(kafka_differs=differs)
             if count(finding.id, finding.severity):
                 output.write("findings", findings_batch(place[:2], (finding,)))
