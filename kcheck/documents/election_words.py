@@ -8,12 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kcheck.core.election.course import Later
 from kcheck.core.election.election import controllers_otherwise
 from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.election.scenarios import Scenario, lost_by_all
+from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
+from kcheck.model.premises import JudgedPremise
 from kcheck.words import agree, counted, listed, record_count, repair_title, shell_word, some_of
 
 SEATS: Mapping[Seat | None, str] = {
@@ -39,6 +42,16 @@ _WHYS = {
 _LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
 
 
+def rescue_words(rescue: FirstRescue, refuted: Iterable[JudgedPremise]) -> tuple[str, ...]:
+    """Return the decision where a rescue of the metadata comes before any start, as sentences."""
+    apart = (row for row in refuted if row.id == SAME_HISTORY)
+    return (
+        rescue.sentence,
+        *dict.fromkeys(f"Broker {row.broker_id} should not start: {row.sentence}." for row in apart),
+        "Then ask again: which steps follow, and what they lose, depends on the metadata.",
+    )
+
+
 def amount_lost(lost: Amounts, nothing: str) -> str:
     """Return the cost of an election, as `26 records are lost, 17 of them committed`; `nothing` for no loss."""
     if lost.records == 0:
@@ -59,6 +72,8 @@ def brokers_of(numbers: Sequence[int] | None) -> str:
 
 def gap_words(gap: BrokerGap) -> str:
     """Return in words what is not part of the picture, and why."""
+    if not gap.replicas:
+        return f"broker {gap.broker_id} does not start: {gap.why}"
     replicas = f"broker {gap.broker_id} holds {counted(gap.replicas, 'replica')}"
     if gap.why is None:
         return f"{replicas} and is not here; their loss is not known"

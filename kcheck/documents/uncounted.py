@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from kcheck.core.election.at_risk import at_risk, has_directory, unregistered, without_copy
+from kcheck.core.election.at_risk import at_risk, has_directory, without_copy
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
@@ -11,7 +11,7 @@ from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from kcheck.words import agree, some_of
+from kcheck.words import agree, broker_names, capital, some_of
 
 NOTHING = "nothing is lost"
 """The words for no loss, if every disk is here and every record is counted."""
@@ -24,16 +24,17 @@ _AGES = (DISK_NOT_OLDER, STOPPED_TOGETHER)
 
 
 def nothing_words(
-    uncounted: Collection[object], unserved: Collection[object], partitions: Iterable[PartitionElection]
+    uncounted: Collection[object], unserved: Collection[object], partitions: Iterable[PartitionElection] = ()
 ) -> str:
     """Return the words for no loss.
 
-    `uncounted` are the reasons why other disks may have records. Another reason is a partition without metadata.
-    `unserved` are records on these disks that are removed or not served.
+    `uncounted` are the reasons why other disks may have records. `unserved` are records on these disks that are removed
+    or not served. A partition without metadata, or whose replicas in sync have no log, can have records elsewhere.
     """
     if unserved:
         return NO_ELECTION
-    return NOTHING_HERE if uncounted or unregistered(partitions) else NOTHING
+    is_elsewhere = any(row.registration is None or row.lost_in_sync for row in partitions)
+    return NOTHING_HERE if uncounted or is_elsewhere else NOTHING
 
 
 def uncounted_words(
@@ -48,11 +49,13 @@ def uncounted_words(
 
     `partitions` is every partition of the cluster; `without` has the log dirs that are given up.
     """
-    gaps, without = tuple(gaps), tuple(without)
+    gaps, without, premises = tuple(gaps), tuple(without), tuple(premises)
     named = {gap.broker_id for gap in gaps} | {row.broker_id for row in without}
     yield from premise_words(
         (row for row in premises if row.id != LAST_LOGS_THERE or row.broker_id not in named), partitions
     )
+    led_last = {row.broker_id for row in premises if row.id == LAST_LOGS_THERE}
+    yield from in_sync_words(row for row in partitions if not led_last.issuperset(row.lost_in_sync))
     for gap in gaps:
         if gap.fails:
             yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
@@ -65,6 +68,20 @@ def uncounted_words(
         names = [f"Broker {number} had {_names(gone)} there."] if gone else []
         risk = risk_words(number, gone, is_gone=True)
         yield " ".join((f"Data that only {path} has is lost, and not counted.", *names, *risk))
+
+
+def in_sync_words(partitions: Iterable[PartitionElection]) -> Iterator[str]:
+    """Yield the partitions whose replicas in sync have lost their log, although another replica has one."""
+    of_brokers: dict[tuple[int, ...], list[PartitionElection]] = {}
+    for row in partitions:
+        if row.lost_in_sync:
+            of_brokers.setdefault(row.lost_in_sync, []).append(row)
+    for brokers, rows in of_brokers.items():
+        has, was, it = (agree(len(brokers), *pair) for pair in (("has", "have"), ("was", "were"), ("it", "they")))
+        yield (
+            f"{capital(broker_names(brokers))} alone {was} in sync in {_names(rows)}, and {has} no log there. Records"
+            f" that only {it} had are not counted."
+        )
 
 
 def premise_words(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> Iterator[str]:

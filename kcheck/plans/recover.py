@@ -11,14 +11,13 @@ from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
-from kcheck.documents.election_words import decision_words, discarded_words
+from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.uncounted import sought_words, uncounted_words
@@ -202,12 +201,7 @@ class ClusterRecovery(Answer):
         if self.election.is_part:
             return (self.election.verdict,)
         if rescue is not None:
-            apart = (row for row in self.election.refuted if row.id == SAME_HISTORY)
-            return (
-                rescue.sentence,
-                *dict.fromkeys(f"Broker {row.broker_id} should not start: {row.sentence}." for row in apart),
-                "Then ask again: which steps follow, and what they lose, depends on the metadata.",
-            )
+            return rescue_words(rescue, self.election.refuted)
         if not self.election.partitions:
             return (self.election.verdict,)
         if self.wants:

@@ -131,7 +131,9 @@ def copy_of(
 
 def salvaged(files: ReplicaFiles, role: CopyState, release: Release) -> ReplicaCopy:
     """Return a directory that no broker serves, as if it was brought back."""
-    return ReplicaCopy(brought_back(files, release), role, files.view.where.dir, files.view.high_watermark)
+    return ReplicaCopy(
+        brought_back(files.view, files.log_dir, release), role, files.view.where.dir, files.view.high_watermark
+    )
 
 
 def role_of(state: DirectoryState, outcome: Outcome | None) -> CopyState:

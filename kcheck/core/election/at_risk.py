@@ -28,11 +28,6 @@ def at_risk(broker_id: int, partitions: Iterable[PartitionElection]) -> AtRisk:
     )
 
 
-def unregistered(partitions: Iterable[PartitionElection]) -> tuple[PartitionElection, ...]:
-    """Return the partitions without metadata. Which brokers have replicas of them, and who led last, is not known."""
-    return tuple(row for row in partitions if row.registration is None)
-
-
 def has_directory(broker_id: int, partition: PartitionElection) -> bool:
     """Return whether a log dir of a broker has a directory of a partition."""
     return any(copy.broker_id == broker_id and copy.dir is not None for copy in partition.candidates)

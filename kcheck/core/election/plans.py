@@ -199,6 +199,17 @@ class PartitionElection(NamedTuple):
         return bool(served) and not self.unknown_replicas and all(row.state is CopyState.MISSING for row in served)
 
     @property
+    def lost_in_sync(self) -> tuple[int, ...]:
+        """The replicas in sync, if all of these lack a log here and another replica has one; else empty.
+
+        Committed records may be missing on every other replica.
+        """
+        in_sync = () if self.registration is None else self.registration.isr or self.registration.elr
+        states = {row.broker_id: row.state for row in self.candidates if row.state in SERVED}
+        are_missing = all(states.get(number) is CopyState.MISSING for number in in_sync)
+        return in_sync if are_missing and CopyState.CURRENT in states.values() else ()
+
+    @property
     def is_in_doubt(self) -> bool:
         """True if it loses something only if settings that were not seen turn on unclean elections."""
         return bool(self.race_unseen) and self.race_unseen <= self.race
@@ -313,8 +324,11 @@ def is_at_stake(partition: PartitionElection) -> bool:
 
 
 def is_safe(partitions: Iterable[PartitionElection]) -> bool:
-    """Return whether every partition has a recommended leader and loses no record by the steps (`planned`)."""
-    losses = (None if row.best is None else row.lost_planned for row in partitions)
+    """Return whether every partition has a recommended leader and loses no record by the steps (`planned`).
+
+    A partition whose replicas in sync have all lost their log may lose any number.
+    """
+    losses = (None if row.best is None or row.lost_in_sync else row.lost_planned for row in partitions)
     return all(lost is not None and lost.records == 0 for lost in losses)
 
 
@@ -325,24 +339,34 @@ def only_aside(partitions: Iterable[PartitionElection]) -> tuple[tuple[Partition
 
 
 def lean(partition: PartitionElection) -> PartitionElection:
-    """Return the partition with only the fields that start order, scenarios and verdict need.
+    """Return the partition with only the fields that start order, scenarios, verdict and premises need.
 
-    Partitions that are alike then have equal candidates.
+    Partitions that are alike then have equal candidates. The longest logs end at 1, the others at 0.
     """
+    longest = max((candidate.log_end_offset or 0 for candidate in partition.candidates), default=0)
     candidates = tuple(
         candidate._replace(
-            dir=None, log_end_offset=None, log_start_offset=None, plan=None, loses_no_more_than=(),
+            dir=None, log_end_offset=_as_rank(candidate.log_end_offset, longest), log_start_offset=None, plan=None,
+            loses_no_more_than=(),
             problem=None if candidate.problem is None else "",
         )
         for candidate in partition.candidates
     )  # fmt: skip
     known = partition.registration
     return partition._replace(
-        registration=None if known is None else PartitionRegistration(known.replicas, (), elr=known.elr),
+        registration=None
+        if known is None
+        else PartitionRegistration(
+            known.replicas, known.isr, known.leader, elr=known.elr, last_leader=known.last_leader
+        ),
         high_watermark=None,
         candidates=candidates,
         groups=(),
     )
+
+
+def _as_rank(end: Offset | None, longest: int) -> Offset | None:
+    return None if end is None else Offset(1 if end == longest else 0)
 
 
 def lost_ranges(partition: PartitionElection) -> dict[int, OffsetRange]:

@@ -18,6 +18,8 @@ from kcheck.words import capital, counted, partition_name, shell_word, some_of
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
+DISKS_MOUNTED = "P321"
+"""The premise that no log dir is the empty mount point of a disk."""
 TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
 LOG_DIRS_NAMED = "P311"
@@ -146,7 +148,7 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     The broker reports the log dir of the new replicas. Then the controller can elect it
     (ReplicationControlManager.handleAssignReplicasToDirs 3.7 to 4.3.1).
     """
-    if facts.image is None or facts.broker_id is None or not facts.is_complete:
+    if facts.image is None or facts.broker_id is None or not facts.has_all:
         return
     if not all(log_dir.is_there and log_dir.is_readable for log_dir in facts.log_dirs):
         return
@@ -176,6 +178,29 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         has = "has" if len(expected) == 1 else "have"
         sentence = f"{_named(expected)} {has} no directory here; whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
+
+
+def are_mounted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for empty log dirs where nothing shows how many replicas the broker has in them.
+
+    A ZooKeeper broker writes a meta.properties into an empty log dir and starts. A KRaft broker needs a formatted one.
+    If other log dirs have partitions, only an empty directory is suspicious.
+    """
+    is_counted = facts.image is not None and facts.broker_id is not None and facts.has_all
+    hollow = [log_dir for log_dir in facts.log_dirs if log_dir.is_hollow]
+    if is_counted or facts.roles == {"controller"} or facts.broker_id in facts.voters:
+        return
+    if len(hollow) < len(facts.log_dirs):
+        hollow = [log_dir for log_dir in hollow if log_dir.is_bare]
+    provide = "BROKER=PATH, --config and --metadata of the cluster, or mount the disk"
+    for path in (log_dir.path for log_dir in hollow if not (facts.mode is Mode.KRAFT and log_dir.is_bare)):
+        sentence = (
+            f"{path} has no partitions: {facts.name} makes the replicas that were there again, empty, unless the disk"
+            " is new"
+        )
+        yield not_seen(
+            premise, facts, sentence, provide, PremiseEvidence(path, "no partition directories"), log_dir=path
+        )
 
 
 def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -402,6 +427,15 @@ TABLE = (
         "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
         "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",
         settings_list_them, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
+    ),
+    Premise(
+        DISKS_MOUNTED, PremiseKind.PRESENCE, "The disk of each log dir is mounted.",
+        "A log dir has partitions; else P302 counts the replicas that are missing.",
+        "Nothing. Not seen: no partitions, and no id, metadata or list of log dirs of the broker.",
+        "The broker starts. Its replicas start empty, and may lead.",
+        "Mount the disk, or name what shows that the broker has no replica there.",
+        "LogManager.createAndValidateLogDirs, KafkaServer.checkpointBrokerMetadata 0.8.2 to 3.9", are_mounted,
+        ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
         LAST_LOGS_THERE, PremiseKind.PRESENCE, "Each log that the broker led last is here.",

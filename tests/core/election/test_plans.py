@@ -229,7 +229,12 @@ def test_a_lean_partition_decides_as_the_whole_one() -> None:
     whole, other = election(candidate(1, Amounts(1, 1, 1)), more, stopped), election(candidate(1), isr=None)
     small = [lean(whole), lean(other)]
     assert [False, True] == [row.registration is None for row in small]
-    assert lean(election(candidate(1, Amounts(1, 1, 1)), candidate(2), stopped))._replace(topic="t") == small[0]
+    assert (
+        lean(election(candidate(1, Amounts(1, 1, 1)), candidate(2, log_end_offset=Offset(5)), stopped))._replace(
+            topic="t"
+        )
+        == small[0]
+    )
     order = (2, 1, 3)
     assert scenarios([whole], STARTS, order) == scenarios(small[:1], STARTS, order)
     assert order_of_starts([whole, other], STARTS, Means()) == order_of_starts(small, STARTS, Means())
