@@ -104,7 +104,7 @@ TABLE = {
     "combined-nodes": Asked("1 0 0 0 0 0 1 0", metadata=""),
     "zookeeper-lost-2.4.1": Asked("1 1 1 0 1 1 1 0", metadata="--metadata zookeeper"),
     "zookeeper-lost-3.9.2": Asked("1 1 1 1 1 1 1 0", metadata="--metadata zookeeper"),
-    "fresh-volume-zookeeper": Asked("1 1 1 1 0 1 1 1", metadata="--metadata zookeeper"),
+    "fresh-volume-zookeeper": Asked("1 1 1 1 1 1 1 3", metadata="--metadata zookeeper"),
     "fresh-volume": Asked("1 1 1 1 1 1 1 3", "solo-0", base="hanging-transaction", change=replaced),
     "empty-disk-repaired": Asked("1 1 1 1 1 1 1 1", "solo-1", 2),
     "internal-topics-removed": Asked("1 1 1 1 1 1 1 1", "__consumer_offsets-0, __transaction_state-0", 3),
