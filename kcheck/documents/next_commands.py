@@ -52,7 +52,7 @@ def explain_command(findings: Iterable[Finding]) -> str | None:
 
 
 _PAGES = {
-    "P109": "deleted-topic", "P202": "lost-quorum", "P205": "lost-quorum", "P309": "lost-zookeeper",
+    "P109": "moved-by-hand", "P202": "lost-quorum", "P205": "lost-quorum", "P309": "lost-zookeeper",
     "P316": "old-copy", "P701": "old-copy",
 }  # fmt: skip
 """The pages of `kcheck help` about the incident of a premise."""

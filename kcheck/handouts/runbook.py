@@ -235,6 +235,14 @@ def _removed(step: RecoveryStep, plan: PlanContext) -> str:
 def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
     rescue = plan.recovery.rescue
     assert rescue is not None
+    if rescue.verb is RescueVerb.NONE:
+        return StepText(
+            "Mend what the command names, then ask kcheck recover again",
+            "no broker of the cluster runs",
+            (rescue.command,),
+            "a majority of the controllers may start",
+            "nothing: the command reads only",
+        )
     what = "the quorum of the controllers" if rescue.verb is RescueVerb.QUORUM else "the metadata"
     return StepText(
         f"Bring {what} back, then ask kcheck recover again",
