@@ -29,11 +29,12 @@ def nothing_words(
     """Return the words for no loss.
 
     `uncounted` are the reasons why other disks may have records. `unserved` are records on these disks that are removed
-    or not served. A partition whose replicas in sync have no log can have records elsewhere.
+    or not served. A partition without metadata, or whose replicas in sync have no log, can have records elsewhere.
     """
     if unserved:
         return NO_ELECTION
-    return NOTHING_HERE if uncounted or any(row.lost_in_sync for row in partitions) else NOTHING
+    is_elsewhere = any(row.registration is None or row.lost_in_sync for row in partitions)
+    return NOTHING_HERE if uncounted or is_elsewhere else NOTHING
 
 
 def uncounted_words(
