@@ -88,6 +88,33 @@ def served_from_copies(premises: Iterable[JudgedPremise], partitions: Sequence[P
     }
 
 
+def sought_words(
+    gaps: Iterable[BrokerGap],
+    premises: Iterable[JudgedPremise],
+    partitions: Sequence[PartitionElection],
+    *,
+    incomplete_ok: bool,
+) -> dict[int, str]:
+    """Return the first step for each broker with a disk that may have records which no disk here has.
+
+    With `incomplete_ok` brokers that are not named do not count.
+    """
+    old = {
+        row.broker_id
+        for row in premises
+        if row.id in _AGES and row.status is PremiseStatus.REFUTED and row.broker_id is not None
+    }
+    words = {number: f"Find the newest disk of broker {number}" for number in sorted(old)}
+    for gap in gaps:
+        number = gap.broker_id
+        if gap.is_given_up or not any(at_risk(number, partitions)) or (gap.why is None and incomplete_ok):
+            continue
+        words[number] = f"Find the disks of broker {number}, and name {number}=PATH"
+        if gap.fails:
+            words[number] = f"Solve why broker {number} should not start"
+    return words
+
+
 def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> Iterator[str]:
     """Yield the sentences about one premise."""
     number = premise.broker_id

@@ -21,6 +21,7 @@ from kcheck.core.election.progress import (
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
 from kcheck.documents.recovery_next import go_on_words, progress_body, wait_words
@@ -37,7 +38,7 @@ from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, recov
 from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
-from kcheck.words import counted, partition_name, shell_line, some_of
+from kcheck.words import broker_names, counted, partition_name, shell_line, some_of
 
 _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
 
@@ -102,8 +103,22 @@ class RecoveryProgress(Answer):
         if self.state is PlanState.WAIT:
             waits = f"{wait_words(self.at, count, step.title)} It is once {step.until}."
             return (*self.now.uncounted, waits, *self.now.bundle_words)
-        go_on = go_on_words(self.at, count, step.title)
-        return (*self.now.uncounted, go_on, *self.other_plans, *self.now.bundle_words)
+        go_on = [go_on_words(self.at, count, step.title)]
+        if self.then is not None:
+            words = go_on_words(self.then, count, self.steps[self.then].title)
+            go_on.append(f"If the disk is lost for good, {words[:1].lower()}{words[1:]}")
+        return (*self.now.uncounted, *go_on, *self.other_plans, *self.now.bundle_words)
+
+    @property
+    def then(self) -> int | None:
+        """The place of the first step that can be taken without the disk that the next step brings; None without."""
+        steps = list(enumerate(zip(self.steps, self.states, strict=True)))
+        if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
+            return None
+        left = (
+            at for at, (step, state) in steps if StepState.DONE is not state and step.kind is not RecoveryAction.BRING
+        )
+        return next(left, None)
 
     @property
     def other_plans(self) -> tuple[str, ...]:
@@ -159,6 +174,9 @@ class RecoveryProgress(Answer):
                     commands=() if step is None else step.commands,
                     until=None if step is None else step.until,
                     check=() if step is None else step.check,
+                    needs=None if step is None else step.needs,
+                    where=None if step is None else step.where,
+                    final=None if step is None else step.final,
                     fails=self.fails,
                     next_command=self.next_command,
                     differs=[
@@ -199,6 +217,7 @@ def next_step(
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
     seen = seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
+        sought=frozenset(now.sought),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         short=frozenset(row.broker_id for row in now.election.question.added),
         present=_present(steps, now),
@@ -234,6 +253,8 @@ def next_step(
         *(f"broker {later} has started before broker {number}" for number, later in late),
         *_fails(progress, seen),
         *_new_needs(progress, seen),
+        *_found(plan, progress, seen),
+        *_not_saved(plan, progress),
         *_other_logs(plan, progress, seen),
         *_without_topic(progress, gone),
         *_fenced_otherwise(progress, seen),
@@ -338,6 +359,27 @@ def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
         for number in sorted(brokers) if not seen.registered else ():
             if (kind, number) not in has:
                 yield f"broker {number} needs {what} first, and the plan has no such step"
+
+
+def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield the brokers with a disk that the plan lacks, and that is here now; none once a broker runs.
+
+    ZooKeeper forgets the registration that shows an old copy, so there only brokers that were missing count.
+    """
+    for step, state in zip(progress.steps, progress.states, strict=True):
+        is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
+        if is_here and (progress.now.election.kraft or not {*step.brokers} & {*plan.order}):
+            yield f"the disks of {broker_names(step.brokers)} are here now, and the plan is without them"
+
+
+def _not_saved(plan: SavedPlan, progress: RecoveryProgress) -> Iterator[str]:
+    """Yield that saved records are missing, as long as a broker of the plan has not started."""
+    is_open = any(
+        step.kind is RecoveryAction.START and state is not StepState.DONE
+        for step, state in zip(progress.steps, progress.states, strict=True)
+    )
+    if plan.saved is not None and is_open and not tree_of(plan.saved).exists(plan.saved):
+        yield f"{plan.saved} is missing, and later steps remove the records in there"
 
 
 def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:

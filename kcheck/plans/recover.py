@@ -1,7 +1,7 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -20,7 +20,7 @@ from kcheck.documents.election import interrupted_row, is_least, partition_row, 
 from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.uncounted import premise_words, uncounted_words
+from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -118,7 +118,19 @@ class ClusterRecovery(Answer):
         rows = (row for row in self.election.unserved if row.state is DirectoryState.DELETED)
         removed = {row.broker_id: tuple(part.dir for part in row.directories) for row in rows}
         own = {number: names for number, names in removed.items() if number is not None}
-        return self.election.recovery(self.folder)._replace(removed=own)
+        bundles = frozenset(
+            number for number, rows in by_broker(self.election).items() if any(row.tree.is_bundle for row in rows)
+        )
+        recovery = self.election.recovery(self.folder)
+        return recovery._replace(removed=own, sought=tuple(sorted(self.sought)), bundles=bundles)
+
+    @cached_property
+    def sought(self) -> Mapping[int, str]:
+        """The first step for each broker with a missing disk that may have the only copy of records."""
+        election = self.election
+        return sought_words(
+            election.gaps, election.uncounted, election.of_cluster, incomplete_ok=election.question.incomplete_ok
+        )
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
@@ -137,7 +149,9 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def _context(self) -> PlanContext:
-        return plan_context(self.election, self.recovery, self.folder)
+        return plan_context(self.election, self.recovery, self.folder)._replace(
+            sought=self.sought, save=self.write_command
+        )
 
     @cached_property
     def case_plans(self) -> tuple["ClusterRecovery", ...]:
@@ -258,14 +272,17 @@ class ClusterRecovery(Answer):
     @property
     def next_command(self) -> str:
         """The next command, which writes the files, or tells whether a step is done."""
-        question, words = self.election.question, self.words
         if self.written:
-            return shell_line(["kcheck", "recover", self.folder, "--next", *words])
-        if self.election.rescue is not None:
-            return self.election.rescue.command
+            return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
+        return self.write_command if self.election.rescue is None else self.election.rescue.command
+
+    @property
+    def write_command(self) -> str:
+        """The command that writes the files of the plan, and saves records."""
+        question = self.election.question
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
-        return f"{shell_line(['kcheck', 'recover', *words, *named])} --output-dir {FOLDER}"
+        return f"{shell_line(['kcheck', 'recover', *self.words, *named])} --output-dir {FOLDER}"
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@
 17. `arrow_take`: How are rows of Arrow batches reordered?
 18. `covered`: Did the scan reach enough of the fleet?
 19. `lost`: What does the run lack?
-20. `decisions`: What does starting everything now lose in each cluster?
+20. `decisions`: What does starting everything now lose in each cluster, and by which refuted premises?
 21. `owners`: Which team owns a topic?
 22. `remote_storage`: What is in remote storage, and which replicas must not lead?
 
