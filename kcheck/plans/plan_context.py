@@ -36,7 +36,7 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str) -> 
         places=_places(election, targets),
         backup=join(folder, "aside"),
         saved=election.saved_in if election.saved else None,
-        bundles=frozenset(number for number, own in targets.items() if any(row.tree.is_bundle for row in own)),
+        bundles=recovery.bundles,
         old_copies=served_from_copies(election.uncounted, election.of_cluster),
         session=_session(seen.values(), kraft=election.kraft),
     )

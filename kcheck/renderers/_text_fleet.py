@@ -60,7 +60,11 @@ def fleet_report(report: Report, page: Page) -> None:
     owner = ("owner",) if body["owners"] else ()
     partitions = [{**row, "corrupt": row["damaged"], "one copy only": row["at_risk"]} for row in body["partitions"]]
     names = ("cluster", "topic", "partition", *owner, "verdict", "corrupt", "lost", "one copy only")
-    _table(page, "partitions at risk", partitions, names, body["partitions_at_risk"])
+    if partitions:
+        _table(page, "partitions at risk", partitions, names, body["partitions_at_risk"])
+    elif body["partitions_at_risk"]:
+        page.line()
+        page.line(f"partitions at risk: at least {body['partitions_at_risk']}, on log dirs that were not found", "bold")
     _starts(page, body)
 
 
@@ -97,7 +101,7 @@ def _decisions(page: Page, clusters: Iterable[Row]) -> None:
         {"cluster": row["cluster"], "lost": row["start_all_lost"], "committed": row["start_all_committed"],
          "without leader": row["start_all_offline"], "plan: lost": row["plan_lost"],
          "plan: without leader": row["plan_offline"]}
-        for row in clusters if row["decision"] is not None
+        for row in clusters if row["decision"] is not None or not row["brokers_reached"]
     ]  # fmt: skip
     names = ("cluster", "lost", "committed", "without leader", "plan: lost", "plan: without leader")
     _table(page, "if everything starts now, and by the plan", rows, names)
@@ -161,15 +165,14 @@ def fleet_diff(report: Report, page: Page) -> None:
         if place != (row["cluster"], row["broker"]):
             place = (row["cluster"], row["broker"])
             page.line()
-            page.line(f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
+            page.line(_place_words(row), "bold")
         style = STYLES[row["severity"]] if row["change"] in ("new", "changed") else None
         page.wrapped(f"{_CHANGES[row['change']]}: {_said(row)}{_in(row)}", indent="  ", hanging="    ", style=style)
         if row["before"] is not None:
             page.wrapped(f"before: {_said({**row, **row['before']})}", indent="    ", hanging="      ")
     for row in body["lost"]:
         page.line()
-        lost_place = f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}"
-        page.wrapped(f"lost: {lost_place}: {_lost_words(row)}", hanging="  ", style=STYLES[row["severity"]])
+        page.wrapped(f"new: {_place_words(row)}: {_lost_words(row)}", hanging="  ", style=STYLES[row["severity"]])
     counts = {row["change"]: row["findings"] for row in body["counts"]}
     page.line()
     new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
@@ -181,8 +184,15 @@ def fleet_diff(report: Report, page: Page) -> None:
     )
 
 
+def _place_words(row: Row) -> str:
+    """Return the cluster of a row, and its broker; a finding can be about the cluster alone."""
+    of_broker = f" broker {cell(row['broker'])}" if row["broker"] is not None or row["cluster"] is None else ""
+    return f"cluster {cell(row['cluster'])}{of_broker}"
+
+
 def _lost_words(row: Row) -> str:
-    return row["message"] if row["log_dir"] is None else f"{row['log_dir']}: {row['message']}"  # type: ignore[return-value]  # a text
+    path = "/".join(str(row[name]) for name in ("log_dir", "dir") if row[name] is not None)
+    return _said(row) + (f" in {path}" if path else "")
 
 
 def fleet_history(report: Report, page: Page) -> None:
@@ -205,7 +215,7 @@ def fleet_history(report: Report, page: Page) -> None:
         if place != (row["state"], row["cluster"], row["broker"]):
             place = (row["state"], row["cluster"], row["broker"])
             page.line()
-            page.line(f"{row['state']}: cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
+            page.line(f"{row['state']}: {_place_words(row)}", "bold")
         is_there = row["state"] in ("new", "open")
         times = f"since {first}" if is_there else f"{first} to {last}"
         where = _in({**row, "line": None, "position": None})
@@ -251,7 +261,8 @@ def fleet_scan(report: Report, page: Page) -> None:
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
     for words in incomplete_words(*coverage, finished=body["finished"]):
         page.wrapped(words, style="yellow")
-    _table(page, "errors", body["worst_brokers"], ("cluster", "broker", "fatal", "error"))
+    worst = [{**row, "broker": "-" if row["broker"] is None else row["broker"]} for row in body["worst_brokers"]]
+    _table(page, "errors", worst, ("cluster", "broker", "fatal", "error"))
     if "carried_over" in body:
         page.wrapped(f"{body['carried_over']} unchanged partition directories were not read again.")
 

@@ -1,15 +1,17 @@
 """Records that no loss counts: the words for no loss, and the partitions at risk."""
 
 from kcheck.core.election.at_risk import AtRisk, at_risk, without_copy
-from kcheck.core.election.plans import BrokerGap, CopyState
+from kcheck.core.election.plans import BrokerGap, CopyState, is_safe, lean
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.documents.uncounted import (
     NO_ELECTION,
     NOTHING,
     NOTHING_HERE,
+    in_sync_words,
     missing_words,
     nothing_words,
     premise_words,
+    sought_words,
     uncounted_words,
 )
 from kcheck.model.cluster import PartitionRegistration
@@ -55,6 +57,19 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
     assert alone.startswith("Not counted (P701): an old copy. First: Find the newest disk")
 
 
+def test_a_disk_that_may_have_the_only_records_is_sought() -> None:
+    """A broker that is given up has none. A replica of each partition elsewhere needs no other disk."""
+    gaps = [BrokerGap(1, 2, None), BrokerGap(2, 3, None), BrokerGap(4, 1, "given up")]
+    words = {2: "Find the disks of broker 2, and name 2=PATH"}
+    assert words == sought_words(gaps, [], PARTITIONS, incomplete_ok=False)
+    assert {} == sought_words(gaps, [], PARTITIONS, incomplete_ok=True)
+    fails = [BrokerGap(2, 3, "its log dir is missing")]
+    assert {2: "Solve why broker 2 should not start"} == sought_words(fails, [], PARTITIONS, incomplete_ok=True)
+    old = [OLD, OLD._replace(broker_id=None), OLD._replace(id="P999", broker_id=7)]
+    old.append(OLD._replace(status=PremiseStatus.NOT_SEEN, broker_id=8))
+    assert {2: "Find the newest disk of broker 2"} == sought_words([], old, PARTITIONS, incomplete_ok=False)
+
+
 def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:
     gone = SHARED._replace(candidates=(candidate(2, state=CopyState.MISSING),))
     gaps = [BrokerGap(2, 3, "given up"), BrokerGap(3, 1, None), BrokerGap(4, 1, "it is damaged")]
@@ -69,6 +84,28 @@ def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:
         "Data that only /data1 has is lost, and not counted. Broker 2 had shared-0 there.",
         "Data that only /data2 has is lost, and not counted.",
     ] == [*uncounted_words(gaps, (), (ONLY, gone), without=without, has_steps=True)]
+
+
+def test_a_partition_without_the_logs_of_its_replicas_in_sync_may_have_lost_any_number() -> None:
+    """A replica that was not in sync has no more than it fetched. Every member of the ISR, else of the ELR, counts."""
+    gone = election(candidate(1), candidate(2, state=CopyState.MISSING), isr=(2,))
+    other = gone._replace(topic="other", registration=PartitionRegistration((1, 2), (), elr=(2,)))
+    assert ((2,), (2,)) == (gone.lost_in_sync, other.lost_in_sync)
+    assert NOTHING_HERE == nothing_words((), (), [ONLY, gone])
+    assert NOTHING == nothing_words((), (), [ONLY])
+    assert [
+        "Broker 2 alone was in sync in t-0, other-0, and has no log there. Records that only it had are not counted."
+    ] == [*in_sync_words([gone, other, ONLY])]
+    assert not is_safe([gone])
+    assert lean(gone).lost_in_sync == (2,)
+    for safe in (
+        election(candidate(1), candidate(2, state=CopyState.MISSING), isr=(1, 2)),
+        election(candidate(1), candidate(2), isr=(2,)),
+        election(candidate(2, state=CopyState.MISSING), isr=(2,)),
+        election(candidate(1), candidate(2, state=CopyState.MISSING), isr=None),
+        election(candidate(1), isr=(2,)),
+    ):
+        assert safe.lost_in_sync == ()
 
 
 def test_a_plan_names_what_the_disks_of_given_up_brokers_would_have() -> None:

@@ -18,7 +18,7 @@ from kcheck.fleet.run import BrokerKey, worst_brokers, written_run
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
-from kcheck.fleet.scan.decisions import Decide, add_decisions
+from kcheck.fleet.scan.decisions import Decide, add_decisions, add_refuted
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.scan.lost import (
@@ -174,8 +174,9 @@ def conclude(
     release, depth = kafka_of(run.how), str(run.how.depth)
     coverage = coverage_of(output, inventoried)
     require(coverage, run.min_coverage)
+    add_refuted(output, run.how.release, totals.count)
     if run.decide is not None:
-        add_decisions(output, release, depth, run.decide, totals.count)
+        add_decisions(output, about(run), run.how.release, run.decide, totals.count)
     if run.owners:
         add_owners(output, run.owners)
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
@@ -218,11 +219,11 @@ def _write_lost(
 
     Return the findings about log dirs of the earlier run, and the missing log dirs.
     """
-    before, unreadable = previous(run.out, roots, run.since)
+    before, unreadable = previous(run.out, roots, run.since, written_run(output, TABLES))
     lost = [] if before is None else [*lost_findings(
         output, before, run.how.release, partitions=run.how.wanted == PartitionFilter()
     )]  # fmt: skip
-    earlier = [(place, finding) for place, finding in lost if finding.where.log_dir is not None]
+    earlier = [(place, found) for place, found in lost if found.id == LOST and found.where.log_dir is not None]
     written = written_run(output, TABLES)
     lacking = missing_log_dirs(written)
     unscanned = unscanned_findings(written, lacking, earlier, run.how.release)
