@@ -16,7 +16,7 @@ from kcheck.core.election.plans import (
     seat_of,
 )
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, at_most, total
-from kcheck.core.replication.truncation_plans import OffsetRange, TruncationPlan
+from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.strays import directory_of
@@ -428,6 +428,14 @@ def _with_amounts(
     )
 
 
+def _is_refilled(follower: FollowerPlan) -> bool:
+    """Return whether a follower has the remote history of its leader afterwards, from the store or from offset 0.
+
+    Seen on 4.3.1 for empty followers and for followers that only lack newer records.
+    """
+    return not follower.log_end_offset_before or (follower.from_store is not None and follower.lost is None)
+
+
 def _with_later(
     candidate: Candidate, plan: TruncationPlan, states: Mapping[int | None, ReplicaState], election: PartitionElection
 ) -> Candidate:
@@ -436,8 +444,11 @@ def _with_later(
         return candidate
     in_sync = in_sync_under(plan)
     later = later_leader(election.registration, candidate.broker_id, in_sync, election.rules)
-    followers = (row for row in plan.followers if row.broker_id in in_sync)
-    remote = {row.broker_id: remote_lost(states[row.broker_id], states.values()) for row in followers}
+    followers = [row for row in plan.followers if row.broker_id in in_sync]
+    remote = {
+        row.broker_id: () if _is_refilled(row) else remote_lost(states[row.broker_id], states.values())
+        for row in followers
+    }
     lacking = tuple(
         row.broker_id
         for row in plan.followers
