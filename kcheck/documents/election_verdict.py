@@ -59,7 +59,7 @@ def verdict(
             *premise_words((row for row in uncounted if row.id not in WRONG_METADATA), partitions),
             *_failing(failing),
             *empty_words(partitions),
-            *_incomplete(partitions),
+            *_incomplete(partitions, starts),
             *_starts(partitions, starts, order, course.phases, is_all=is_all),
             *_kept_out(partitions),
             *_early(early),
@@ -82,11 +82,11 @@ def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
         )
 
 
-def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
-    """Yield which disks to bring."""
+def _incomplete(partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart]) -> Iterator[str]:
+    """Yield which disks to bring. A premise names the missing log dirs of brokers that are here."""
     without = [row for row in partitions if row.best is None and row.unknown_replicas]
-    if without:
-        brokers = sorted({number for row in without for number in row.unknown_replicas})
+    brokers = sorted({number for row in without for number in row.unknown_replicas} - {*starts})
+    if brokers:
         them = agree(len(brokers), "it", "them")
         yield (
             f"Start no broker yet: kcheck recommends no leader for {counted(len(without), 'partition')}. Bring the log"

@@ -151,10 +151,12 @@ def decision_words(
     uncounted: Iterable[str],
     nothing: str,
     is_counted: bool = True,
+    is_planned: bool = True,
 ) -> Iterator[str]:
     """Yield the loss of starting everything now, the loss of the plan, the `uncounted` losses, and the proof.
 
     Without metadata it is the loss of the best leaders. If a run does not show the losses, `is_counted` is false.
+    `is_planned` is false if there is no plan yet.
     """
     unled, is_known = sum(row.best is None for row in partitions), start_all.offline_partitions is not None
     if not is_counted:
@@ -164,7 +166,8 @@ def decision_words(
             yield f"Starting everything now leaves {count} without a leader."
     elif is_known:
         yield f"Starting everything now: {_outcome(start_all, nothing)}."
-        yield f"This plan: {_outcome(plan, nothing)}."
+        if is_planned:
+            yield f"This plan: {_outcome(plan, nothing)}."
     else:
         yield "Without metadata it is not known which leader Kafka elects."
         if unled < len(partitions):
@@ -174,7 +177,7 @@ def decision_words(
     yield from uncounted
     if unled and is_counted:
         yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
-    if is_known and plan.lost.upper_records is not None and plan.lost != best.lost:
+    if is_known and is_planned and plan.lost.upper_records is not None and plan.lost != best.lost:
         yield f"No plan can do better than this: {_outcome(best, nothing)}."
 
 

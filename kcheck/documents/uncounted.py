@@ -6,6 +6,7 @@ from kcheck.core.election.at_risk import at_risk, without_copy
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
+from kcheck.core.premises.presence import lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
@@ -47,8 +48,7 @@ def uncounted_words(
     """
     yield from premise_words(premises, partitions)
     for gap in gaps:
-        if gap.fails:
-            yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
+        yield from gap_first_words(gap)
         what = "is lost, and not counted" if gap.is_given_up else "is not counted"
         steps = "" if gap.is_given_up or not has_steps else "; the steps go on without that data"
         risk = risk_words(gap.broker_id, partitions, is_gone=gap.is_given_up)
@@ -57,6 +57,16 @@ def uncounted_words(
         gone = without_copy(number, partitions)
         names = f" Broker {number} had {_names(gone)} there." if gone else ""
         yield f"Data that only {path} has is lost, and not counted.{names}"
+
+
+def gap_first_words(gap: BrokerGap) -> Iterator[str]:
+    """Yield what to do about a broker that is missing, or does not start, before any other step."""
+    number = gap.broker_id
+    if gap.fails:
+        yield f"Broker {number} should not start: {gap.why}. Solve that first, and ask again."
+        yield f"If that is not possible, leave out the paths, and add --dead {number}."
+    elif not gap.is_given_up:
+        yield f"First name the log dirs of broker {number} ({number}=PATH), or add --dead {number}."
 
 
 def premise_words(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -100,6 +110,9 @@ def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> I
     whose = "" if number is None else f"broker {number}: "
     if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:
         yield f"First restore __remote_log_metadata ({premise.id}): {whose}{premise.sentence}."
+        return
+    if lacks_log_dirs(premise):
+        yield f"First name {premise.provide} ({premise.id}): {premise.sentence}."
         return
     yield f"Not counted ({premise.id}): {whose}{premise.sentence}."
     if premise.status is PremiseStatus.REFUTED:

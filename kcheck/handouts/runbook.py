@@ -55,6 +55,8 @@ class PlanContext(NamedTuple):
     """The brokers whose log dirs are in bundles, which have no records to save."""
     old_copies: Mapping[int, str] = {}
     """The final loss of each broker with an old copy of a disk, in words."""
+    at_start: Mapping[int, tuple[str, ...]] = {}
+    """The records that brokers remove for good when they start, in words, with the commands that save some."""
     session: str | None = None
     """The session timeout by the settings, such as `3 s`; None without one."""
 
@@ -174,6 +176,7 @@ def _losses(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
     """Yield the final losses of a step."""
     if step.kind is RecoveryAction.START:
         yield from (plan.old_copies[number] for number in step.brokers if number in plan.old_copies)
+        yield from (words for number in step.brokers if not step.is_again for words in plan.at_start.get(number, ()))
     if step.cuts:
         yield _removed(step, plan)
 

@@ -230,7 +230,10 @@ def next_step(
     )  # fmt: skip
     waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
     late = overtaken(steps, seen) if now.election.kraft else ()
+    is_open = not steps or any(state is not StepState.DONE for state in far)
     fails = (
+        *(_without_period(words) for words in now.first_of_all if is_open),
+        *(() if steps or now.first_of_all else ("the plan has no steps, because some disks were missing then",)),
         *(f"broker {later} has started before broker {number}" for number, later in late),
         *_fails(progress, seen),
         *_new_needs(progress, seen),
@@ -249,6 +252,10 @@ def next_step(
         left=tuple(row for row in differing if row.kind not in {StepKind.STRAY, StepKind.TOPIC}),
         strays=tuple(row.seen for row in differing if row.kind is StepKind.STRAY),
     )
+
+
+def _without_period(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].rstrip(".")
 
 
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
@@ -341,22 +348,31 @@ def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
 
 
 def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
-    """Yield the planned leaders whose logs have another end now, although their brokers have not started since.
+    """Yield the replicas whose logs have another end now, although their brokers have not started since.
 
-    Such a disk is another one, or was changed.
+    Such a disk is another one, or was changed. Replicas that a step moves aside, or that are empty, do not count.
     """
     waiting = _waiting(progress) - seen.registered
     now = {(part.topic, part.partition): part for part in progress.now.election.partitions}
+    aside = {
+        (number, name)
+        for step in progress.steps
+        if step.kind is RecoveryAction.SET_ASIDE
+        for number in step.brokers
+        for name in step.partitions
+    }
     for row in plan.partitions:
         part, name = now.get((row.topic, row.partition)), partition_name(row.topic, row.partition)
-        if row.leader not in waiting or part is None:
-            continue
-        copy = part.leaders.get(row.leader)
-        end = None if copy is None else copy.log_end_offset
-        if copy is None:
-            yield f"broker {row.leader} has no log of {name} any more that can lead"
-        elif end != row.log_end_offset and None not in (end, row.log_end_offset):
-            yield f"{name} of broker {row.leader} ends at offset {end} (at {row.log_end_offset} in the plan)"
+        followers = [(own.broker_id, own.log_end_offset) for own in row.followers if own.log_end_offset]
+        for number, expected in ((row.leader, row.log_end_offset), *followers):
+            if number not in waiting or part is None or (number, (row.topic, row.partition)) in aside:
+                continue
+            copy = part.leaders.get(number)
+            end = None if copy is None else copy.log_end_offset
+            if copy is None:
+                yield f"broker {number} has no log of {name} any more that can lead"
+            elif end != expected and None not in (end, expected):
+                yield f"{name} of broker {number} ends at offset {end} (at {expected} in the plan)"
 
 
 def _waiting(progress: RecoveryProgress) -> set[int]:

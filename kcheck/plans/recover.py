@@ -12,7 +12,7 @@ from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_al
 from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.metadata import SAME_HISTORY
-from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.core.premises.presence import LOG_DIRS_THERE, lacks_log_dirs
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
@@ -21,10 +21,12 @@ from kcheck.documents.election import interrupted_row, is_least, partition_row, 
 from kcheck.documents.election_words import decision_words, discarded_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.uncounted import premise_words, uncounted_words
+from kcheck.documents.removed_records import readable_words
+from kcheck.documents.uncounted import gap_first_words, premise_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -39,7 +41,7 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
-from kcheck.words import LISTED_MAX, agree, broker_names, listed, shell_line
+from kcheck.words import LISTED_MAX, agree, bare_range, broker_names, capital, listed, partition_name, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
@@ -123,8 +125,17 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
-        """The steps, one after the other; none for a part of the cluster."""
-        return () if self.election.is_part else steps_of(self.recovery)
+        """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
+        return () if self.election.is_part or self.first_of_all else steps_of(self.recovery)
+
+    @cached_property
+    def first_of_all(self) -> tuple[str, ...]:
+        """The sentences about disks that are not named, and brokers that do not start. They come before any step."""
+        election = self.election
+        if election.rescue is not None or election.question.incomplete_ok:
+            return ()
+        missing = premise_words(filter(lacks_log_dirs, election.uncounted), election.of_cluster)
+        return (*missing, *(words for gap in election.gaps for words in gap_first_words(gap)))
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -134,7 +145,7 @@ class ClusterRecovery(Answer):
     @property
     def nodes_first(self) -> StepText | None:
         """The step 0, which starts the controllers or ZooKeeper; None if a step of the plan does."""
-        return nodes_first(self._context, self.steps)
+        return None if self.first_of_all else nodes_first(self._context, self.steps)
 
     @cached_property
     def _context(self) -> PlanContext:
@@ -195,17 +206,22 @@ class ClusterRecovery(Answer):
                 election.uncounted,
                 election.of_cluster,
                 without=question.without,
-                has_steps=bool(election.starts),
+                has_steps=bool(election.starts) and not self.first_of_all,
             ),
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
+            *(f"{capital(row)}." for row in readable_words(election.removed)),
             *(
                 kept_elsewhere_words(row.broker_id, row.prediction.dir, row.prediction, row.holders)
                 for row in self.kept_elsewhere
             ),
         )
         nothing = election.nothing_words
-        return tuple(decision_words(start, plan, best, election.partitions, uncounted=uncounted, nothing=nothing))
+        words = decision_words(
+            start, plan, best, election.partitions, uncounted=uncounted, nothing=nothing,
+            is_planned=not self.first_of_all,
+        )  # fmt: skip
+        return tuple(dict.fromkeys((*self.first_of_all, *words)))
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -228,6 +244,20 @@ class ClusterRecovery(Answer):
         courses = [(title, self.scenario(name)) for title, name in names.items()]
         bad = tuple(title for title, row in courses if row.lost.records != 0 or row.offline_partitions)
         return frozenset(text for text in self.sentences if text.startswith(bad))
+
+    @property
+    def lost_ranges(self) -> tuple[str, ...]:
+        """The offsets that the steps remove for good, as `20-49 of orders-0`, by partition."""
+        rows = [(row.topic, row.partition, row.end, row.last) for row in self.election.removed]
+        rows += [(cut.topic, cut.partition, *cut.lost[:2]) for step in self.steps for cut in step.cuts]
+        widest: dict[tuple[str, int], tuple[Offset, Offset | None]] = {}
+        for topic, partition, start, end in rows if self.steps else ():
+            first, last = widest.get((topic, partition), (start, end))
+            widest[topic, partition] = min(first, start), None if None in (last, end) else max(last or end, end)
+        return tuple(
+            f"{f'from {start}' if end is None else bare_range(start, end)} of {partition_name(*name)}"
+            for name, (start, end) in sorted(widest.items())
+        )
 
     @property
     def uncounted(self) -> tuple[str, ...]:
@@ -271,6 +301,10 @@ class ClusterRecovery(Answer):
             return self.election.rescue.command
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
+        if self.first_of_all and not self.cases:
+            rows = filter(lacks_log_dirs, self.election.uncounted)
+            lacking = [f"{row.broker_id}={row.log_dir}" for row in rows if row.log_dir is not None]
+            return shell_line(["kcheck", "recover", *words, *lacking, *named])
         return f"{shell_line(['kcheck', 'recover', *words, *named])} --output-dir {FOLDER}"
 
     @property
@@ -291,7 +325,7 @@ class ClusterRecovery(Answer):
         rows = [
             f"what only broker {gap.broker_id} holds; name {gap.broker_id}=PATH"
             for gap in self.election.gaps
-            if gap.why is None and self.election.interrupted is None
+            if gap.why is None and self.election.interrupted is None and not self.first_of_all
         ]
         fenced = self.election.fenced
         if len(fenced) > 1 and self.steps and not self.recovery.fenced:
@@ -301,6 +335,7 @@ class ClusterRecovery(Answer):
             premise
             for premise in self.election.premises
             if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
+            and not (self.first_of_all and lacks_log_dirs(premise))
         ]
         alike: dict[tuple[str | None, ...], list[JudgedPremise]] = {}
         for premise in unseen:
@@ -347,7 +382,7 @@ class ClusterRecovery(Answer):
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": election.order.is_proven or is_least(election.scenarios),
+            "proven": not self.first_of_all and (election.order.is_proven or is_least(election.scenarios)),
             "steps": step_rows(self.steps, self.texts),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -389,6 +424,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
     """Yield the steps if missing disks, of brokers or of one log dir, never come back."""
     question = answer.election.question
     absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
+    absent -= {*answer.election.brokers}
     if absent and not question.incomplete_ok:
         dead = tuple(sorted(absent))
         if_lost = replace(question, dead=(*question.dead, *dead))
@@ -422,7 +458,7 @@ def _lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
 
 def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
     """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs."""
-    if any(row.rules.unclean_unseen for row in answer.election.of_cluster):
+    if not answer.first_of_all and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
         other = ClusterRecovery(election=answer.election.if_unclean())
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
             words = f"{UNCLEAN} is true on a controller"

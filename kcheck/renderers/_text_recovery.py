@@ -17,13 +17,13 @@ from kcheck.renderers._election_rows import (
     interrupted,
     partition_cells,
     warnings,
+    worst,
 )
 from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted, other_end_words
+from kcheck.words import counted, other_end_words, some_of
 
-_WORST_COUNT = 5
-
+_RANGES_COUNT = 10
 _FENCED_ALONE = "The plan checks it. Once they are fenced, --next reads the ISR, and plans again if it is another."
 _FENCED_LATER = "Once a broker runs, --next looks for the leaders of the plan, and plans again if one is missing."
 
@@ -118,7 +118,7 @@ def _warnings(answer: ClusterRecovery) -> Iterator[str]:
         *losing_premises(election.uncounted),
     }
     yield from (words for words in warnings(election) if words not in said)
-    if len(election.fenced) > 1 and election.rescue is None:
+    if len(election.fenced) > 1 and answer.steps and election.rescue is None:
         yield _FENCED_ALONE if election.is_fenced_alone else _FENCED_LATER
 
 
@@ -152,13 +152,15 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
         page.wrapped("The steps and losses are for every partition. The table has only the wanted ones.")
     if not rows:
         return
-    shown = rows if page.every else rows[:_WORST_COUNT]
+    shown, more = worst(rows, every=page.every)
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     page.wrapped(LEADERS_LEGEND)
-    if len(rows) > len(shown):
-        more = counted(len(rows) - len(shown), "more partition")
-        page.wrapped(f"{more} can lose records under another leader; --all lists them.")
+    if more:
+        page.wrapped(more)
+    lost = some_of(answer.lost_ranges, len(answer.lost_ranges) if page.every else _RANGES_COUNT)
+    if lost:
+        page.wrapped(f"This plan loses offsets {lost}.")
 
 
 def recover_run(report: Report, page: Page) -> None:

@@ -65,10 +65,10 @@ def broker_facts(
     loaded = {*map(real_path, every), *added}
     if loaded.isdisjoint(given) and (config is not None or is_elsewhere or not every):
         loaded.update(given)
-    opened = [_log_dir(path, broker_id, log_dirs, is_named=place in loaded) for place, path in paths.items()]
+    opened = [*_opened(paths, broker_id, log_dirs, loaded=loaded, given=given)]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
-    missing = _missing_beside(every, given) if is_elsewhere and _are_moved(every, given) else ()
-    facts = (*_on_host(opened, written, sees_host=sees_host), *missing)
+    near = _beside(every, given, broker_id, log_dirs) if is_elsewhere and _are_moved(every, given) else ()
+    facts = (*_on_host(opened, written, sees_host=sees_host), *near)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
     own = next((row.node_id for row in facts if row.node_id is not None), None) if broker_id is None else broker_id
@@ -154,16 +154,21 @@ def _end_of(place: str) -> str:
     return "/" + (split(place)[1] if is_absolute(place) else _UPWARDS.sub("", place, count=1).rstrip("/"))
 
 
-def _missing_beside(places: Iterable[str], given: Mapping[str, Target]) -> Iterator[LogDirFacts]:
-    """Yield the listed log dirs that are missing where a given log dir of their folder is."""
+def _beside(
+    places: Iterable[str], given: Mapping[str, Target], broker_id: int | None, log_dirs: LogDirs
+) -> Iterator[LogDirFacts]:
+    """Yield the listed log dirs that are not given, where a given log dir of their folder is."""
     places = tuple(places)
     for place in places:
         folder, name = split(place)
         beside_it = tuple(_end_of(other) for other in places if split(other)[0] == folder)
         folders = {split(target.path)[0]: target.tree for real, target in given.items() if real.endswith(beside_it)}
         for here, tree in folders.items():
-            if not tree.exists(join(here, name)):
-                yield LogDirFacts(join(here, name), is_there=False, listed=place)
+            path = join(here, name)
+            if not tree.exists(path):
+                yield LogDirFacts(path, is_there=False, is_given=False, listed=place)
+            elif tree.real(path) not in given:
+                yield _log_dir(path, broker_id, log_dirs, is_given=False)[0]
 
 
 def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[VoterList]:
@@ -259,19 +264,33 @@ def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapp
     return None if place is None else paths[real_path(place)]
 
 
+def _opened(
+    paths: Mapping[str, str],
+    broker_id: int | None,
+    log_dirs: LogDirs,
+    *,
+    loaded: Container[str],
+    given: Container[str],
+) -> Iterator[tuple[LogDirFacts, tuple[str, ...]]]:
+    """Yield log dirs, by real path. `loaded` are the log dirs of the broker, `given` the arguments."""
+    for place, path in paths.items():
+        yield _log_dir(path, broker_id, log_dirs, is_named=place in loaded, is_given=place in given)
+
+
 def _log_dir(
-    path: str, broker_id: int | None, log_dirs: LogDirs, *, is_named: bool
+    path: str, broker_id: int | None, log_dirs: LogDirs, *, is_named: bool = True, is_given: bool = True
 ) -> tuple[LogDirFacts, tuple[str, ...]]:
     """Return a log dir, and the names of its partition directories."""
     tree = tree_of(path)
     log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
     if log_dir.unlisted is not None and not tree.exists(path):
         resolved = absolute(path) if not (tree.is_remote or is_absolute(path)) else None
-        return LogDirFacts(path, is_there=False, resolved=resolved), ()
+        return LogDirFacts(path, is_there=False, is_given=is_given, resolved=resolved), ()
     file = log_dir.view.files.get(META_PROPERTIES)
     entries = {} if file is None else file.parsed.value.properties
     facts = LogDirFacts(
         path,
+        is_given=is_given,
         is_named=is_named,
         is_readable=log_dir.unlisted is None and META_PROPERTIES not in log_dir.view.unread,
         identity=None if names_nothing(entries) else entries,

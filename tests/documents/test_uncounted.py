@@ -63,8 +63,10 @@ def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:
     risk = "Without its disks the records of t-0 there are lost for good, because no other replica exists."
     assert [
         f"Data that only broker 2 has is lost, and not counted. {risk}",
+        "First name the log dirs of broker 3 (3=PATH), or add --dead 3.",
         "Data that only broker 3 has is not counted; the steps go on without that data.",
         "Broker 4 should not start: it is damaged. Solve that first, and ask again.",
+        "If that is not possible, leave out the paths, and add --dead 4.",
         "Data that only broker 4 has is not counted; the steps go on without that data.",
         "Data that only /data1 has is lost, and not counted. Broker 2 had shared-0 there.",
         "Data that only /data2 has is lost, and not counted.",
