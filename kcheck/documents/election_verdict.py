@@ -175,6 +175,9 @@ def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | Non
         if candidate is not None and candidate.seat in _SEATS:
             by_seat.setdefault(candidate.seat, []).append(row)
     only = [row for rows in by_seat.values() for row in rows if len(row.leaders) == 1]
+    alone = [row for row in only if row.registration is not None and len(row.registration.replicas) == 1]
+    if alone:
+        return f": it has the only replica of {names_of(alone)}"
     if only:
         return f": only it can lead {names_of(only)}"
     places = [f"{words} {names_of(by_seat[seat])}" for seat, words in _SEATS.items() if seat in by_seat]

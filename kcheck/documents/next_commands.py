@@ -13,6 +13,9 @@ FOLDER = "DIR"
 """Stands for a directory that the user has not named."""
 
 
+_MOVE = "mv "
+
+
 def repairable_log_dirs(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Return the log dirs with findings that `kcheck repair` has steps for."""
     places = (finding.where.log_dir for finding in findings if is_repairable(finding))
@@ -34,7 +37,12 @@ def keeping_command(starts: Iterable[LogDirPrediction]) -> str | None:
     if not removed or any("://" in path for path in removed):
         return None
     names = (shell_word(path) if path.endswith("-delete") else f"{shell_word(path)}/*-delete" for path in removed)
-    return f"mv {' '.join(names)} {FOLDER}/"
+    return f"{_MOVE}{' '.join(names)} {FOLDER}/"
+
+
+def needs_words(command: str) -> str | None:
+    """Return the condition before a next command, as sentences; None without one."""
+    return "Stop the broker first. DIR must be outside of its log dirs." if command.startswith(_MOVE) else None
 
 
 def explain_command(findings: Iterable[Finding]) -> str | None:
@@ -44,7 +52,7 @@ def explain_command(findings: Iterable[Finding]) -> str | None:
 
 
 _PAGES = {
-    "P109": "deleted-topic", "P202": "lost-quorum", "P205": "lost-quorum", "P309": "lost-zookeeper",
+    "P109": "moved-by-hand", "P202": "lost-quorum", "P205": "lost-quorum", "P309": "lost-zookeeper",
     "P316": "old-copy", "P701": "old-copy",
 }  # fmt: skip
 """The pages of `kcheck help` about the incident of a premise."""

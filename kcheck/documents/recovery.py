@@ -26,6 +26,8 @@ def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
         "until": text.until,
         "check": text.check,
         "final": text.final,
+        "is_loss": text.is_loss,
+        "where": text.where,
         "cuts": tuple(
             {
                 "topic": cut.topic, "partition": cut.partition, "broker_id": cut.broker_id,

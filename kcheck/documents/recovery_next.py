@@ -19,7 +19,8 @@ def wait_words(at: int, count: int, title: str) -> str:
 def progress_body(
     state: PlanState, sentences: Iterable[str], at: int | None, steps: Sequence[tuple[str, str, StepState]],
     *, commands: Sequence[str], until: str | None, check: Sequence[str] = (), differs: Sequence[Row] = (),
-    fails: Sequence[str], next_command: str | None,
+    fails: Sequence[str], next_command: str | None, needs: str | None = None, where: str | None = None,
+    final: str | None = None,
 ) -> Row:  # fmt: skip
     """Return the fields. `at` is the place of the first step left; each of `steps` has its kind, title and progress."""
     return {
@@ -29,6 +30,9 @@ def progress_body(
         "commands": tuple(commands),
         "until": until,
         "check": tuple(check),
+        "needs": needs or None,
+        "where": where or None,
+        "final": final,
         "steps": tuple(
             {"step": number, "action": kind, "title": title, "state": str(progress)}
             for number, (kind, title, progress) in enumerate(steps, 1)

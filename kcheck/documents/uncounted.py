@@ -48,7 +48,8 @@ def uncounted_words(
     """
     yield from premise_words(premises, partitions)
     for gap in gaps:
-        yield from gap_first_words(gap)
+        if gap.fails:
+            yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
         what = "is lost, and not counted" if gap.is_given_up else "is not counted"
         steps = "" if gap.is_given_up or not has_steps else "; the steps go on without that data"
         risk = risk_words(gap.broker_id, partitions, is_gone=gap.is_given_up)
@@ -57,16 +58,6 @@ def uncounted_words(
         gone = without_copy(number, partitions)
         names = f" Broker {number} had {_names(gone)} there." if gone else ""
         yield f"Data that only {path} has is lost, and not counted.{names}"
-
-
-def gap_first_words(gap: BrokerGap) -> Iterator[str]:
-    """Yield what to do about a broker that is missing, or does not start, before any other step."""
-    number = gap.broker_id
-    if gap.fails:
-        yield f"Broker {number} should not start: {gap.why}. Solve that first, and ask again."
-        yield f"If that is not possible, leave out the paths, and add --dead {number}."
-    elif not gap.is_given_up:
-        yield f"First name the log dirs of broker {number} ({number}=PATH), or add --dead {number}."
 
 
 def premise_words(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -96,6 +87,33 @@ def served_from_copies(premises: Iterable[JudgedPremise], partitions: Sequence[P
         for number, rows in only.items()
         if rows
     }
+
+
+def sought_words(
+    gaps: Iterable[BrokerGap],
+    premises: Iterable[JudgedPremise],
+    partitions: Sequence[PartitionElection],
+    *,
+    incomplete_ok: bool,
+) -> dict[int, str]:
+    """Return the first step for each broker with a disk that may have records which no disk here has.
+
+    With `incomplete_ok` brokers that are not named do not count.
+    """
+    old = {
+        row.broker_id
+        for row in premises
+        if row.id in _AGES and row.status is PremiseStatus.REFUTED and row.broker_id is not None
+    }
+    words = {number: f"Find the newest disk of broker {number}" for number in sorted(old)}
+    for gap in gaps:
+        number = gap.broker_id
+        if gap.is_given_up or not any(at_risk(number, partitions)) or (gap.why is None and incomplete_ok):
+            continue
+        words[number] = f"Find the disks of broker {number}, and name {number}=PATH"
+        if gap.fails:
+            words[number] = f"Solve why broker {number} should not start"
+    return words
 
 
 def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> Iterator[str]:

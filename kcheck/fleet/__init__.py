@@ -12,5 +12,5 @@ Shared by these, where each may import modules above it:
 - `run_output`: Where are the tables of a run, and when is the run complete?
 - `run`: Which runs are there, and which rows do their tables have?
 - `lost`: What does a run lack of an earlier one?
-- `risk`: Which partitions are at risk?
+- `risk`: Which clusters and partitions are at risk?
 """

@@ -1,4 +1,7 @@
-"""Finds the partitions of a fleet at risk, by errors in replicas, truncations under a leader, and only copies."""
+"""Finds the partitions of a fleet at risk, by errors in replicas, truncations under a leader, and only copies.
+
+A cluster is at stake if starting all brokers loses committed records, or leaves partitions without a leader.
+"""
 
 import heapq
 import zlib
@@ -51,6 +54,11 @@ def partitions_at_risk(
     return numbers, tuple(
         with_owner(_partition_row(partition, risk, replicas[partition]), owners) for _, partition, risk in worst
     )
+
+
+def is_at_stake(row: Row) -> bool:
+    """Return whether starting the cluster now loses committed records, or leaves a partition without a leader."""
+    return bool(row["start_all_committed"] or row["start_all_offline"])
 
 
 class _PartitionLosses(NamedTuple):

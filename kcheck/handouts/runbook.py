@@ -12,6 +12,7 @@ from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.markdown_words import fenced, markdown_partition, markdown_text
 from kcheck.handouts.repair_steps import commands as repair_commands
 from kcheck.words import (
+    LISTED_MAX,
     agree,
     bare_range,
     broker_names,
@@ -59,12 +60,21 @@ class PlanContext(NamedTuple):
     """The records that brokers remove for good when they start, in words, with the commands that save some."""
     session: str | None = None
     """The session timeout by the settings, such as `3 s`; None without one."""
+    sought: Mapping[int, str] = {}
+    """The first step for each broker with a disk that is not here."""
+    save: str = "kcheck recover --output-dir DIR"
+    """The command that saves the records."""
+    save_step: int = 0
+    """The number of the step that does."""
 
 
 def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepText, ...]:
     """Return the steps in words, each with commands that can be typed as they are."""
     running: tuple[int, ...] = ()
     texts = []
+    kinds = [step.kind for step in steps]
+    if RecoveryAction.SAVE in kinds:
+        plan = plan._replace(save_step=kinds.index(RecoveryAction.SAVE) + 1)
     for step in steps:
         if step.kind is RecoveryAction.STOP:
             running = tuple(number for number in running if number not in step.brokers)
@@ -75,7 +85,10 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
         typed = (*_copies(step, plan), *(_addressed(command, bootstrap) for command in text.commands))
         check = tuple(_addressed(command, bootstrap) for command in text.check)
         losses = "; ".join(_losses(step, plan))
-        texts.append(text._replace(commands=typed, final=losses or text.final, check=check, is_loss=bool(losses)))
+        where = _where(step, plan) if typed else ""
+        texts.append(
+            text._replace(commands=typed, final=losses or text.final, check=check, is_loss=bool(losses), where=where)
+        )
     return tuple(texts)
 
 
@@ -98,6 +111,17 @@ def nodes_first(plan: PlanContext, steps: Sequence[RecoveryStep]) -> StepText | 
     return StepText(title, "nothing", (command,), "ZooKeeper answers", "nothing")
 
 
+def _where(step: RecoveryStep, plan: PlanContext) -> str:
+    """Return the host on which the commands of a step are typed, with its name in the metadata."""
+    if step.kind is RecoveryAction.FENCE:
+        return "the host of each controller"
+    if step.kind in (RecoveryAction.RESCUE, RecoveryAction.SAVE) or not step.brokers:
+        return "any host that has these files and reaches the brokers"
+    known = {number: tool_commands.host(plan.recovery, number) for number in step.brokers}
+    names = [f"broker {number}{f' ({name})' if name else ''}" for number, name in known.items()]
+    return f"the {agree(len(names), 'host', 'hosts')} of {listed(names)}"
+
+
 def _session(plan: PlanContext) -> str:
     """Return the setting after which a cluster treats a broker as stopped, with its value."""
     name, usual = ("broker", "9 s") if plan.recovery.kraft else ("zookeeper", "18 s")
@@ -116,28 +140,36 @@ def _addressed(text: str, bootstrap: str) -> str:
 
 
 def runbook(
-    recovery: Recovery, texts: Sequence[StepText], head: Sequence[str], last: str, first: StepText | None = None
+    recovery: Recovery,
+    texts: Sequence[StepText],
+    head: Sequence[str],
+    last: str,
+    first: StepText | None = None,
+    *,
+    place: str = "",
 ) -> str:
     """Return recovery.md, with the cost, the steps, and the command to type after each of them.
 
-    `first` is the step 0.
+    `first` is the step 0. `place` is the directory in which the user asked.
     """
     parts = [
         "# Recovery",
         *map(markdown_text, head),
         (
-            f"For Kafka {recovery.release.name}. Type Kafka's commands in its directory. Begin a step only once the"
-            " step before is done. After each step this says whether it is:"
+            f"For Kafka {recovery.release.name}. Relative paths begin in {markdown_text(place)}. Type the commands"
+            " there, with the directory of Kafka before bin/ and config/. Begin a step only once the step before is"
+            " done. After each step this says whether it is:"
         ),
         fenced([last]),
     ]
     if first is not None:
         parts += (f"## 0. {first.title}", fenced(first.commands))
-    for place, text in enumerate(texts, start=1):
+    for number, text in enumerate(texts, start=1):
         parts += (
-            f"## {place}. {markdown_text(text.title)}",
+            f"## {number}. {markdown_text(text.title)}",
             f"Needs: {text.needs}.",
-            fenced(text.commands),
+            *([f"On {markdown_text(text.where)}:"] if text.where else ()),
+            *([fenced(text.commands)] if text.commands else ()),
             f"Go on once {markdown_text(text.until)}{_seen_by(text)}",
         )
         parts += (*([fenced(text.check)] if text.check else ()), f"{CANNOT_BE_UNDONE}: {markdown_text(text.final)}.")
@@ -192,6 +224,8 @@ def _removed(step: RecoveryStep, plan: PlanContext) -> str:
     saved = f"{plan.saved} has them"
     if plan.saved is None:
         saved = "Before this step, save them with kcheck recover --output-dir"
+        if plan.save_step:
+            saved = f"Step {plan.save_step} saves them"
     kept = [saved] if {*removed} - plan.bundles else []
     if copied:
         of_brokers = f", without the ones of {broker_names(copied)}" if kept else ""
@@ -204,6 +238,14 @@ def _removed(step: RecoveryStep, plan: PlanContext) -> str:
 def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
     rescue = plan.recovery.rescue
     assert rescue is not None
+    if rescue.verb is RescueVerb.NONE:
+        return StepText(
+            "Mend what the command names, then ask kcheck recover again",
+            "no broker of the cluster runs",
+            (rescue.command,),
+            "a majority of the controllers may start",
+            "nothing: the command reads only",
+        )
     what = "the quorum of the controllers" if rescue.verb is RescueVerb.QUORUM else "the metadata"
     return StepText(
         f"Bring {what} back, then ask kcheck recover again",
@@ -212,6 +254,26 @@ def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
         "a controller leads, and has the topics",
         "nothing: the command prints a plan, and each plan that kcheck apply writes can be undone",
     )
+
+
+def _bring(step: RecoveryStep, plan: PlanContext) -> StepText:
+    (number,) = step.brokers
+    return StepText(
+        f"{plan.sought.get(number, f'Find the newest disk of broker {number}')}. Then ask kcheck recover again",
+        f"broker {number} is stopped",
+        (),
+        "that is done, or the disk is lost for good. Then go on with the next step",
+        "nothing",
+    )
+
+
+def _save(_: RecoveryStep, plan: PlanContext) -> StepText:
+    title = "Save the records that later steps remove"
+    if plan.saved is not None:
+        return StepText(
+            f"{title}: {shell_word(plan.saved)} has them", "nothing", (), "the directory is kept", "nothing"
+        )
+    return StepText(title, "no broker of this plan runs", (plan.save,), "DIR has the directory saved", "nothing")
 
 
 def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
@@ -262,6 +324,7 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     sources = [plan.places.get((number, name), name) for name in names]
     moved = [shell_word(source) for source in sources]
     count, folder = len(names), shell_word(f"{plan.backup}/broker-{number}")
+    outside = f"{plan.backup} is outside of its log dirs"
     it, which = agree(count, "it", "them"), agree(count, "directory", "directories")
     what = f"Move {count} {which} of broker {number} aside: {agree(count, 'it lacks', 'they lack')} records, and only a"
     what += " complete new copy brings them back"
@@ -274,7 +337,7 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
         what += f" broker {number} aside: the broker removes {it} soon after it starts"
     return StepText(
         what,
-        f"broker {number} is stopped",
+        f"broker {number} is stopped, and {outside}",
         (f"mkdir -p {folder}", *(f"mv {source} {folder}/" for source in moved)),
         "its log dirs no longer have the directories",
         f"nothing: move them back before broker {number} starts",
@@ -302,11 +365,11 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 
 def _producers(recovery: Recovery) -> str:
-    """Return the condition for producers if brokers stop again.
+    """Return the condition for clients if brokers stop again. Consumers write too, as they commit offsets.
 
     Another leader may truncate records that a leader received while it ran alone.
     """
-    return "; no producer writes before the last step" if any(phase.stops for phase in recovery.phases) else ""
+    return "; no client connects before the last step" if any(phase.stops for phase in recovery.phases) else ""
 
 
 def _controllers(plan: PlanContext) -> str:
@@ -337,7 +400,6 @@ def _stop(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
     recovery = plan.recovery
-    leaders = sorted({part.planned for part in step.partitions if part.planned is not None})
     wait = "" if step.before is None else f" before broker {step.before} starts"
     check: tuple[str, ...] = ()
     if recovery.release.has_leader_election_tool:
@@ -349,13 +411,23 @@ def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
         until = "this prints nothing; then forbid it again, in the same way, with --delete-config"
         check = (tool_commands.describe(recovery, "--unavailable-partitions"),)
     return StepText(
-        f"Let {broker_names(leaders)} lead {_names(step)}{wait}, by an unclean election",
+        f"Let {_led(step)}{wait}, by an unclean election",
         "the brokers started so far run, and no other",
         commands,
         until,
         "a replica that has other records than the new leader loses them when its broker starts",
         check,
     )
+
+
+def _led(step: RecoveryStep) -> str:
+    """Return which broker is to lead which partitions."""
+    led: dict[int | None, list[str]] = {}
+    for part in step.partitions:
+        led.setdefault(part.best if part.planned is None else part.planned, []).append(part.name)
+    rows = sorted(led.items(), key=lambda row: (row[0] is None, row[0]))
+    words = [f"broker {number} lead {some_of(names)}" for number, names in rows[:LISTED_MAX]]
+    return ", and ".join([*words, *(["the others the rest"] if len(rows) > LISTED_MAX else [])])
 
 
 def _reassign(step: RecoveryStep, plan: PlanContext) -> StepText:
@@ -394,6 +466,8 @@ def _restore(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]] = {
     RecoveryAction.RESCUE: _rescue,
+    RecoveryAction.BRING: _bring,
+    RecoveryAction.SAVE: _save,
     RecoveryAction.REPAIR: _repair,
     RecoveryAction.LOG_DIRS: _log_dirs,
     RecoveryAction.FENCE: _fence,

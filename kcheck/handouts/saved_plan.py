@@ -133,6 +133,9 @@ def _step(row: "JsonObject", commands: Callable[["JsonObject"], tuple[str, ...]]
         until=row.value("until", str),
         check=row.each("check", str),
         directories=row.each("directories", str) if row.has("directories") else (),
+        needs=row.optional("needs", str) or "",
+        where=row.optional("where", str) or "",
+        final=row.value("final", str) if row.flag("is_loss") is True else None,
     )
 
 

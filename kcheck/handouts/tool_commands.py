@@ -22,6 +22,14 @@ def address(recovery: Recovery, numbers: Iterable[int]) -> str:
     return shell_word(_MASKED.sub("HOST", endpoints[0].rpartition("//")[2])) if endpoints else "localhost:9092"
 
 
+def host(recovery: Recovery, number: int) -> str:
+    """Return the host of a broker in the metadata; empty if unknown, or masked in a bundle."""
+    broker = None if recovery.image is None else recovery.image.brokers.get(number)
+    endpoints = () if broker is None else broker.endpoints
+    name = endpoints[0].rpartition("//")[2] if endpoints else ""
+    return "" if _MASKED.match(name) else name.rpartition(":")[0]
+
+
 def plan_file(recovery: Recovery, name: str) -> str:
     """Return a file of the plan as a word of a command."""
     return shell_word(f"{recovery.folder.rstrip('/')}/{name}")

@@ -1,4 +1,4 @@
-"""Log dirs, brokers and partitions that a run of a fleet lacks, and clusters with one cluster id."""
+"""The missing things of a fleet run, clusters with one cluster id, and clusters that lose records."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -40,3 +40,14 @@ class SharedCluster(NamedTuple):
     cluster_id: str
     clusters: tuple[str, ...]
     """The names of these clusters in the run."""
+
+
+class AtStake(NamedTuple):
+    """A cluster that loses committed records, or serves less, if all of its brokers start now."""
+
+    committed: int
+    """The committed records that are lost, at most."""
+    offline: int
+    """The partitions that get no leader."""
+    command: str
+    """The command that reads the disks, and plans the way out."""

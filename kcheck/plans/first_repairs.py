@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from kcheck.plans.repair import RepairPlan
 
 _FAILED = (Outcome.ABORT, Outcome.OFFLINE)
+_TWICE = "KC304"
+"""The rule of partitions with two directories."""
 _CRC_FROM = 21
 """First byte of a batch that its CRC covers."""
 
@@ -267,9 +269,9 @@ def _repair_of(
     from kcheck.plans.losses import in_words  # a plan was made: it is imported already
 
     discards = some_of([f"{in_words(row.plan_loses)} of {row.dir}" for row in planned.losses if row.plan_loses])
-    repair = FirstRepair(
-        broker.number, arguments, len(operations), size, _why(broker, now), discards if accepts else None
-    )
+    copies = dict.fromkeys(row.reason for row in planned.chosen if row.finding == _TWICE)
+    why = "; ".join((_why(broker, now), *copies))
+    repair = FirstRepair(broker.number, arguments, len(operations), size, why, discards if accepts else None)
     return _as_planned(broker, planned.plan, repair)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
 from kcheck.core.election.plans import CopyState, PartitionElection
+from kcheck.core.premises.table import why_not_started
 from kcheck.core.rescue.held import HeldDisks, HeldLogDir, HeldPartition, HeldReplica, OldMetadata
 from kcheck.core.rescue.made_ids import made_id
 from kcheck.core.rescue.quorum_loss import RescueNode, is_usable
@@ -110,6 +111,7 @@ def held_disks(
         if as_they_are
         else _as_planned(target, row, disks, partition_directories(name for name, _ in opened[row.path].directories))
         for target, row in zip(targets, rows, strict=True)
+        if row.unlisted is None
     }
     return _with_partitions(disks, targets, trees, places, release)
 
@@ -153,7 +155,7 @@ def _with_partitions(
     places: Mapping[tuple[int | None, str], str],
     release: Release,
 ) -> HeldDisks:
-    arguments = [f"{target.broker_id}={target.path}" for target in targets]
+    arguments = [f"{target.broker_id}={target.path}" for target in targets if target.path in trees]
     election = elect(arguments, ElectionQuestion(incomplete_ok=True), wanted=_EVERY, release=release, trees=trees)
     election = election.whole()
     partitions, append_time, tiered = {}, set(), set()
@@ -171,8 +173,16 @@ def _with_partitions(
     has_remote = any(topic == REMOTE_LOG_METADATA for topic, _ in partitions)
     return disks._replace(
         partitions=partitions, append_time=frozenset(append_time), producer_id=producer_id, timestamp=timestamp,
-        tiered=frozenset(tiered if has_remote else ()),
+        tiered=frozenset(tiered if has_remote else ()), ended=tuple(_ended(election, disks.brokers)),
     )  # fmt: skip
+
+
+def _ended(election: ClusterElection, brokers: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Yield the brokers that do not start by their premises, with the reason."""
+    for number in brokers:
+        reason = why_not_started(row for row in election.premises if row.broker_id == number)
+        if reason is not None:
+            yield number, reason
 
 
 def _partition(

@@ -37,7 +37,7 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str) -> 
         places=_places(election, targets),
         backup=join(folder, "aside"),
         saved=election.saved_in if election.saved else None,
-        bundles=frozenset(number for number, own in targets.items() if any(row.tree.is_bundle for row in own)),
+        bundles=recovery.bundles,
         old_copies=served_from_copies(election.uncounted, election.of_cluster),
         at_start={
             number: tuple(removed_words([row for row in election.removed if row.broker_id == number]))

@@ -21,6 +21,7 @@ from kcheck.core.election.progress import (
 from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
 from kcheck.documents.recovery_next import go_on_words, progress_body, wait_words
@@ -37,7 +38,7 @@ from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, recov
 from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
-from kcheck.words import counted, partition_name, shell_line, some_of
+from kcheck.words import broker_names, counted, partition_name, shell_line, some_of
 
 _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
 
@@ -64,6 +65,8 @@ class RecoveryProgress(Answer):
     """The directories that brokers do not serve, once every step is done."""
     gone: tuple[str, ...] = ()
     """The partitions of the plan whose topics the cluster no longer has, or is deleting."""
+    unfenced: tuple[int, ...] = ()
+    """The brokers that the metadata lists as running since before the plan; none once a broker has started."""
     cases: tuple[str, ...] = ()
     """The conditions of the cases for which the directory has other plans."""
 
@@ -102,8 +105,31 @@ class RecoveryProgress(Answer):
         if self.state is PlanState.WAIT:
             waits = f"{wait_words(self.at, count, step.title)} It is once {step.until}."
             return (*self.now.uncounted, waits, *self.now.bundle_words)
-        go_on = go_on_words(self.at, count, step.title)
-        return (*self.now.uncounted, go_on, *self.other_plans, *self.now.bundle_words)
+        go_on = [*self.before, go_on_words(self.at, count, step.title)]
+        if self.then is not None:
+            words = go_on_words(self.then, count, self.steps[self.then].title)
+            go_on.append(f"If the disk is lost for good, {words[:1].lower()}{words[1:]}")
+        return (*self.now.uncounted, *go_on, *self.other_plans, *self.now.bundle_words)
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The step 0, as long as the metadata lists brokers as running that have not started since; else nothing."""
+        first, step = self.now.nodes_first, None if self.at is None else self.steps[self.at]
+        if first is None or step is None or step.kind is not RecoveryAction.START or not self.unfenced:
+            return ()
+        running = f"The metadata still lists {broker_names(self.unfenced)} as running."
+        return (f"Step 0 is not seen. {first.title}. {running}",)
+
+    @property
+    def then(self) -> int | None:
+        """The place of the first step that can be taken without the disk that the next step brings; None without."""
+        steps = list(enumerate(zip(self.steps, self.states, strict=True)))
+        if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
+            return None
+        left = (
+            at for at, (step, state) in steps if StepState.DONE is not state and step.kind is not RecoveryAction.BRING
+        )
+        return next(left, None)
 
     @property
     def other_plans(self) -> tuple[str, ...]:
@@ -159,6 +185,9 @@ class RecoveryProgress(Answer):
                     commands=() if step is None else step.commands,
                     until=None if step is None else step.until,
                     check=() if step is None else step.check,
+                    needs=None if step is None else step.needs,
+                    where=None if step is None else step.where,
+                    final=None if step is None else step.final,
                     fails=self.fails,
                     next_command=self.next_command,
                     differs=[
@@ -199,6 +228,7 @@ def next_step(
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
     seen = seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
+        sought=frozenset(now.sought),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         short=frozenset(row.broker_id for row in now.election.question.added),
         present=_present(steps, now),
@@ -226,17 +256,18 @@ def next_step(
     progress = RecoveryProgress(
         folder=folder, steps=steps, states=far, now=now, differs=differs,
         gone=tuple(partition_name(*name) for name in gone),
+        unfenced=() if seen.registered or not now.election.kraft else tuple(sorted(seen.unfenced)),
         cases=parse_cases(read_saved(folder, RECOVERY), join(folder, RECOVERY)),
     )  # fmt: skip
     waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
     late = overtaken(steps, seen) if now.election.kraft else ()
-    is_open = not steps or any(state is not StepState.DONE for state in far)
     fails = (
-        *(_without_period(words) for words in now.first_of_all if is_open),
-        *(() if steps or now.first_of_all else ("the plan has no steps, because some disks were missing then",)),
+        *_without_steps(steps, far, now),
         *(f"broker {later} has started before broker {number}" for number, later in late),
         *_fails(progress, seen),
         *_new_needs(progress, seen),
+        *_found(plan, progress, seen),
+        *_not_saved(plan, progress),
         *_other_logs(plan, progress, seen),
         *_without_topic(progress, gone),
         *_fenced_otherwise(progress, seen),
@@ -254,8 +285,12 @@ def next_step(
     )
 
 
-def _without_period(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:].rstrip(".")
+def _without_steps(steps: tuple[SavedStep, ...], far: tuple[StepState, ...], now: ClusterRecovery) -> Iterator[str]:
+    """Yield the log dirs that are not given, and that the plan was made without some."""
+    if not steps or any(state is not StepState.DONE for state in far):
+        yield from (words[:1].lower() + words[1:].rstrip(".") for words in now.first_of_all)
+    if not (steps or now.first_of_all):
+        yield "the plan has no steps, because some disks were missing then"
 
 
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
@@ -345,6 +380,27 @@ def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
         for number in sorted(brokers) if not seen.registered else ():
             if (kind, number) not in has:
                 yield f"broker {number} needs {what} first, and the plan has no such step"
+
+
+def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield the brokers with a disk that the plan lacks, and that is here now; none once a broker runs.
+
+    ZooKeeper forgets the registration that shows an old copy, so there only brokers that were missing count.
+    """
+    for step, state in zip(progress.steps, progress.states, strict=True):
+        is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
+        if is_here and (progress.now.election.kraft or not {*step.brokers} & {*plan.order}):
+            yield f"the disks of {broker_names(step.brokers)} are here now, and the plan is without them"
+
+
+def _not_saved(plan: SavedPlan, progress: RecoveryProgress) -> Iterator[str]:
+    """Yield that saved records are missing, as long as a broker of the plan has not started."""
+    is_open = any(
+        step.kind is RecoveryAction.START and state is not StepState.DONE
+        for step, state in zip(progress.steps, progress.states, strict=True)
+    )
+    if plan.saved is not None and is_open and not tree_of(plan.saved).exists(plan.saved):
+        yield f"{plan.saved} is missing, and later steps remove the records in there"
 
 
 def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -22,7 +22,7 @@ from kcheck.documents.election_words import decision_words, discarded_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
-from kcheck.documents.uncounted import gap_first_words, premise_words, uncounted_words
+from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -121,7 +121,19 @@ class ClusterRecovery(Answer):
         rows = (row for row in self.election.unserved if row.state is DirectoryState.DELETED)
         removed = {row.broker_id: tuple(part.dir for part in row.directories) for row in rows}
         own = {number: names for number, names in removed.items() if number is not None}
-        return self.election.recovery(self.folder)._replace(removed=own)
+        bundles = frozenset(
+            number for number, rows in by_broker(self.election).items() if any(row.tree.is_bundle for row in rows)
+        )
+        recovery = self.election.recovery(self.folder)
+        return recovery._replace(removed=own, sought=tuple(sorted(self.sought)), bundles=bundles)
+
+    @cached_property
+    def sought(self) -> Mapping[int, str]:
+        """The first step for each broker with a missing disk that may have the only copy of records."""
+        election = self.election
+        return sought_words(
+            election.gaps, election.uncounted, election.of_cluster, incomplete_ok=election.question.incomplete_ok
+        )
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
@@ -130,12 +142,11 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def first_of_all(self) -> tuple[str, ...]:
-        """The sentences about disks that are not named, and brokers that do not start. They come before any step."""
+        """The sentences about log dirs that are not named, although their brokers are. They come before any step."""
         election = self.election
         if election.rescue is not None or election.question.incomplete_ok:
             return ()
-        missing = premise_words(filter(lacks_log_dirs, election.uncounted), election.of_cluster)
-        return (*missing, *(words for gap in election.gaps for words in gap_first_words(gap)))
+        return tuple(premise_words(filter(lacks_log_dirs, election.uncounted), election.of_cluster))
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -149,7 +160,9 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def _context(self) -> PlanContext:
-        return plan_context(self.election, self.recovery, self.folder)
+        return plan_context(self.election, self.recovery, self.folder)._replace(
+            sought=self.sought, save=self.write_command
+        )
 
     @cached_property
     def case_plans(self) -> tuple["ClusterRecovery", ...]:
@@ -248,12 +261,14 @@ class ClusterRecovery(Answer):
     @property
     def lost_ranges(self) -> tuple[str, ...]:
         """The offsets that the steps remove for good, as `20-49 of orders-0`, by partition."""
-        rows = [(row.topic, row.partition, row.end, row.last) for row in self.election.removed]
+        rows: list[tuple[str, int, Offset, Offset | None]] = [
+            (row.topic, row.partition, row.end, row.last) for row in self.election.removed
+        ]
         rows += [(cut.topic, cut.partition, *cut.lost[:2]) for step in self.steps for cut in step.cuts]
         widest: dict[tuple[str, int], tuple[Offset, Offset | None]] = {}
         for topic, partition, start, end in rows if self.steps else ():
             first, last = widest.get((topic, partition), (start, end))
-            widest[topic, partition] = min(first, start), None if None in (last, end) else max(last or end, end)
+            widest[topic, partition] = min(first, start), None if last is None or end is None else max(last, end)
         return tuple(
             f"{f'from {start}' if end is None else bare_range(start, end)} of {partition_name(*name)}"
             for name, (start, end) in sorted(widest.items())
@@ -294,18 +309,21 @@ class ClusterRecovery(Answer):
     @property
     def next_command(self) -> str:
         """The next command, which writes the files, or tells whether a step is done."""
-        question, words = self.election.question, self.words
         if self.written:
-            return shell_line(["kcheck", "recover", self.folder, "--next", *words])
-        if self.election.rescue is not None:
-            return self.election.rescue.command
+            return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
+        return self.write_command if self.election.rescue is None else self.election.rescue.command
+
+    @property
+    def write_command(self) -> str:
+        """The command that writes the files of the plan, and saves records."""
+        question = self.election.question
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
-        if self.first_of_all and not self.cases:
+        if self.first_of_all:
             rows = filter(lacks_log_dirs, self.election.uncounted)
             lacking = [f"{row.broker_id}={row.log_dir}" for row in rows if row.log_dir is not None]
-            return shell_line(["kcheck", "recover", *words, *lacking, *named])
-        return f"{shell_line(['kcheck', 'recover', *words, *named])} --output-dir {FOLDER}"
+            return shell_line(["kcheck", "recover", *self.words, *lacking, *named])
+        return f"{shell_line(['kcheck', 'recover', *self.words, *named])} --output-dir {FOLDER}"
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -325,7 +343,7 @@ class ClusterRecovery(Answer):
         rows = [
             f"what only broker {gap.broker_id} holds; name {gap.broker_id}=PATH"
             for gap in self.election.gaps
-            if gap.why is None and self.election.interrupted is None and not self.first_of_all
+            if gap.why is None and self.election.interrupted is None
         ]
         fenced = self.election.fenced
         if len(fenced) > 1 and self.steps and not self.recovery.fenced:

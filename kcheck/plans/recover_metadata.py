@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -252,8 +253,11 @@ def _with_number(target: Target) -> Target:
 
 
 def _has_partitions(target: Target) -> bool:
-    names = target.tree.directory(target.path).entries().directories
-    return any(True for _ in partition_directories(name for name in names if name != METADATA_DIRECTORY))
+    """Return whether a log dir has partitions; an unreadable log dir is refused later."""
+    with suppress(UnreadableError):
+        names = target.tree.directory(target.path).entries().directories
+        return any(True for _ in partition_directories(name for name in names if name != METADATA_DIRECTORY))
+    return False
 
 
 def _controller(nodes: Iterable[RescueNode], brokers: set[int | None], wanted: NewVoter | None) -> RescueNode | None:

@@ -236,9 +236,11 @@ def _old_topic(
     """
     topic = None if image is None else image.topics.get(question.name)
     old, present, running = list[OldDirectory](), list[PresentDirectory](), set[int]()
-    brokers, clusters = set(), dict[str, str]()
+    brokers, clusters, unread = set(), dict[str, str](), list[tuple[str, str]]()
     for target in targets:
         log_dir = log_dirs.open(target)
+        if log_dir.unlisted is not None:
+            unread.append((target.path, log_dir.unlisted.words))
         if log_dir.view.cluster_id is not None:
             clusters.setdefault(log_dir.view.cluster_id, target.path)
         broker = log_dir.view.where.broker_id
@@ -261,8 +263,9 @@ def _old_topic(
     if question.topic_id is not None:
         old = [row for row in old if row.topic_id == question.topic_id]
     return OldTopic(
-        question.name, image, tuple(old), tuple(present), tuple(sorted(brokers)), tuple(sorted(running)), clusters
-    )
+        question.name, image, tuple(old), tuple(present), tuple(sorted(brokers)), tuple(sorted(running)), clusters,
+        tuple(unread),
+    )  # fmt: skip
 
 
 def _is_of(topic: TopicImage | None, own: str | None) -> bool:

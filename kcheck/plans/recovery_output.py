@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kcheck.core.election.plans import Candidate, CopyState
 from kcheck.disk.new_files import NewFiles
-from kcheck.disk.paths import join
+from kcheck.disk.paths import absolute, join
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.runbook import runbook
 from kcheck.model.report import Row
@@ -61,7 +61,9 @@ def _texts(
         *(case_words(case, plan.folder) for case, plan in plans),
         *planned.bundle_words,
     )
-    texts[RUNBOOK] = runbook(planned.recovery, planned.texts, head, planned.next_command, planned.nodes_first)
+    texts[RUNBOOK] = runbook(
+        planned.recovery, planned.texts, head, planned.next_command, planned.nodes_first, place=absolute(".")
+    )
     texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
     return planned, {**texts, **more}
 

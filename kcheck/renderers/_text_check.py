@@ -1,9 +1,9 @@
 """The layout of `kcheck check` and `kcheck PATH` (verdicts of a prediction, findings, and the read parts)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from kcheck.model.depth import Depth
-from kcheck.model.finding import Finding
+from kcheck.model.finding import Finding, Severity
 from kcheck.model.report import Report
 from kcheck.screen.page import Page, size
 from kcheck.survey.coverage import Progress
@@ -12,7 +12,7 @@ from kcheck.words import counted
 
 _DEPTHS = {
     Depth.CHECKPOINTS: "checkpoints and ends of logs (batch headers: --depth headers)",
-    Depth.HEADERS: "batch headers (CRCs: --depth crc)",
+    Depth.HEADERS: "batch headers (CRCs: kcheck check --depth crc)",
     Depth.CRC: "batches with CRCs (records: --depth records)",
     Depth.RECORDS: "records",
 }
@@ -22,13 +22,13 @@ _DEPTHS = {
 def check(report: Report, page: Page) -> Sequence[Finding]:
     """Write the findings below their log dirs, then how much was read; none is left."""
     answer = report.answer
-    nodes: Mapping[str, str] = {}
+    nodes, is_good = dict[str, str](), True
     if not isinstance(answer, CheckReport):
-        answer, nodes = _next_starts(report, page)
+        answer, nodes, is_good = _next_starts(report, page)
     findings = report.findings()
     if not findings or findings[0].where.log_dir is None:
         page.line()
-    if not findings and not report.elsewhere:
+    if not findings and not report.elsewhere and is_good:
         page.line("No problems found.", "bold")
     page.findings(findings, nodes)
     page.line()
@@ -51,15 +51,18 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
     return ()
 
 
-def _next_starts(report: Report, page: Page) -> tuple[CheckReport, Mapping[str, str]]:
-    """Write the next starts of `kcheck PATH`, of which a file has none; return its check and the nodes."""
+def _next_starts(report: Report, page: Page) -> tuple[CheckReport, dict[str, str], bool]:
+    """Write the next starts of `kcheck PATH`, of which a file has none.
+
+    Return its check, the nodes by log dir, and whether the starts are good.
+    """
     from kcheck.core.start.verdicts import worst_first  # imports of `kcheck PATH` alone
     from kcheck.verbs.overview import Overview
 
     answer = report.answer
     assert isinstance(answer, Overview)
     if not answer.prediction.log_dirs:
-        return answer.check, {}
+        return answer.check, {}, True
     from kcheck.renderers._text_predict import premise_lines, unserved_lines, verdict_on, worst_partitions
 
     if answer.start_of_all is not None:
@@ -71,7 +74,8 @@ def _next_starts(report: Report, page: Page) -> tuple[CheckReport, Mapping[str, 
         worst_partitions(worst_first(start.partitions), start.reasons, page)
     unserved_lines(answer.prediction.unserved, page)
     premise_lines(answer.premises, page)
-    return answer.check, {start.path: start.node for start in answer.prediction.log_dirs}
+    nodes = {start.path: start.node for start in answer.prediction.log_dirs}
+    return answer.check, nodes, answer.severity.rank < Severity.WARNING.rank
 
 
 def _covered(done: Progress, planned: Progress) -> str:

@@ -161,15 +161,14 @@ def fleet_diff(report: Report, page: Page) -> None:
         if place != (row["cluster"], row["broker"]):
             place = (row["cluster"], row["broker"])
             page.line()
-            page.line(f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
+            page.line(_place_words(row), "bold")
         style = STYLES[row["severity"]] if row["change"] in ("new", "changed") else None
         page.wrapped(f"{_CHANGES[row['change']]}: {_said(row)}{_in(row)}", indent="  ", hanging="    ", style=style)
         if row["before"] is not None:
             page.wrapped(f"before: {_said({**row, **row['before']})}", indent="    ", hanging="      ")
     for row in body["lost"]:
         page.line()
-        lost_place = f"cluster {cell(row['cluster'])} broker {cell(row['broker'])}"
-        page.wrapped(f"lost: {lost_place}: {_lost_words(row)}", hanging="  ", style=STYLES[row["severity"]])
+        page.wrapped(f"lost: {_place_words(row)}: {_lost_words(row)}", hanging="  ", style=STYLES[row["severity"]])
     counts = {row["change"]: row["findings"] for row in body["counts"]}
     page.line()
     new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
@@ -179,6 +178,12 @@ def fleet_diff(report: Report, page: Page) -> None:
         f"{counts['new']} new{said}, {counts['gone']} gone{unknown}, {counts['changed']} changed,"
         f" {counts['same']} unchanged"
     )
+
+
+def _place_words(row: Row) -> str:
+    """Return the cluster of a row, and its broker; a finding can be about the cluster alone."""
+    of_broker = f" broker {cell(row['broker'])}" if row["broker"] is not None or row["cluster"] is None else ""
+    return f"cluster {cell(row['cluster'])}{of_broker}"
 
 
 def _lost_words(row: Row) -> str:
@@ -205,7 +210,7 @@ def fleet_history(report: Report, page: Page) -> None:
         if place != (row["state"], row["cluster"], row["broker"]):
             place = (row["state"], row["cluster"], row["broker"])
             page.line()
-            page.line(f"{row['state']}: cluster {cell(row['cluster'])} broker {cell(row['broker'])}", "bold")
+            page.line(f"{row['state']}: {_place_words(row)}", "bold")
         is_there = row["state"] in ("new", "open")
         times = f"since {first}" if is_there else f"{first} to {last}"
         where = _in({**row, "line": None, "position": None})
@@ -251,7 +256,8 @@ def fleet_scan(report: Report, page: Page) -> None:
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
     for words in incomplete_words(*coverage, finished=body["finished"]):
         page.wrapped(words, style="yellow")
-    _table(page, "errors", body["worst_brokers"], ("cluster", "broker", "fatal", "error"))
+    worst = [{**row, "broker": "-" if row["broker"] is None else row["broker"]} for row in body["worst_brokers"]]
+    _table(page, "errors", worst, ("cluster", "broker", "fatal", "error"))
     if "carried_over" in body:
         page.wrapped(f"{body['carried_over']} unchanged partition directories were not read again.")
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import NEXT_STARTS, Mode, Outcome
+from kcheck.core.start.startup import LOADS_ALONE, NEXT_STARTS, Mode, Outcome
 from kcheck.core.start.unserved import Unserved
 from kcheck.core.start.verdicts import shutdown_after_abort
+from kcheck.disk.paths import join
 from kcheck.documents.premises import loses, notes, open_words
 from kcheck.documents.unserved import unserved_words
 from kcheck.model.names import DirectoryState
@@ -62,8 +63,9 @@ def verdict_on(start: LogDirPrediction, page: Page) -> None:
     """Write the verdict on a log dir, and its reasons."""
     broker = f"   {start.node}" if start.node else ""
     words = start.verdict
-    style = "bold" if words == NEXT_STARTS[Outcome.OK] else "bold red"
-    page.wrapped(f"{cell(start.path)}{broker}: {words}", hanging="    ", style=style)
+    style = "bold" if words in (NEXT_STARTS[Outcome.OK], LOADS_ALONE) else "bold red"
+    place = join(start.path, start.partitions[0].dir) if start.alone else start.path
+    page.wrapped(f"{cell(place)}{broker}: {words}", hanging="    ", style=style)
     for reason in start.reasons:
         page.wrapped(reason, indent="  ", hanging="    ", style="red")
 
@@ -93,9 +95,10 @@ def _log_dir(start: LogDirPrediction, page: Page) -> None:
     facts = [
         "after a clean shutdown" if start.clean else "after an unclean shutdown",
         _MODES[start.mode],
-        counted(len(partitions), "partition"),
-        f"{size(sum(partition.scan_bytes for partition in partitions))} of segments to scan",
     ]
+    if partitions or start.outcome is not Outcome.ABORT:
+        facts.append(counted(len(partitions), "partition"))
+        facts.append(f"{size(sum(partition.scan_bytes for partition in partitions))} of segments to scan")
     page.wrapped(" · ".join(facts), indent="  ", hanging="    ")
     if start.uncertain:
         page.wrapped(f"Uncertain: {start.uncertain}.", indent="  ", hanging="    ", style="yellow")

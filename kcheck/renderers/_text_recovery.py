@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from kcheck.core.election.progress import PlanState
+from kcheck.core.election.progress import PlanState, SavedStep
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.documents.election_words import gap_words, why_first
 from kcheck.documents.premises import losing_premises
@@ -24,6 +24,7 @@ from kcheck.screen.page import Page, cell
 from kcheck.words import counted, other_end_words, some_of
 
 _RANGES_COUNT = 10
+_PLACES = "Type a step on the host of its broker. Relative paths begin here; bin/ and config/ are Kafka's."
 _FENCED_ALONE = "The plan checks it. Once they are fenced, --next reads the ISR, and plans again if it is another."
 _FENCED_LATER = "Once a broker runs, --next looks for the leaders of the plan, and plans again if one is missing."
 
@@ -39,7 +40,11 @@ def recovery(report: Report, page: Page) -> None:
     _sentences(answer, page)
     for cause in answer.causes:
         page.wrapped(cause)
+    _exit_code(answer, page)
     _steps(answer, page)
+    if any(step.kind is RecoveryAction.START for step in answer.steps):
+        page.line()
+        page.wrapped(_PLACES)
     for case, recovery in zip(answer.cases, answer.case_plans, strict=True):
         page.line()
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
@@ -63,6 +68,15 @@ def _sentences(answer: ClusterRecovery, page: Page) -> None:
         page.wrapped(sentence, style="bold red" if sentence in answer.losses else "bold")
 
 
+def _exit_code(answer: ClusterRecovery, page: Page) -> None:
+    """Write why the exit code is 1, although the plan loses nothing."""
+    if answer.election.rescue is not None or not answer.texts or answer.start_of_all.is_safe:
+        return
+    plan = answer.scenario("plan")
+    if plan.lost.records == 0 and plan.offline_partitions == 0:
+        page.wrapped("Starting everything now is not safe, so the exit code is 1 (0 with --fail-on never).")
+
+
 def recovery_next(report: Report, page: Page) -> None:
     """Write how far a plan is, and what to do now."""
     answer = report.answer
@@ -76,12 +90,23 @@ def recovery_next(report: Report, page: Page) -> None:
     if answer.state is PlanState.STOP:
         _steps(answer.now, page)
     elif answer.at is not None:
-        step = answer.steps[answer.at]
+        step = answer.steps[answer.at if answer.then is None else answer.then]
         if answer.state is PlanState.NEXT:
-            _commands(step.commands, page)
+            _next_step(step, page)
             page.line()
             page.wrapped(f"Go on once {step.until}{':' if step.check else '.'}")
         _commands(step.check, page)
+
+
+def _next_step(step: SavedStep, page: Page) -> None:
+    """Write the condition, the loss and the commands of a step."""
+    if step.needs not in ("", "nothing"):
+        page.wrapped(f"Needs: {step.needs}.")
+    if step.final is not None:
+        page.wrapped(f"{CANNOT_BE_UNDONE}: {step.final}.", style="red")
+    if step.where:
+        page.wrapped(f"Type this on {step.where}:")
+    _commands(step.commands, page)
 
 
 def _rescue_next(answer: RescueProgress, page: Page) -> None:
@@ -133,7 +158,10 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
             page.line(f"{' ' * (width + 4)}{command}")
     for place, text in enumerate(answer.texts, start=1):
         page.wrapped(f"{place:>{width}}. {text.title}.", hanging=" " * (width + 2))
-        if answer.steps[place - 1].kind is RecoveryAction.START and not is_started:
+        kind = answer.steps[place - 1].kind
+        if kind is RecoveryAction.SET_ASIDE:
+            page.wrapped(f"Needs: {text.needs}.", indent=" " * (width + 2))
+        if kind is RecoveryAction.START and not is_started:
             needs = text.needs if first is None else text.needs.partition("; ")[2]
             if needs:
                 page.wrapped(f"Needs: {needs}.", indent=" " * (width + 2))
@@ -154,6 +182,8 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
         return
     shown, more = worst(rows, every=page.every)
     page.line()
+    if answer.election.repairs:
+        page.wrapped("The table is for the disks after the repairs.")
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     page.wrapped(LEADERS_LEGEND)
     if more:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TextIO, TypeAlias
 
 from kcheck.core.releases.releases import lines
+from kcheck.documents.next_commands import needs_words
 from kcheck.model.finding import Finding, Severity, is_repairable
 from kcheck.model.report import Report
 from kcheck.registry import plug
@@ -31,6 +32,10 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     page.findings(left)
     _totals(report, page, are_counted=not lists_infos)
     command = next_command(report)
+    needs = None if command is None else needs_words(command)
+    if needs is not None:
+        page.line()
+        page.wrapped(needs)
     page.next_commands(() if command is None else (command,))
 
 

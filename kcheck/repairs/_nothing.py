@@ -47,6 +47,7 @@ WITHOUT = {
     "KC504": "only the running quorum changes its voters",
     "KC505": "no file has the missing data; mount the disk, or see the page about a dead disk",
     "KC506": "the files do not show which cluster is the copy",
+    "KC507": "kcheck recover plans the way out with the disks of all brokers",
     "KC601": "only the running cluster can reset the offset of a group",
     "KC602": "only the running cluster can end a transaction",
 }

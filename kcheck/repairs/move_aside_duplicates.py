@@ -55,8 +55,12 @@ def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Rep
             yield Refused(finding, "each of the two directories holds something that the other does not")
             continue
         stays = one if goes is other else other
+        is_same = stands_in(stays, goes)
+        reason = f"{_place(stays)} holds every batch of {_place(goes)}"
+        if is_same:
+            reason = f"both copies have the same batches, and {_place(stays)} stays"
         yield RepairStep(
-            finding, tuple(_edits(goes)), f"{_place(stays)} holds every batch of {_place(goes)}", (_proof(stays),),
+            finding, tuple(_edits(goes)), reason, (_proof(stays),),
             holder=f"{_place(stays)} holds every batch", log_dir=goes.log_dir,
         )  # fmt: skip
 

@@ -9,9 +9,11 @@ from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.replication.truncation_plans import OffsetRange
 from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
+from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import join
 from kcheck.disk.tree import path_at_home
 from kcheck.model.entries import Offset
+from kcheck.model.names import DirectoryState
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.segments.batches_after_damage import intact_batches
@@ -33,9 +35,12 @@ def removed_at_start(
     for target in targets:
         start = starts[target.path]
         number = start.broker_id if target.broker_id is None else target.broker_id
-        for row in () if number is None else start.partitions:
+        if number is None:
+            continue
+        for row in start.partitions:
             lost, end = row.lost, ends.get((row.directory.topic, row.directory.partition))
-            if lost is None or end is None or (lost.end is not None and lost.end <= end):
+            is_served = row.directory.state is DirectoryState.CURRENT and row.outcome is Outcome.LOST
+            if not is_served or lost is None or end is None or (lost.end is not None and lost.end <= end):
                 continue
             folder = join(target.log_dir, row.dir)
             readable = tuple(_readable(row, end, target.tree.directory(folder)))

@@ -15,7 +15,8 @@ class Scope(StrEnum):
 
     FILE gets a FileView, SEGMENT and FAULTY_SEGMENT a SegmentView. PARTITION and READ_PARTITION get a PartitionView,
     the latter with read segments. LOG_DIR gets a LogDirView, BROKER every LogDirView of one broker (a tuple). The
-    others get a ReplicasView, a Quorum, a Coordinated, a StoredLog, a Store, and RUN a Lost or a SharedCluster.
+    others get a ReplicasView, a Quorum, a Coordinated, a StoredLog, a Store, and RUN the rows of
+    `model/lost.py`.
     """
 
     FILE = "file"

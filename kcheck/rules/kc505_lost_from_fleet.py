@@ -26,14 +26,14 @@ See: operations/dead-disk.md
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Location, Severity
-from kcheck.model.lost import Lost, LostKind, SharedCluster
+from kcheck.model.lost import AtStake, Lost, LostKind, SharedCluster
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 from kcheck.words import agree, counted, some_of
 
 
-def check(view: Lost | SharedCluster, release: Release) -> Iterable[Finding]:
+def check(view: Lost | SharedCluster | AtStake, release: Release) -> Iterable[Finding]:
     """Report what is lost."""
     if not isinstance(view, Lost):
         return

@@ -8,7 +8,7 @@ from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueV
 from kcheck.core.premises.identity import NODE_ID
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import TOPICS_THERE
-from kcheck.core.premises.table import OF_QUORUM
+from kcheck.core.premises.table import ENDS_START, OF_QUORUM
 from kcheck.disk.paths import split
 from kcheck.handouts.quorum_steps import rescue_command
 from kcheck.model.names import METADATA_DIRECTORY
@@ -18,6 +18,7 @@ from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import MetadataPath, identity_of, paths_beside, without_metadata
 from kcheck.views.targets import Target, TargetKind, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
+from kcheck.words import shell_line
 
 
 def rescue_first(
@@ -41,10 +42,15 @@ def rescue_first(
     targets = tuple(target for target in every if target.kind is TargetKind.LOG_DIR)
     beside = tuple(paths_beside(targets))
     lost = tuple(without_metadata(targets))
-    known = tuple(copies)
+    known, judged = tuple(copies), tuple(premises)
     damaged = (*(copy for copy in known if not copy.decides), *_damaged(beside, {copy.path for copy in known}))
     newest = newest_copy(tuple(copy for copy in known if copy.decides) or damaged)
-    refuted = {row.id for row in premises if row.status is PremiseStatus.REFUTED}
+    refuted = {row.id for row in judged if row.status is PremiseStatus.REFUTED}
+    ended = {
+        row.broker_id: row.sentence
+        for row in reversed(judged)
+        if row.broker_id is not None and row.status is PremiseStatus.REFUTED and row.id in ENDS_START - OF_QUORUM
+    }
     here = MetadataHere(
         voters=frozenset() if newest is None else newest.voters,
         holders=frozenset(path.node_id for path in beside if path.node_id is not None),
@@ -55,11 +61,15 @@ def rescue_first(
         outrun=SAME_HISTORY in refuted,
         emptied=TOPICS_THERE in refuted,
         stopped=NODE_ID not in refuted and not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
+        ended=tuple(sorted(ended.items())),
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )
     rescue = first_rescue(here)
     if rescue is None:
         return None
+    if rescue.first is not None:
+        (first, *_) = (row for row in targets if identity_of(row.tree, row.path).node_id == rescue.first)
+        return rescue._replace(command=shell_line(("kcheck", "preflight", first.config or first.folder or first.path)))
     words = [*arguments, *(named if rescue.verb is RescueVerb.QUORUM else ())]
     return rescue._replace(command=rescue_command(rescue.verb, words, here.dead))
 

@@ -8,7 +8,8 @@ from kcheck.core.start.unserved import unserved
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
 from kcheck.model.finding import Finding
-from kcheck.model.names import PARTITION_METADATA, PartitionDirectory
+from kcheck.model.names import PARTITION_METADATA, PartitionDirectory, parse_directory
+from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDir
 from kcheck.startup.inputs import Context, LoadInputs
 from kcheck.startup.log_manager import Load, is_metadata_log, start_log_dir
@@ -46,7 +47,11 @@ def _prediction(targets: tuple[Target, ...], options: StartOptions, log_dirs: Lo
 def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: LogDirs) -> Prediction:
     """Return the prediction for targets with options that hold the copies of the cluster's metadata."""
     collected: list[Finding] = []
-    starts = [start_of(target, options, collected, log_dirs) for target in targets]
+    named, wanted = paths_of(targets), _with_log_dirs(targets, options.wanted, log_dirs)
+    targets = tuple(wanted)
+    starts = [
+        start_of(target, options._replace(wanted=chosen), collected, log_dirs) for target, chosen in wanted.items()
+    ]
     judged, premises = judged_starts(targets, starts, options, log_dirs, collected, reads_keys=True)
     return Prediction(
         release=options.release,
@@ -54,8 +59,29 @@ def prediction_of(targets: tuple[Target, ...], options: StartOptions, log_dirs: 
         premises=premises,
         unserved=tuple(unserved(judged, options.image_of, options.settings.delete_delay_ms)),
         collected=collected,
-        checked=paths_of(targets),
+        checked=named,
     )
+
+
+def _with_log_dirs(
+    targets: Iterable[Target], wanted: PartitionFilter, log_dirs: LogDirs
+) -> dict[Target, PartitionFilter]:
+    """Return the targets with the partitions to show; a partition in a log dir becomes that log dir.
+
+    A broker loads every directory of a log dir, and each of them can stop the broker.
+    """
+    chosen: dict[Target, PartitionFilter] = {}
+    for target in targets:
+        directory = parse_directory(split(target.path)[1]) if target.kind is TargetKind.PARTITION else None
+        if directory is None or not log_dirs.open(target).view.files:
+            chosen[target] = wanted
+            continue
+        log_dir = target._replace(kind=TargetKind.LOG_DIR, path=target.log_dir)
+        before = chosen.get(log_dir, PartitionFilter()).partitions
+        if log_dir not in chosen or before:
+            name = f"{directory.topic}-{directory.partition}"
+            chosen[log_dir] = PartitionFilter(partitions=(*before, name))
+    return chosen
 
 
 def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> StartOptions:
@@ -124,7 +150,8 @@ def start_of(
     name = split(target.path)[1]
     directory = PartitionDirectory(view.topic, view.partition, view.state, canonical=True)
     load = load_below(tree, path)
-    return start_log_dir(path, log_dir, [(name, directory)], options, collected, load, has_left)
+    start = start_log_dir(path, log_dir, [(name, directory)], options, collected, load, has_left)
+    return start._replace(alone=not log_dir.view.files)
 
 
 def load_below(tree: Tree, path: str) -> Load:

@@ -1,6 +1,6 @@
 """Reads `__remote_log_metadata` in the log dirs of a command, for the remote part of each partition."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -195,14 +195,15 @@ class RemoteLogs:
     def _folded(self, number: int, cluster_id: str | None) -> MetadataPartition:
         views = [self._view(target, name) for own, target, name in self._copies(cluster_id) if own == number]
         known = [view for view in views if view is not None and view.log_end_offset is not None]
-        best = max(known, key=lambda view: view.log_end_offset or 0, default=None)
         is_whole = self._has_all_replicas(number, cluster_id) and len(known) == len(views)
+        registration = self._registration(number, cluster_id)
+        best, conflict = _counted(known, () if registration is None else registration.isr or registration.elr)
         if best is None or not best.log_end_offset:
             return MetadataPartition(MetadataState.MISSING if is_whole else MetadataState.NOT_GIVEN)
         mark = max((view.high_watermark for view in known if view.high_watermark is not None), default=0)
         if best.log_end_offset < mark:
             return MetadataPartition(MetadataState.SHORT if is_whole else MetadataState.NOT_GIVEN)
-        if conflict := _conflict(best, known):
+        if conflict is not None:
             return MetadataPartition(MetadataState.CONTRADICTORY, conflict=conflict)
         fold = _fold(best)
         if fold is None or fold.unreadable:
@@ -235,11 +236,15 @@ class RemoteLogs:
     def _of_cluster(self, cluster_id: str | None) -> list[Target]:
         return [target for target in self._targets if self._log_dirs.open(target).view.cluster_id == cluster_id]
 
-    def _has_all_replicas(self, number: int, cluster_id: str | None) -> bool:
-        """Return whether log dirs of every broker with a replica of a metadata partition are given."""
+    def _registration(self, number: int, cluster_id: str | None) -> PartitionRegistration | None:
+        """Return a metadata partition in the metadata of the cluster; None without one."""
         image = self._image_of(cluster_id)
         topic = None if image is None else image.topics.get(REMOTE_LOG_METADATA)
-        registration: PartitionRegistration | None = None if topic is None else topic.partitions.get(number)
+        return None if topic is None else topic.partitions.get(number)
+
+    def _has_all_replicas(self, number: int, cluster_id: str | None) -> bool:
+        """Return whether log dirs of every broker with a replica of a metadata partition are given."""
+        registration = self._registration(number, cluster_id)
         given = {self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id)}
         return registration is not None and given.issuperset(registration.replicas)
 
@@ -257,14 +262,36 @@ def _metadata_topic(
     )
 
 
-def _conflict(best: PartitionView, copies: Iterable[PartitionView]) -> MetadataConflict | None:
-    """Return the first contradiction between the copy that ends last and another one."""
+def _counted(
+    copies: Iterable[PartitionView], in_sync: Collection[int]
+) -> tuple[PartitionView | None, MetadataConflict | None]:
+    """Return the copy that ends last, with its first contradiction to another one.
+
+    A copy out of sync gives way to one in sync if the difference is above its own high watermark.
+    """
     from kcheck.segments.replica_difference import first_contradiction  # numpy: only for a tiered partition
 
-    for copy in copies:
-        if copy is not best and (offset := first_contradiction(best, copy)) is not None:
-            return MetadataConflict((best.where.broker_id, copy.where.broker_id), offset)
-    return None
+    left = list(copies)
+    while True:
+        best = max(left, key=lambda view: view.log_end_offset or 0, default=None)
+        found = (
+            (view, offset)
+            for view in left
+            if best is not None and view is not best and (offset := first_contradiction(best, view)) is not None
+        )
+        other, offset = next(found, (None, Offset(0)))
+        if best is None or other is None:
+            return best, None
+        stale = [view for view in (best, other) if _gives_way(view, offset, in_sync)]
+        if len(stale) != 1:
+            return best, MetadataConflict((best.where.broker_id, other.where.broker_id), offset)
+        left = [view for view in left if view is not stale[0]]
+
+
+def _gives_way(copy: PartitionView, offset: Offset, in_sync: Collection[int]) -> bool:
+    """Return whether the broker of a copy truncates the copy at an offset, as a follower."""
+    mark = copy.high_watermark
+    return bool(in_sync) and copy.where.broker_id not in in_sync and mark is not None and mark <= offset
 
 
 def _fold(view: PartitionView) -> SegmentFold | None:

@@ -31,6 +31,7 @@ WITHOUT_CASE = {
     "KC230": "a file of 2 GiB is no fixture",
     "KC505": "only a scan of a fleet looks for it",
     "KC506": "only a scan of a fleet looks for it",
+    "KC507": "only a scan of a fleet looks for it",
     "KC308": "a lock is held by a process, not by bytes",
 }
 

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from tests.cli.command import kcheck as command
-from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OBJECTS, OLD_LEADER, state
+from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OBJECTS, OLD_LEADER, REFUSED, state
 
 
 class Case(NamedTuple):
@@ -35,6 +35,7 @@ CASES = {
     "C": Case(EMPTY, "1-before", "empty", 2, "100", "4-back"),
     "C led": Case(EMPTY, "3-broker-2-led", "empty", 2, "100", "4-back"),
     "D": Case(LOST, "1b-dirs-removed", "m", 1, "1", "2-started"),
+    "E": Case(REFUSED, "1-failing", "more", 1, "1", "2-started"),
     "F": Case(GAP, "3-gap", "gap", 1, "1", "5-stopped"),
     "G": Case(OBJECTS, "1-stopped", "missing", 1, "1", "2-read"),
 }
@@ -103,7 +104,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "elect": (1, "Before broker 2 starts, move its directory of a-0 outside every log dir"),
         "recover": (
             1,
-            "Starting everything now: at most 20 records are lost, all of them committed. This plan: nothing is",
+            "Starting everything now: at most 20 records are lost, all of them committed. This plan: nothing that is",
         ),
         "verify": (1, "a-0: the leader has offsets 0-35, on disk or in remote segments; seen: broker 2 does not serve"),
         "tiered": (1, "if it leads deletes 0-19 · not readable 0-34"),
@@ -114,7 +115,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
         "check": (1, "deletes offsets 0-23 for readers, and at most the remote segments of offsets 0-39"),
         "predict": (1, "P811 uncl-0 loads; once it leads, Kafka deletes at most 8 remote segments (offsets 0-39)"),
         "preflight": (1, "loss P811 {0}/broker-1: uncl-0 loads; once it leads, Kafka deletes at most 8 remote"),
-        "truncation": (0, "* broker 2 is the best leader of uncl-0"),
+        "truncation": (1, "* broker 2 is the best leader of uncl-0"),
         "elect": (0, "Start broker 2 first. Then start 1. Before broker 1 starts, move its directory of uncl-0 out"),
         "recover": (
             1,
@@ -175,14 +176,32 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
             "loss P813 {0}/broker-1: m-0: this start raises the log start from 0 to 20 and leaves 20 records",
         ),
         "truncation": (2, "name the replicas of at least two brokers"),
-        "elect": (1, "First restore __remote_log_metadata."),
+        "elect": (
+            1,
+            "First restore __remote_log_metadata (P813): broker 1: m-0: this start raises the log start from 0",
+        ),
         "recover": (
             1,
-            "First restore __remote_log_metadata: broker 1: m-0: this start raises the log start from 0 to 20",
+            "First restore __remote_log_metadata (P813): broker 1: m-0: this start raises the log start from 0 to 20",
         ),
         "verify": (0, "All 28 steps are as planned."),
         "tiered": (1, "m-0 1 0 20 24 missing 0 B - 0-19"),
         "fleet scan": (1, "m 1 20 None None"),
+    },
+    "E": {
+        "inspect": (1, "more-0: error KC244 more-0: 1 remote segment is not deleted after 3 tries"),
+        "check": (1, "With retention.bytes=1500 each try moves the log start further."),
+        "predict": (1, "P821 more-0: the store refused 3 tries to delete 1 remote segment. Meanwhile retention moves"),
+        "preflight": (
+            1,
+            "loss P821 {0}/broker-1: more-0: the store refused 3 tries to delete 1 remote segment. Meanwhile",
+        ),
+        "truncation": (2, "name the replicas of at least two brokers"),
+        "elect": (1, "First: Repair the access to the store before any broker starts."),
+        "recover": (1, "Not counted (P821): broker 1: more-0: the store refused 3 tries to delete 1 remote segment"),
+        "verify": (1, "more-0: the leader has offsets 20-59, on disk or in remote segments; seen: broker 1 does not"),
+        "tiered": (1, "error KC244 more-0: 1 remote segment is not deleted after 3 tries"),
+        "fleet scan": (1, "more 1 0 0 0"),
     },
     "F": {
         "inspect": (1, "gap-0: offsets 20-24 are neither local nor remote"),
@@ -236,7 +255,7 @@ def scanned(case: Case, folder: Path) -> str:
     return " ".join(map(str, (case.topic, *(value for row in shown for value in row))))
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(24)
 @pytest.mark.parametrize(("name", "verb"), [(name, verb) for verb in VERBS for name in EXPECTED])
 def test_each_loss_by_each_verb(name: str, verb: str, tmp_path: Path) -> None:
     code, words = asked(name, verb, tmp_path)

@@ -4,7 +4,7 @@ import pytest
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.documents.next_commands import keeping_command
+from kcheck.documents.next_commands import keeping_command, needs_words
 from kcheck.model.entries import Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState, PartitionDirectory
@@ -42,3 +42,10 @@ def start(*partitions: PartitionPrediction, path: str = "a b/d", outcome: Outcom
 def test_directories_that_are_marked_for_deletion(starts: tuple[LogDirPrediction, ...], command: str | None) -> None:
     """Only a move keeps them; where anything else is lost or fails, that comes first."""
     assert keeping_command(starts) == command
+    if command is not None:
+        assert "Stop the broker first. DIR must be outside of its log dirs." == needs_words(command)
+
+
+def test_a_command_that_only_reads_needs_nothing() -> None:
+    """It can be typed at once."""
+    assert needs_words("kcheck predict d") is None

@@ -10,6 +10,7 @@ from kcheck.documents.uncounted import (
     missing_words,
     nothing_words,
     premise_words,
+    sought_words,
     uncounted_words,
 )
 from kcheck.model.cluster import PartitionRegistration
@@ -55,6 +56,19 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
     assert alone.startswith("Not counted (P701): an old copy. First: Find the newest disk")
 
 
+def test_a_disk_that_may_have_the_only_records_is_sought() -> None:
+    """A broker that is given up has none. A replica of each partition elsewhere needs no other disk."""
+    gaps = [BrokerGap(1, 2, None), BrokerGap(2, 3, None), BrokerGap(4, 1, "given up")]
+    words = {2: "Find the disks of broker 2, and name 2=PATH"}
+    assert words == sought_words(gaps, [], PARTITIONS, incomplete_ok=False)
+    assert {} == sought_words(gaps, [], PARTITIONS, incomplete_ok=True)
+    fails = [BrokerGap(2, 3, "its log dir is missing")]
+    assert {2: "Solve why broker 2 should not start"} == sought_words(fails, [], PARTITIONS, incomplete_ok=True)
+    old = [OLD, OLD._replace(broker_id=None), OLD._replace(id="P999", broker_id=7)]
+    old.append(OLD._replace(status=PremiseStatus.NOT_SEEN, broker_id=8))
+    assert {2: "Find the newest disk of broker 2"} == sought_words([], old, PARTITIONS, incomplete_ok=False)
+
+
 def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:
     gone = SHARED._replace(candidates=(candidate(2, state=CopyState.MISSING),))
     gaps = [BrokerGap(2, 3, "given up"), BrokerGap(3, 1, None), BrokerGap(4, 1, "it is damaged")]
@@ -63,10 +77,8 @@ def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:
     risk = "Without its disks the records of t-0 there are lost for good, because no other replica exists."
     assert [
         f"Data that only broker 2 has is lost, and not counted. {risk}",
-        "First name the log dirs of broker 3 (3=PATH), or add --dead 3.",
         "Data that only broker 3 has is not counted; the steps go on without that data.",
         "Broker 4 should not start: it is damaged. Solve that first, and ask again.",
-        "If that is not possible, leave out the paths, and add --dead 4.",
         "Data that only broker 4 has is not counted; the steps go on without that data.",
         "Data that only /data1 has is lost, and not counted. Broker 2 had shared-0 there.",
         "Data that only /data2 has is lost, and not counted.",

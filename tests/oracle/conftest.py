@@ -10,6 +10,8 @@ from tests.oracle import ask as asking
 from tests.oracle.jars import NoKafkaError
 from tests.oracle.kafka import Cluster, keep_archive
 
+pytest.register_assert_rewrite("tests.oracle.clusters")  # for what its tests share
+
 ARCHIVED = ("2.8.2", "3.9.2", "4.3.1")
 """Of these releases so many processes are started that an archive of their classes pays."""
 

@@ -360,6 +360,23 @@ def test_disks_of_another_node_go_back_before_any_rescue(nodes: Path) -> None:
     assert any("but the settings name 3. Solve that first" in sentence for sentence in answer.sentences)
 
 
+def test_settings_that_a_start_refuses_are_mended_before_any_rescue(nodes: Path) -> None:
+    """The logs of all voters are here: the plan for a lost quorum would give up two of them."""
+    for number in (1, 2):
+        (nodes / f"broker-{number}" / "server.properties").write_text(
+            f"process.roles=broker,controller\nnode.id={number}\nlog.dirs={nodes}/broker-{number}/data1\nnum.partitions=x\n"
+        )
+    answer = kcheck.recover(*(f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)))
+    first = answer.election.rescue
+    assert first is not None
+    assert first.why.startswith("No majority of the controllers starts. Controller 1 does not start: num.partitions")
+    assert "; controller 2 does not start: " in first.why
+    assert answer.next_command == first.command == f"kcheck preflight {nodes}/broker-1"
+    assert command(*first.command.split()[1:]).code == 1
+    (step,) = answer.texts
+    assert step.title == "Mend what the command names, then ask kcheck recover again"
+
+
 def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:
     """The copy that is left names the voters: recover, elect and cluster say what two empty ones mean."""
     for number in (1, 2):

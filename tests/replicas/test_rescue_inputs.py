@@ -156,3 +156,58 @@ def test_one_of_two_log_dirs(tmp_path: Path) -> None:
         assert row.why == f"{folder}/data2 is a log dir of broker 1 too, and was not named."
         assert row.bring == "Name all of them, or the server.properties of the broker (1=PATH)."
         assert "unnamed-log-dirs" not in [one.name for one in kcheck.recover_metadata(*paths).refusals]
+
+
+def listed(nodes: Path, number: int, *log_dirs: str, **more: object) -> None:
+    """Let a node have a server.properties that lists log dirs in its folder."""
+    folder = nodes / f"broker-{number}"
+    lines = {
+        "process.roles": "broker", "node.id": number, "controller.quorum.voters": "201@h:1",
+        "controller.listener.names": "C", "listeners": f"PLAINTEXT://h:{number}",
+        "listener.security.protocol.map": "C:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "log.dirs": ",".join(f"{folder}/{name}" for name in log_dirs), **more,
+    }  # fmt: skip
+    (folder / "server.properties").write_text("".join(f"{name}={value}\n" for name, value in lines.items()))
+
+
+def test_a_log_dir_that_is_away(tmp_path: Path) -> None:
+    """server.properties lists it, and nothing is mounted there."""
+    for verb in ("metadata", "topic"):
+        nodes = VERBS[verb][0](tmp_path / verb)
+        listed(nodes, 2, "data1", "data2")
+        paths = [f"1={nodes}/broker-1", f"2={nodes}/broker-2/server.properties", f"3={nodes}/broker-3"]
+        if verb == "topic":
+            refusals = kcheck.recover_topic(topic.TOPIC, *paths).refusals
+        else:
+            refusals = kcheck.recover_metadata(*paths, f"201={nodes}/broker-201").refusals
+        (row,) = (row for row in refusals if row.name == "missing-disk")
+        assert row.why == f"{nodes}/broker-2/data2 cannot be read: No such file or directory."
+        assert row.bring.startswith("Mount the disk")
+        assert "no-start" not in [row.name for row in refusals]
+
+
+def test_settings_that_a_broker_refuses(tmp_path: Path) -> None:
+    """They are named once, and not as a damage of each partition."""
+    nodes = metadata.laid_out(tmp_path)
+    for number in (1, 2, 3):
+        listed(nodes, number, "data1", **{"num.partitions": "x"})
+    rows = of_metadata(nodes, (1, 2, 3))
+    assert [row.name for row in rows] == ["no-start"] * 3
+    assert rows[0].why == "Broker 1 does not start: num.partitions=x: Kafka 4.3 accepts an integer (type int)."
+    listed(nodes, 2, "data1")
+    assert [row.name for row in of_metadata(nodes, (1, 2, 3))] == ["no-start"] * 2
+    listed(nodes, 1, "data1")
+    listed(nodes, 3, "data1")
+    assert of_metadata(nodes, (1, 2, 3)) == ()
+
+
+def test_metadata_from_before_the_deletion_of_a_topic(tmp_path: Path) -> None:
+    """The topic has the id of the -delete directories there: brokers would make them stray."""
+
+    def change(nodes: Path) -> None:
+        for number in (1, 2, 3):
+            log_dir = nodes / f"broker-{number}" / "data1"
+            shutil.copy(log_dir / f"{topic.TOPIC}-0" / "partition.metadata", log_dir / topic.OLD)
+
+    bring = refused("topic", tmp_path, (1, 2, 3), change)["stale-copy"]
+    assert bring == "Name a newer copy: --metadata with the log dir of a controller."

@@ -86,7 +86,25 @@ def test_a_partition_that_stands_alone() -> None:
     """The checkpoints around it count."""
     whole(Path("d"), clean=True)
     row, partition = one("d/t-0")
-    assert (row["path"], partition["log_end_offset"]) == ("d", 10)
+    assert (row["path"], row["verdict"], partition["log_end_offset"]) == ("d", "will boot", 10)
+
+
+def test_a_partition_does_not_start_a_broker_that_its_log_dir_stops() -> None:
+    """A broker loads log dirs as a whole; each partition by its path has the verdict of all of it."""
+    path = whole(Path("d"), clean=True)
+    partition_dir(path / "u-0", [run(0, 4)])
+    partition_dir(path / "not a partition", [run(0, 4)])
+    (alone,), (both,), (every,) = said("d/t-0"), said("d/t-0", "d/u-0"), said("d/u-0", "d")
+    assert {row["verdict"] for row in (alone, both, every)} == {"will not boot"}
+    (path / "not a partition").rename("elsewhere")
+    (both,), (every,) = said("d/t-0", "d/u-0"), said("d/u-0", "d")
+    assert [[row["dir"] for row in shown["partitions"]] for shown in (both, every)] == [["t-0", "u-0"]] * 2
+
+
+def test_a_partition_outside_of_a_log_dir_says_nothing_of_its_broker() -> None:
+    whole(Path("d"), clean=True).joinpath("t-0").rename("t-0")
+    row, partition = one("t-0")
+    assert (row["verdict"], partition["outcome"]) == ("will load if its broker starts", "ok")
 
 
 def test_a_file_is_no_log_dir() -> None:

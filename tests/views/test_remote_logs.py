@@ -60,6 +60,56 @@ def test_copies_that_differ(tmp_path: Path) -> None:
         assert remote(brokers(before))[1, "uncl-0"].state is MetadataState.READ
 
 
+@pytest.mark.parametrize(
+    ("marks", "state_of"),
+    [
+        ({2: 1}, MetadataState.READ),
+        ({2: 2}, MetadataState.CONTRADICTORY),
+        ({2: None}, MetadataState.CONTRADICTORY),
+        ({1: 0, 2: 1}, MetadataState.READ),
+    ],
+)
+def test_a_copy_out_of_sync_that_its_broker_truncates(
+    marks: dict[int, int | None], state_of: MetadataState, tmp_path: Path
+) -> None:
+    """Seen on 4.3.1: broker 2 stopped first, its last record was not committed, and broker 1 wrote it once more."""
+    before = state(OLD_LEADER, "1-before", tmp_path)
+    number = remote(brokers(before))[1, "uncl-0"].metadata_partition
+    (log,) = before.glob(f"broker-2/__remote_log_metadata-{number}/*.log")
+    data = log.read_bytes()
+    size = 12 + int.from_bytes(data[8:12], "big")
+    log.write_bytes(data[:size] + other_epoch(data[size:]))
+    for broker, mark in marks.items():
+        set_mark(before / f"broker-{broker}", f"__remote_log_metadata {number}", mark)
+    found = remote(brokers(before))[1, "uncl-0"]
+    assert found.state is state_of
+    assert len(found.segments) == (8 if state_of is MetadataState.READ else 0)
+
+
+def test_a_longer_copy_out_of_sync(tmp_path: Path) -> None:
+    """The copy in sync counts, though it ends before the other one."""
+    before = state(OLD_LEADER, "1-before", tmp_path)
+    number = remote(brokers(before))[1, "uncl-0"].metadata_partition
+    (in_sync,) = before.glob(f"broker-1/__remote_log_metadata-{number}/*.log")
+    (other,) = before.glob(f"broker-2/__remote_log_metadata-{number}/*.log")
+    data = in_sync.read_bytes()
+    size = 12 + int.from_bytes(data[8:12], "big")
+    other.write_bytes(data[:size] + other_epoch(data[size:]))
+    in_sync.write_bytes(data[: size + 12 + int.from_bytes(data[size + 8 : size + 12], "big")])
+    for broker, mark in ((1, 2), (2, 1)):
+        set_mark(before / f"broker-{broker}", f"__remote_log_metadata {number}", mark)
+    found = remote(brokers(before))[1, "uncl-0"]
+    assert (found.state, len(found.segments)) == (MetadataState.READ, 1)
+
+
+def set_mark(log_dir: Path, partition: str, mark: int | None) -> None:
+    """Set the checkpointed high watermark of a partition, or remove it."""
+    path = log_dir / "replication-offset-checkpoint"
+    rows = [row for row in path.read_text().splitlines()[2:] if not row.startswith(f"{partition} ")]
+    rows += [] if mark is None else [f"{partition} {mark}"]
+    path.write_text("\n".join(("0", str(len(rows)), *rows)) + "\n")
+
+
 def other_epoch(batches: bytes) -> bytes:
     """Return batches with another leader epoch in the first one, which no CRC covers."""
     return batches[:12] + (9).to_bytes(4, "big") + batches[16:]

@@ -6,7 +6,7 @@ Before the rescue, elections of these disks are not elections of the cluster.
 from enum import StrEnum
 from typing import NamedTuple
 
-from kcheck.words import agree, counted, listed
+from kcheck.words import agree, capital, counted, listed
 
 
 class RescueVerb(StrEnum):
@@ -16,6 +16,8 @@ class RescueVerb(StrEnum):
     """`kcheck recover quorum`: some copy is left."""
     METADATA = "metadata"
     """`kcheck recover metadata`: none is."""
+    NONE = "none"
+    """`kcheck preflight`: the metadata is there, and controllers do not start for another reason."""
 
 
 class FirstRescue(NamedTuple):
@@ -26,6 +28,8 @@ class FirstRescue(NamedTuple):
     """The loss and the forbidden steps, as sentences without the last period."""
     command: str = ""
     """The command that plans it."""
+    first: int | None = None
+    """The controller that is asked first, where no metadata is lost."""
 
     @property
     def sentence(self) -> str:
@@ -52,6 +56,8 @@ class MetadataHere(NamedTuple):
     """True if a broker has metadata that the controllers lack (P201)."""
     stopped: bool = False
     """True if a controller lost its log, or too few of them start (P202, P205)."""
+    ended: tuple[tuple[int, str], ...] = ()
+    """The controllers that do not start for a reason outside of their metadata, each with that reason."""
     emptied: bool = False
     """True if ZooKeeper lost the topics of the disks (P309)."""
     all_lost: bool = False
@@ -86,6 +92,11 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
     if here.outrun and not here.starts:
         why = "The controllers here lack metadata that the brokers have. Do not start any node"
         return FirstRescue(RescueVerb.QUORUM, why)
+    ended = tuple(row for row in here.ended if row[0] in here.voters - gone - damaged)
+    if here.stopped and ended and not here.starts:
+        why = "; ".join(f"controller {number} does not start: {reason}" for number, reason in ended)
+        why = f"No majority of the controllers starts. {capital(why)}. Mend that first, and start no broker until then"
+        return FirstRescue(RescueVerb.NONE, why, first=ended[0][0])
     if here.stopped and not here.starts:
         return FirstRescue(RescueVerb.QUORUM, "No majority of the controllers starts. Do not start any node")
     return None

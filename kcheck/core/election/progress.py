@@ -25,6 +25,12 @@ class SavedStep(NamedTuple):
     until: str
     check: tuple[str, ...] = ()
     directories: tuple[str, ...] = ()
+    needs: str = ""
+    """The condition before the step; empty in plans of earlier releases."""
+    where: str = ""
+    """The host on which to type the commands; empty if not known."""
+    final: str | None = None
+    """The loss that the step makes final; None without one."""
 
 
 class StepState(StrEnum):
@@ -78,6 +84,8 @@ class ClusterSeen(NamedTuple):
     """The -delete directories that are still there, by broker."""
     beyond: frozenset[TopicPartition] = frozenset()
     """The partitions in which a consumer group is beyond the log end."""
+    sought: frozenset[int] = frozenset()
+    """The brokers with a disk that is still not here."""
     needs_rescue: bool = False
     """True if the metadata still has to be brought back."""
 
@@ -218,6 +226,10 @@ def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], 
     brokers = frozenset(step.brokers)
     if step.kind is RecoveryAction.RESCUE:
         return _done(is_done=not seen.needs_rescue)
+    if step.kind is RecoveryAction.BRING:
+        return _done(is_done=not brokers & seen.sought)
+    if step.kind is RecoveryAction.SAVE:  # The directory of a plan has them.
+        return StepState.DONE
     if step.kind is RecoveryAction.REPAIR:
         return _done(is_done=not brokers & seen.unrepaired)
     if step.kind is RecoveryAction.LOG_DIRS:

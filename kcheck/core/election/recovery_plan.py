@@ -69,6 +69,10 @@ class Recovery(NamedTuple):
     """The -delete directories with records that brokers remove once they run, by broker."""
     uncounted: tuple[str, ...] = ()
     """The sentences about records that no loss counts, each with the first step."""
+    sought: tuple[int, ...] = ()
+    """The brokers with a disk that is not here, and that may have records which no other one has."""
+    bundles: frozenset[int] = frozenset()
+    """The brokers whose log dirs are in bundles, which have no records to save."""
 
     @property
     def live(self) -> tuple[int, ...]:

@@ -14,6 +14,10 @@ class RecoveryAction(StrEnum):
 
     RESCUE = "rescue"
     """`kcheck recover quorum` or `metadata`: then the question is asked again."""
+    BRING = "bring"
+    """The operator finds a disk that this plan lacks. Then the question is asked again."""
+    SAVE = "save"
+    """Records that later steps remove are saved."""
     REPAIR = "repair"
     """`kcheck repair` and `kcheck apply`, before any start."""
     LOG_DIRS = "log-dirs"
@@ -89,12 +93,15 @@ class StepText(NamedTuple):
     """The commands that show it."""
     is_loss: bool = False
     """True if the step removes records, or if a broker serves an old copy of a disk from then on."""
+    where: str = ""
+    """The host on which to type the commands; empty if the step has none."""
 
 
 def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
     """Return the steps in their order. After a rescue of the metadata kcheck must be asked again."""
     if recovery.rescue is not None:
         return (RecoveryStep(RecoveryAction.RESCUE),)
+    sought = [RecoveryStep(RecoveryAction.BRING, (number,)) for number in recovery.sought]
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
     of_settings = {*dict(recovery.without), *dict(recovery.added)}
     steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted(of_settings)]
@@ -114,7 +121,10 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
         steps.append(
             RecoveryStep(RecoveryAction.RESTORE, partitions=tuple(partition for partition, _ in recovery.reassigned))
         )
-    return _with_cuts(recovery.partitions, steps)
+    cut = _with_cuts(recovery.partitions, steps)
+    removing = {row.broker_id for step in cut for row in step.cuts} - recovery.bundles
+    first = [RecoveryStep(RecoveryAction.SAVE, tuple(sorted(removing)))] if removing and not recovery.by_run else []
+    return (*sought, *first, *cut)
 
 
 def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:

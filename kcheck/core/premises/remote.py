@@ -6,15 +6,17 @@ from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import REMOTE_STORAGE
-from kcheck.core.tiered.reports import conflicts_words
+from kcheck.core.tiered.reports import conflicts_words, failing_deletions
 from kcheck.core.tiered.spans import offset_count
 from kcheck.model.cluster import PROVIDER
+from kcheck.model.entries import Offset
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, Spans
 from kcheck.words import agree, bare_range, counted, partition_name, some_of
 
 REMOTE_ON = "P319"
 REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS = "P811", "P812", "P813", "P814"
+REMOTE_DELETES = "P821"
 _MOST = 3
 
 
@@ -99,6 +101,34 @@ def has_objects(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
         yield not_seen(premise, facts, sentence, None)
 
 
+def ends_deletions(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for segments that the store refuses to delete, in logs with a limit of their size.
+
+    RLMExpirationTask.cleanupExpiredRemoteLogSegments 3.7 to 4.3.1 ends at the first failure. The other segments stay
+    finished below the new log start. So the next run counts them again, and names newer ones.
+    """
+    rows = [log for log in _tiered(facts) if log.remote is not None and log.remote.is_known]
+    if not facts.release.failing_remote_deletes_move_log_start or not rows:
+        return
+    has_failed = False
+    for log in rows:
+        remote = log.remote
+        if remote is None or (remote.retention.bytes or 0) < 0:
+            continue
+        failing, end = failing_deletions(remote), max((run.end_offset for run in remote.runs), default=Offset(0))
+        if failing and end:
+            has_failed = True
+            tries = max(row.deletions for row in failing)
+            sentence = (
+                f"{_name(log)}: the store refused {counted(tries, 'try')} to delete"
+                f" {counted(len(failing), 'remote segment')}. Meanwhile retention moves the log start too far, to at"
+                f" most {end}"
+            )
+            yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
+    if not has_failed:
+        yield proven(premise, facts, PremiseEvidence(REMOTE_LOG_METADATA, _counted(rows)))
+
+
 def _tiered(facts: BrokerFacts) -> Iterator[LogFacts]:
     return (log for log in facts.logs if log.remote is not None)
 
@@ -166,5 +196,14 @@ TABLE = (
         "Restore the objects from a version or a backup of the bucket.",
         "RemoteLogManager.read, RemoteStorageManager.fetchLogSegment 3.6 to 4.3.1", has_objects, ends_start=False,
         rules=("KC247",),
+    ),
+    Premise(
+        REMOTE_DELETES, PremiseKind.REMOTE, "The store deletes the segments that retention names.",
+        "__remote_log_metadata has no segment with two begins of its deletion and no end.",
+        "A segment with two begins of its deletion and no end, in a log with retention.bytes.",
+        "With retention.bytes each try raises the log start by more segments. A store that works again deletes them.",
+        "Repair the access to the store before any broker starts. Log dirs do not show the repair.",
+        "RemoteLogManager, RLMExpirationTask 3.7 to 4.3.1", ends_deletions, ends_start=False, rules=("KC244",),
+        cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

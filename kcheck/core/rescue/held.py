@@ -89,6 +89,8 @@ class HeldDisks(NamedTuple):
     """The newest copy of the metadata; None without any."""
     unnamed: tuple[tuple[int, str], ...] = ()
     """Other log dirs of the same brokers in the same folders, by broker, which the user did not name."""
+    ended: tuple[tuple[int, str], ...] = ()
+    """The brokers that do not start, by their settings or disks, each with that reason."""
 
     @property
     def cluster_id(self) -> str | None:

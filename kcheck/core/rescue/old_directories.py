@@ -95,6 +95,8 @@ class OldTopic(NamedTuple):
     """Those whose process runs."""
     clusters: Mapping[str, str] = {}
     """A log dir of each cluster, by cluster id."""
+    unread: tuple[tuple[str, str], ...] = ()
+    """The log dirs that cannot be read, each with the reason."""
 
     @property
     def topic(self) -> TopicImage | None:
@@ -138,6 +140,9 @@ def refusals_of_topic(topic: OldTopic) -> Iterator[RescueRefusal]:
         why = f"{path} is of cluster {one}, {elsewhere} of cluster {other}."
         bring = "Name the log dirs of one cluster. Copy directories of the other one there first (cp -a)."
         yield RescueRefusal("two-clusters", why, bring)
+    for path, reason in topic.unread:
+        bring = "Mount the disk, which may have a newer copy. If the disk is lost, remove the path from log.dirs."
+        yield RescueRefusal("missing-disk", f"{path} cannot be read: {reason}.", bring)
     for broker in topic.running:
         yield RescueRefusal("running", f"Broker {broker} runs.", f"Stop broker {broker}, and ask again.")
     if not topic.old:
@@ -175,6 +180,16 @@ def _of_metadata(topic: OldTopic) -> Iterator[RescueRefusal]:
             f" create the topic ({command}), stop the brokers, move the directories back, and ask again.",
         )
         return
+    kept = [row for row in topic.old if row.topic_id == known.topic_id and row.name.endswith("-delete")]
+    if any(
+        row.partition in known.partitions and row.broker_id in known.partitions[row.partition].replicas for row in kept
+    ):
+        yield RescueRefusal(
+            "stale-copy",
+            f"The metadata is older than the deletion, and has {topic.name} with the id of {kept[0].name}.",
+            "Name a newer copy: --metadata with the log dir of a controller.",
+            forced=True,
+        )
     if count > len(known.partitions):
         yield RescueRefusal(
             "partitions",

@@ -33,7 +33,10 @@ def refusals_of_held(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Want
         yield RescueRefusal("two-clusters", why, bring)
     for row in disks.log_dirs:
         if row.unlisted is not None:
-            bring = "Mount it, or take it out of log.dirs: its partitions then stay offline."
+            bring = (
+                "Mount the disk. If the disk is lost, remove the path from log.dirs. Partitions without another replica"
+                " then stay offline."
+            )
             yield RescueRefusal("missing-disk", f"{row.path} cannot be read: {row.unlisted}.", bring)
         if row.locked_by is not None:
             bring = f"Stop node {row.broker_id}, and ask again."
@@ -121,19 +124,25 @@ def refusals_of_rebuild(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iter
     """Yield which partitions have no replica, none that loads, or two histories."""
     if not wanted.dead and not wanted.standalone:
         yield from _of_missing(disks, plan, wanted)
-    answers = wanted.answers.topics
+    answers, ended = wanted.answers.topics, dict(disks.ended)
+    explained = {
+        row.broker_id for row in disks.log_dirs if row.unlisted is not None or row.cluster_id != disks.cluster_id
+    }
+    for number, reason in (row for row in disks.ended if row[0] not in explained):
+        bring = "Mend that first. Ask kcheck preflight when the broker may start, and then ask again."
+        yield RescueRefusal("no-start", f"Broker {number} does not start: {reason}.", bring)
     for (name, number), held in sorted(disks.partitions.items()):
         if name in answers and number in answers[name].isr:
             continue
         which = partition_name(name, number)
         path = f"topics.{name}.isr.{number}"
-        if held.best is None:
+        if held.best is None and ended.keys().isdisjoint(row.broker_id for row in held.replicas):
             yield RescueRefusal(
                 "no-replica",
                 f"No replica of {which} loads.",
                 f"Repair one (kcheck repair), or name a broker in the answers file: {path}.",
             )
-        elif held.lost is None or held.lost:
+        elif held.best is not None and (held.lost is None or held.lost):
             count = "an unknown number of records" if held.lost is None else counted(held.lost, "record")
             yield RescueRefusal(
                 "two-histories",

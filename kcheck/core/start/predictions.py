@@ -6,7 +6,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.start.startup import NEXT_STARTS, Mode, Outcome
+from kcheck.core.start.startup import LOADS_ALONE, NEXT_STARTS, Mode, Outcome
 from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.loss import BatchFaults, LostRecords
@@ -224,16 +224,19 @@ class LogDirVerdict(NamedTuple):
     """The loss of its partitions."""
     unserved: int = 0
     """Number of partitions that the broker stops serving."""
+    alone: bool = False
+    """True for a partition directory outside of a log dir, which shows nothing of a broker."""
 
     @property
     def words(self) -> str:
         """The verdict in words, as `will boot but lose 1 record`."""
         effects = []
+        start = LOADS_ALONE if self.alone and self.outcome is Outcome.OK else NEXT_STARTS[self.outcome]
         if self.lost:
             effects.append(f"lose {records_words(self.lost)}")
         if self.unserved:
             effects.append(f"not serve {counted(self.unserved, 'partition')}")
-        return f"{NEXT_STARTS[self.outcome]}{' but ' if effects else ''}{' and '.join(effects)}"
+        return f"{start}{' but ' if effects else ''}{' and '.join(effects)}"
 
 
 class LogDirPrediction(NamedTuple):
@@ -261,6 +264,8 @@ class LogDirPrediction(NamedTuple):
     """A key that all log dirs of one broker share, whatever their broker ids; None for an unknown broker."""
     unread: bool = False
     """True if kcheck could not read all of it."""
+    alone: bool = False
+    """True for a partition directory outside of a log dir."""
 
     @property
     def node(self) -> str:
@@ -286,7 +291,7 @@ class LogDirPrediction(NamedTuple):
         if self.unread or any(partition.outcome is Outcome.UNKNOWN for partition in self.partitions):
             return LogDirVerdict(Outcome.UNKNOWN)
         lost = tuple(partition.lost for partition in self.partitions if partition.lost is not None)
-        return LogDirVerdict(Outcome.OK, lost, sum(partition.is_set_aside for partition in self.partitions))
+        return LogDirVerdict(Outcome.OK, lost, sum(partition.is_set_aside for partition in self.partitions), self.alone)
 
     @property
     def verdict(self) -> str:

@@ -48,6 +48,8 @@ NEXT_STARTS = {
     Outcome.OK: "will boot",
 }
 """The outcomes of a log dir or a broker in words, worst first."""
+LOADS_ALONE = "will load if its broker starts"
+"""The words for a partition directory outside of a log dir."""
 NEXT_START_RANKS = {outcome: at for at, outcome in enumerate(NEXT_STARTS)}
 """Their places, 0 for the worst."""
 

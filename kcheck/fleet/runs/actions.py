@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from kcheck.core.premises.table import BY_ID
 from kcheck.core.start.startup import Outcome
 from kcheck.documents.premises import is_losing
+from kcheck.fleet.risk import is_at_stake
 from kcheck.fleet.runs.commands import RunCommands
-from kcheck.fleet.runs.places import is_at_stake
 from kcheck.model.report import Row
 from kcheck.words import agree, counted, listed, partition_name
 
@@ -39,7 +39,8 @@ def actions_of(
     planned: list[Any] = sorted(filter(_is_at_stake, clusters), key=_stake)
     names = {row["cluster"] for row in planned}
     others = [row for row in partitions if row["cluster"] not in names]
-    every = chain((_of_plans(planned),), _actions(commands, brokers, starts, others, premises))
+    nodes = [row for row in brokers if row["broker"] is not None or row["cluster"] not in names]
+    every = chain((_of_plans(planned),), _actions(commands, nodes, starts, others, premises))
     several = [action for action in every if action.rows][:_MOST]
     return tuple(_row(action) for action in several)
 
@@ -174,6 +175,8 @@ def _broker(name: object) -> str:
 
 
 def _named(row: Row) -> str:
+    if row["broker"] is None and row["cluster"] is not None:
+        return f"cluster {row['cluster']}"
     of_cluster = "" if row["cluster"] is None else f" of {row['cluster']}"
     return f"{_broker(row['broker'])}{of_cluster}"
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.verdicts import SEVERITIES
 from kcheck.errors import KcheckError
+from kcheck.fleet.risk import is_at_stake
 from kcheck.fleet.run import BrokerKey, FleetRun, name_order
 from kcheck.fleet.runs.commands import RunCommands
 from kcheck.model.finding import Chosen, Severity
@@ -147,11 +148,6 @@ def cluster_rows(
             **decision,
         })  # fmt: skip
     return tuple(sorted(rows, key=lambda row: (_RISKS.index(str(row["risk"])), not is_at_stake(row), *_order(row))))
-
-
-def is_at_stake(row: Row) -> bool:
-    """Return whether starting the cluster now loses committed records, or leaves a partition without a leader."""
-    return bool(row["start_all_committed"] or row["start_all_offline"])
 
 
 def decisions_of(run: FleetRun) -> dict[object, Row]:

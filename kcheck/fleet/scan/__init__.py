@@ -18,7 +18,7 @@
 16. `arrow_take`: How are rows of Arrow batches reordered?
 17. `covered`: Did the scan reach enough of the fleet?
 18. `lost`: What does the run lack?
-19. `decisions`: What does starting everything now lose in each cluster?
+19. `decisions`: What does starting everything now lose in each cluster, and by which refuted premises?
 20. `owners`: Which team owns a topic?
 21. `remote_storage`: What is in remote storage, and which replicas must not lead?
 

@@ -1,38 +1,91 @@
-"""The loss of starting everything now in each cluster of a run that is being written, as columns of `clusters`."""
+"""The loss of starting everything now in each cluster of a run that is being written, and its refuted premises."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from kcheck.arrow import batch_of
+from kcheck.core.premises.table import BY_ID
+from kcheck.documents.premises import is_losing
+from kcheck.fleet.risk import is_at_stake
 from kcheck.fleet.run import FleetRun, written_run
 from kcheck.fleet.run_output import RunOutput, run_tables
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Location, Severity
+from kcheck.model.lost import AtStake
+from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
+from kcheck.model.release import Release
+from kcheck.rules import kc315_premise_refuted
+from kcheck.survey.rule_runner import check_run
 from kcheck.tables import clusters
 
 Decide = Callable[[FleetRun, str | None], Mapping[str, object]]
 """Returns the columns of the decision about a cluster, given the tables of the run."""
+Count = Callable[[str, Severity], bool]
+"""Counts a finding by rule and severity; true for a written one."""
+_PLACE = ("cluster", "broker", "log_dir", "dir")
 
 
-def add_decisions(
-    output: RunOutput, kafka: str, depth: str, decide: Decide, count: Callable[[str, Severity], bool]
-) -> None:
+def add_decisions(output: RunOutput, about: Mapping[str, str], release: Release, decide: Decide, count: Count) -> None:
     """Decide each cluster that has metadata, one after the other, and write the table of clusters again.
 
-    A bug becomes a finding, if `count` says that it is to be written.
+    A cluster at stake is a finding, and so is a bug. `about`: kafka and depth of the run.
     """
     if not output.rows["clusters"]:
         return
-    run = written_run(output, run_tables().keys() - {"runs"}, kafka, depth)
+    run = written_run(output, run_tables().keys() - {"runs"}, **about)
     names = [column.name for column in clusters.TABLE.run_columns]
     rows = []
     for values in run.values("clusters", names):
         row = dict(zip(names, values, strict=True))
         columns = guarded(lambda name=row["cluster"]: decide(run, name), Location())  # type: ignore[misc]  # a default
         if isinstance(columns, Finding):
-            if count(columns.id, columns.severity):
-                output.write("findings", findings_batch((row["cluster"], None), (columns,)))
+            found: tuple[Finding, ...] = (columns,)
         else:
             row.update(columns)
+            found = tuple(check_run(_at_stake(row), release)) if is_at_stake(row) else ()
+        written = [finding for finding in found if count(finding.id, finding.severity)]
+        if written:
+            output.write("findings", findings_batch((row["cluster"], None), written))
         rows.append([row[name] for name in names])
     output.rewrite("clusters", batch_of(rows, clusters.TABLE.run_columns))
+
+
+def _at_stake(row: Mapping[str, Any]) -> AtStake:
+    return AtStake(row["start_all_committed"] or 0, row["start_all_offline"] or 0, row["recover"])
+
+
+def add_refuted(output: RunOutput, release: Release, count: Count) -> None:
+    """Write a finding for each refuted premise without which records are lost, unless a rule reports it as an error.
+
+    Such a rule can be milder, as the leader is not known there. At a low depth some rules do not run.
+    """
+    run = written_run(output, ("premises", "findings"))
+    refuted = [*_refuted(run)]
+    places = {row[:4] for row in refuted}
+    known = {
+        (*place, rule)
+        for *place, rule, severity in (run.values("findings", (*_PLACE, "id", "severity")) if refuted else ())
+        if tuple(place) in places and Severity(severity).rank >= Severity.ERROR.rank
+    }
+    for row in refuted:
+        place, (rule, broker_id, topic, partition, sentence, evidence, differs) = row[:4], row[4:]
+        premise = BY_ID[rule]
+        if known.isdisjoint((*place, name) for name in premise.rules):
+            files = tuple(PremiseEvidence(**file) for file in json.loads(evidence))
+            log_dir, directory = place[2:]
+            judged = JudgedPremise(rule, PremiseStatus.REFUTED, sentence, broker_id, log_dir, directory, files)
+            where = Location(broker_id, log_dir, directory, topic=topic, partition=partition)
+            finding = kc315_premise_refuted.finding(where, judged, premise, release)._replace(kafka_differs=differs)
+            if count(finding.id, finding.severity):
+                output.write("findings", findings_batch(place[:2], (finding,)))
+
+
+def _refuted(run: FleetRun) -> Iterator[tuple[Any, ...]]:
+    """Yield the refuted premises about logs, which no KC315 reports yet."""
+    names = [premise.id for premise in BY_ID.values() if premise.rules and is_losing(premise.id)]
+    columns = (*_PLACE, "id", "broker_id", "topic", "partition", "sentence", "evidence", "kafka_differs", "status")
+    for *row, status in run.values("premises", columns):
+        if status == PremiseStatus.REFUTED and row[len(_PLACE)] in names:
+            yield tuple(row)

@@ -18,7 +18,7 @@ from kcheck.fleet.run import BrokerKey, worst_brokers, written_run
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
-from kcheck.fleet.scan.decisions import Decide, add_decisions
+from kcheck.fleet.scan.decisions import Decide, add_decisions, add_refuted
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.scan.lost import (
@@ -174,8 +174,9 @@ def conclude(
     release, depth = kafka_of(run.how), str(run.how.depth)
     coverage = coverage_of(output, inventoried)
     require(coverage, run.min_coverage)
+    add_refuted(output, run.how.release, totals.count)
     if run.decide is not None:
-        add_decisions(output, release, depth, run.decide, totals.count)
+        add_decisions(output, about(run), run.how.release, run.decide, totals.count)
     if run.owners:
         add_owners(output, run.owners)
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)

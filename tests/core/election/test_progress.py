@@ -151,6 +151,14 @@ def test_a_rescue_is_done_once_the_metadata_is_back() -> None:
     assert (DONE,) == states(rescue, PLAN, without)
 
 
+def test_a_disk_is_sought_until_it_is_here_or_a_broker_starts() -> None:
+    """Who starts a broker goes on without it. Records are saved by the command that writes the plan."""
+    course, none = (step(RecoveryAction.BRING, 2), step(RecoveryAction.SAVE, 1), step(START, 1)), seen("", "")
+    assert (OPEN, DONE, OPEN) == states(course, PLAN, none._replace(sought=frozenset({2})))
+    assert (DONE, DONE, OPEN) == states(course, PLAN, none)
+    assert (DONE, DONE, DONE) == states(course, PLAN, seen("1", "1")._replace(sought=frozenset({2})))
+
+
 def test_what_files_show() -> None:
     """Directories that were moved, replicas that were given back, groups that are at the log end."""
     none = seen("", "")

@@ -116,7 +116,7 @@ def test_what_is_expected() -> None:
                 followers=(
                     PlannedFollower(2, None, (5, 9), log_end_offset=Offset(9)),
                     PlannedFollower(3, None, None, log_end_offset=Offset(0)),
-                    PlannedFollower(4, None, None, log_end_offset=Offset(0)),
+                    PlannedFollower(4, None, None),
                 ),
                 allowed_unclean=False,
             ),

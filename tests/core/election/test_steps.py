@@ -25,6 +25,15 @@ def test_repairs_come_first_then_starts() -> None:
     assert steps_of(recovery(together=(1, 2)))[0] == RecoveryStep(START, (1, 2))
 
 
+def test_a_missing_disk_comes_before_everything() -> None:
+    """It may change every later step."""
+    repair = FirstRepair(2, ("2=b",), 1, 14, "it does not start")
+    assert steps_of(recovery(repairs=(repair,), sought=(4,)))[:2] == (
+        RecoveryStep(RecoveryAction.BRING, (4,)),
+        RecoveryStep(RecoveryAction.REPAIR, (2,)),
+    )
+
+
 def test_controllers_fence_brokers_before_any_of_them_starts() -> None:
     """Who stays in sync is known then; combined nodes are no controllers alone."""
     assert steps_of(recovery(fenced=(2, 1)))[:2] == (
@@ -82,7 +91,11 @@ def test_what_a_step_makes_final() -> None:
     leader = candidate(2, Amounts(4, 4, 40), plan=plan(2, follower(1, 5, 9)._replace(lost=lost), follower(3, None)))
     part = election(candidate(1, Amounts(9, 9, 90)), leader, isr=(2,), planned=2)
     cut = Cut("t", 0, 1, lost)
-    assert [step.cuts for step in steps_of(recovery(part))] == [(), (cut,), ()]
+    steps = steps_of(recovery(part))
+    assert [step.cuts for step in steps] == [(), (), (cut,), ()]
+    assert steps[0] == RecoveryStep(RecoveryAction.SAVE, (1,))
+    for unsaved in ({"by_run": True}, {"bundles": frozenset({1})}):  # Neither has records to save.
+        assert [step.cuts for step in steps_of(recovery(part, **unsaved))] == [(), (cut,), ()]
     elected = part._replace(seats=Seats((1, 2), (9,)), kafka_now=None)
-    assert [step.cuts for step in steps_of(recovery(elected))] == [(), (), (), (cut,)]
+    assert [step.cuts for step in steps_of(recovery(elected))] == [(), (), (), (), (cut,)]
     assert [step.cuts for step in steps_of(recovery(part._replace(planned=None)))] == [(), (), ()]

@@ -1,9 +1,16 @@
-"""P319 and P811 to P813: the part of logs in remote storage."""
+"""P319, P811 to P813, and P821: the part of logs in remote storage."""
 
 import pytest
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
-from kcheck.core.premises.remote import REMOTE_KEPT, REMOTE_METADATA, REMOTE_OBJECTS, REMOTE_ON, REMOTE_READABLE
+from kcheck.core.premises.remote import (
+    REMOTE_DELETES,
+    REMOTE_KEPT,
+    REMOTE_METADATA,
+    REMOTE_OBJECTS,
+    REMOTE_ON,
+    REMOTE_READABLE,
+)
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -12,7 +19,7 @@ from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.entries import EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
-from kcheck.model.remote_log import MetadataConflict, MetadataState, RemoteLog, RemoteSegment, SegmentState
+from kcheck.model.remote_log import MetadataConflict, MetadataState, RemoteLog, RemoteSegment, Retention, SegmentState
 
 SEGMENTS = tuple(
     RemoteSegment(f"{at}", SegmentState.COPY_FINISHED, at, at + 10, 400, (EpochEntry(0, 0),)) for at in (0, 10)
@@ -79,6 +86,34 @@ def test_offsets_that_cannot_be_read() -> None:
     assert refuted(RemoteReport(gaps=((3, 4),), unreadable=((5, 9), (12, 14)))) == [
         "pay-0 loads with offset 3 neither local nor remote and offsets 5-8, 12-13 not readable while it leads"
     ]
+
+
+@pytest.mark.parametrize(
+    ("kafka", "size", "tries", "status"),
+    [
+        ("4.3", 600, 3, PremiseStatus.REFUTED),
+        ("4.3", None, 2, PremiseStatus.REFUTED),
+        ("4.3", -1, 3, PremiseStatus.PROVEN),
+        ("4.3", 600, 1, PremiseStatus.PROVEN),
+        ("3.6", 600, 3, None),
+    ],
+)
+def test_deletions_that_the_store_refuses(
+    kafka: str, size: int | None, tries: int, status: PremiseStatus | None
+) -> None:
+    """3.7.2 to 4.3.1 move the log start with each try; 3.6.2 moves it no further than retention asks."""
+    refused = SEGMENTS[0]._replace(state=SegmentState.DELETE_STARTED, deletions=tries, was_finished=True)
+    remote = remote_log(MetadataState.READ, (refused, SEGMENTS[1]), 2)._replace(retention=Retention(-1, size))
+    log = LogFacts(TopicPartition("pay", 0), "d", end=30, remote=remote)
+    rows = [
+        row for row in judged(BrokerFacts(1, release(kafka), Mode.KRAFT, (), logs=(log,))) if row.id == REMOTE_DELETES
+    ]
+    assert [row.status for row in rows] == ([] if status is None else [status])
+    if status is PremiseStatus.REFUTED:
+        assert rows[0].sentence == (
+            f"pay-0: the store refused {tries} tries to delete 1 remote segment. Meanwhile retention moves the log"
+            " start too far, to at most 20"
+        )
 
 
 def test_lost_metadata() -> None:

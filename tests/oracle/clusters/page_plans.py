@@ -48,14 +48,14 @@ def followed(cluster: Cluster, *dead: int) -> list[RecoveryProgress]:
         asked = functools.partial(kcheck.recovery_progress, PLAN, *paths, metadata=METADATA)
         said = [asked()]
         while said[-1].state is PlanState.NEXT:
-            at = said[-1].at
+            at = said[-1].at if said[-1].then is None else said[-1].then
             assert at is not None
-            _take(cluster, said[-1].steps[at])
-            said.append(_settled(asked))
+            take(cluster, said[-1].steps[at])
+            said.append(settled(asked))
     return said
 
 
-def _settled(asked: Callable[[], RecoveryProgress]) -> RecoveryProgress:
+def settled(asked: Callable[[], RecoveryProgress]) -> RecoveryProgress:
     """Return what `--next` says twice, once it does not say wait."""
     deadline = time.monotonic() + PATIENCE
     before = asked()
@@ -68,7 +68,7 @@ def _settled(asked: Callable[[], RecoveryProgress]) -> RecoveryProgress:
         before = now
 
 
-def _take(cluster: Cluster, step: SavedStep) -> None:
+def take(cluster: Cluster, step: SavedStep) -> None:
     """Type the commands of a step; brokers are processes of the cluster."""
     if step.kind is RecoveryAction.START:
         if not cluster.beside.alive:

@@ -82,10 +82,11 @@ def _progress(answer: ClusterRecovery, at: int) -> Iterator[str]:
         now = kcheck.recovery_progress(
             answer.folder, *election.arguments, metadata=election.question.metadata, kafka=answer.release
         )
-        if now.state is not PlanState.WAIT:
+        place = now.at if now.then is None else now.then
+        is_short = place is not None and place <= at  # What the controller has done by itself is done, too.
+        if now.state is PlanState.STOP or not (is_short or now.state is PlanState.WAIT):
             break
         time.sleep(1)
-    is_short = now.at is not None and now.at <= at  # What the controller has done by itself is done, too.
     if now.state is PlanState.STOP or is_short:
         yield f"after step {at + 1}: {now.state}, at {now.at}: {' '.join(now.sentences)}"
 

@@ -8,11 +8,13 @@ newer one of its key: the cleaner may have removed it on any broker.
 import argparse
 import contextlib
 import json
+import multiprocessing
 import shutil
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -45,7 +47,7 @@ from tests.oracle.incidents.recoveries import (
 )
 from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
-from tests.oracle.kafka import Cluster
+from tests.oracle.kafka import Cluster, Process
 
 CLEANED = ("keys", *COMPACTED)
 """The compacted topics of the lab."""
@@ -80,8 +82,7 @@ class Recovering(NamedTuple):
     """Whether the controller gives preferred replicas the lead back."""
     said: Said
     plan: Outcome
-    start_all: Outcome | None
-    """None where the plan reached the bound, which is not worse."""
+    start_all: Outcome
     bound: int
     """What no course can keep, by the disks alone."""
     alone: Outcome | None
@@ -96,7 +97,7 @@ class Recovering(NamedTuple):
 
 def _verdicts(of: Recovering) -> Iterator[str]:
     yield judged(of.said, of.plan)
-    if of.start_all is not None and of.plan.cost > of.start_all.cost:
+    if of.plan.cost > of.start_all.cost:
         yield WORSE
     is_dearer = of.alone is not None and of.plan.cost > of.alone.cost
     if of.alone is not None and is_dearer and committed(of.said, of.alone) <= committed(of.said, of.plan):
@@ -131,17 +132,20 @@ def outcome(
     had = {row for broker in before.values() for row in broker.records if row[0] in led}
     had = {row for row in had if row[1] >= starts.get(row[0], 0) or row[1] in known.records.get(row[0], ())}
     gone = {row for row in had if row[0] not in renewed or row in whole} - kept
-    gone -= replaced(gone, kept)
+    again = replaced(gone | {row for row in whole - kept if row[0] in led}, kept)
+    gone -= again
     rotten = {row for row in gone if row[:2] in after[led[row[0]]].corrupt}
     places = {row[:2] for row in gone}
+    damaged = {row for row in whole - replaced(whole, kept) if row[0] in led} - kept - gone
     once = {(name, at) for name, offsets in seen.lost.items() for at in offsets}
-    once |= {row[:2] for row in whole - replaced(whole, kept) if row[0] in led} - {row[:2] for row in kept}
-    before_that = [name for name, _ in once - places]
+    once -= places | {row[:2] for row in damaged}  # two leaders may have given one offset to two records
+    before_that = [name for name, *_ in (*damaged, *once)]
     others = {row for number, broker in before.items() if number not in uncounted for row in broker.records}
     rows = (gone - rotten, gone - rotten - others, rotten)
     lost, only, corrupt = (_counted(name for name, *_ in each) for each in rows)
     nobody = dict.fromkeys(known.records, NO_LEADER)
-    return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders)
+    newer = _counted(name for name, *_ in again)
+    return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders, newer)
 
 
 def replaced(rows: Collection[Row], kept: Collection[Row]) -> Content:
@@ -257,8 +261,9 @@ class _Disks(NamedTuple):
         answer = ask(of.dir, self.shape, "DIR")
         done: list[Followed] = []
 
-        def settle(_: object) -> None:
-            truth.settled({str(number): broker for number, broker in of.brokers.items() if broker.alive})
+        def settle(started: Collection[Process]) -> None:
+            if started:  # What a tool has done, --next sees.
+                truth.settled({str(number): broker for number, broker in of.brokers.items() if broker.alive})
             time.sleep(1)
 
         def play(_: Processes) -> None:
@@ -296,12 +301,12 @@ def recovering(
     if len(kinds) > of.brokers:  # power was lost: nobody ended cleanly
         for marker in folder.glob("broker-*/data*/.kafka_cleanshutdown"):
             marker.unlink()
-    answer, plan, followed = disks.by_plan()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # it stands in a folder of its own
+        at_once = pool.submit(disks.at_once)
+        answer, plan, followed = disks.by_plan()
+        start_all = at_once.result()
     least, best = bound(recovered.held(disks.cluster("before"), frozenset().union(*renewed(base).values())))
-    start_all = alone = None
-    if plan.cost > (0, least):
-        start_all = disks.at_once()
-        alone = None if of.combined else disks.alone(best)
+    alone = disks.alone(best) if plan.cost > (0, least) and not of.combined else None
     found = Recovering(
         seed, of, known.story, tuple(kind.name for kind in kinds), what, disks.balances, said(answer), plan,
         start_all, least, alone, followed,

@@ -1,0 +1,71 @@
+"""The steps of a recovery in words: who leads what, on which host a step is typed, what a step makes final."""
+
+from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.steps import Cut, RecoveryAction, RecoveryStep, StepText
+from kcheck.core.replication.truncation_plans import TruncatedRecords
+from kcheck.handouts.runbook import PlanContext, runbook, step_texts
+from kcheck.model.cluster import BrokerRegistration, ClusterImage
+from kcheck.model.entries import Offset
+from tests.core.election.test_plans import candidate, election
+from tests.core.election.test_recovery_plan import recovery
+
+HOSTS = ClusterImage(
+    topics={},
+    brokers={
+        1: BrokerRegistration(1, 5, fenced=False, endpoints=("PLAINTEXT://kafka-1:9092",)),
+        2: BrokerRegistration(2, 6, fenced=False, endpoints=("PLAINTEXT://xxxx:9092",)),
+    },
+)
+START, ELECT, SAVE, BRING = RecoveryAction.START, RecoveryAction.ELECT, RecoveryAction.SAVE, RecoveryAction.BRING
+CUT = Cut("t", 0, 1, TruncatedRecords(Offset(5), Offset(9), 4, 40, 4, certain=True))
+
+
+def _texts(of: Recovery, *steps: RecoveryStep, saved: str | None = None) -> tuple[StepText, ...]:
+    sought = {2: "Find the newest disk of broker 2"}
+    return step_texts(PlanContext(of, (), {}, {}, {}, "aside", saved=saved, sought=sought), steps)
+
+
+def test_an_election_says_who_leads_what() -> None:
+    """Each broker with its partitions; of very many brokers the first."""
+    rows = [election(candidate(1), candidate(2))._replace(partition=at, planned=1 + at % 2) for at in range(3)]
+    (text,) = _texts(recovery(), RecoveryStep(ELECT, partitions=tuple(rows), before=3))
+    title = "Let broker 1 lead t-0, t-2, and broker 2 lead t-1 before broker 3 starts, by an unclean election"
+    assert title == text.title
+    many = tuple(election(candidate(number), planned=number) for number in range(1, 13))
+    (text,) = _texts(recovery(), RecoveryStep(ELECT, partitions=many))
+    assert "broker 10 lead t-0, and the others the rest, by" in text.title
+    (text,) = _texts(recovery(), RecoveryStep(ELECT, partitions=(rows[0]._replace(planned=None, best=2),)))
+    assert text.title.startswith("Let broker 2 lead t-0, by")
+
+
+def test_a_step_says_on_which_host_it_is_typed() -> None:
+    """The name is in the metadata, unless a bundle masks it. What has no command needs no host."""
+    steps = (
+        RecoveryStep(START, (1,)), RecoveryStep(START, (2, 3)), RecoveryStep(RecoveryAction.FENCE, (1,)),
+        RecoveryStep(ELECT, partitions=(election(candidate(1), planned=1),)), RecoveryStep(BRING, (2,)),
+    )  # fmt: skip
+    texts = _texts(recovery(image=HOSTS), *steps)
+    assert [text.where for text in texts] == [
+        "the host of broker 1 (kafka-1)",
+        "the hosts of broker 2 and broker 3",
+        "the host of each controller",
+        "any host that has these files and reaches the brokers",
+        "",
+    ]
+    assert "On the host of broker 1 (kafka-1):" in runbook(recovery(), texts, (), "last", place="/incident")
+    assert "begin in /incident." in runbook(recovery(), texts, (), "last", place="/incident")
+
+
+def test_records_are_saved_by_a_step_before_the_one_that_removes_them() -> None:
+    """Once they are saved, the plan says where; a run of a fleet has no step for it."""
+    bring, save, start = RecoveryStep(BRING, (2,)), RecoveryStep(SAVE, (1,)), RecoveryStep(START, (1,), cuts=(CUT,))
+    texts = _texts(recovery(), bring, save, start)
+    assert texts[0].title == "Find the newest disk of broker 2. Then ask kcheck recover again"
+    assert texts[1].commands == ("kcheck recover --output-dir DIR",)
+    assert texts[2].final == "broker 1 removes offsets 5-8 of t-0. Step 2 saves them"
+    _, kept, last = _texts(recovery(), bring, save, start, saved="plan/saved")
+    assert kept.title == "Save the records that later steps remove: plan/saved has them"
+    assert (kept.commands, last.final) == ((), "broker 1 removes offsets 5-8 of t-0. plan/saved has them")
+    (alone,) = _texts(recovery(), start)
+    assert alone.final.endswith("Before this step, save them with kcheck recover --output-dir")
+    assert alone.is_loss
