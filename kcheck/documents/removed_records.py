@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.start_losses import RemovedAtStart
+from kcheck.core.election.steps import Cut
+from kcheck.model.entries import Offset
 from kcheck.words import bare_range, listed, partition_name, shell_line, some_of
 
 
@@ -22,6 +24,20 @@ def readable_words(rows: Iterable[RemovedAtStart]) -> Iterator[str]:
             first, file = str(row.readable[0].start), f"{_name(row)}.ndjson"
             command = shell_line(["kcheck", "export", row.path, "--from", first, "-o", file])
             yield f"before broker {row.broker_id} starts, {command} saves offsets {offsets} of {_name(row)}"
+
+
+def range_words(removed: Iterable[RemovedAtStart], cuts: Iterable[Cut]) -> Iterator[str]:
+    """Yield the offsets that starts and truncations remove for good, as `20-49 of orders-0`, by partition."""
+    rows = [
+        *((row.topic, row.partition, row.end, row.last) for row in removed),
+        *((cut.topic, cut.partition, cut.lost.start, cut.lost.end) for cut in cuts),
+    ]
+    widest: dict[tuple[str, int], tuple[Offset, Offset | None]] = {}
+    for topic, partition, start, end in rows:
+        first, last = widest.get((topic, partition), (start, end))
+        widest[topic, partition] = min(first, start), None if last is None or end is None else max(last, end)
+    for name, (start, end) in sorted(widest.items()):
+        yield f"{f'from {start}' if end is None else bare_range(start, end)} of {partition_name(*name)}"
 
 
 def _name(row: RemovedAtStart) -> str:

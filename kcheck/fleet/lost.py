@@ -5,13 +5,14 @@ Both runs have their rows broker by broker. Mostly the order is the same, so tha
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import groupby, zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.core.premises.presence import DISKS_MOUNTED, LOG_DIRS_THERE
 from kcheck.disk.paths import split
-from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
+from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order, open_run
 from kcheck.model.cluster import is_reserved
 from kcheck.model.finding import Severity
 from kcheck.model.lost import Lost, LostKind, SharedCluster
@@ -23,6 +24,8 @@ RULE = "KC505"
 """The rule that reports it."""
 UNREAD = ("KC000", "KC001")
 """The rules that report files and directories that could not be read."""
+_MISSING = {(LOG_DIRS_THERE, str(PremiseStatus.REFUTED)), (DISKS_MOUNTED, str(PremiseStatus.NOT_SEEN))}
+"""The judgements that name a missing log dir, or an empty one."""
 _SHOWN_COUNT = 20
 """Partitions that a finding names."""
 
@@ -30,7 +33,9 @@ Values = tuple[Any, ...]
 """Values of columns. A finding is the columns of its table, then the identity of its log dir."""
 Identities = Mapping[Values, str]
 """The name of a log dir in every run, by cluster, broker and path."""
-_NumberedTopic = tuple[str, int]
+NumberedTopic = tuple[str, int]
+"""A topic, and the number of a partition."""
+_Held = TypeVar("_Held", set[Any], dict[Any, Any])
 
 
 def identities_of(run: FleetRun) -> Identities:
@@ -81,13 +86,13 @@ def _log_dirs(run: FleetRun) -> dict[Values, _RunLogDir]:
 
 
 def absent_by_settings(run: FleetRun) -> set[Values]:
-    """Return cluster, broker and path of the log dirs that settings list, and that are missing by a refuted premise."""
+    """Return cluster, broker and path of log dirs that settings list, and that are missing or empty by a premise."""
     there = {path for (path,) in run.values("log_dirs", ("log_dir",))}
     columns = ("cluster", "broker", "log_dir", "id", "status")
     return {
         (cluster, broker, path)
         for cluster, broker, path, premise, status in run.values("premises", columns)
-        if premise == LOG_DIRS_THERE and status == PremiseStatus.REFUTED and path is not None and path not in there
+        if (premise, status) in _MISSING and path is not None and path not in there
     }
 
 
@@ -124,22 +129,70 @@ def registered_log_dirs(run: FleetRun) -> Iterator[RegisteredLogDirs]:
 
 def not_reached(run: FleetRun) -> tuple[str, ...]:
     """Return the log dirs that a run should have and could not look at, by their known paths."""
-    rows = [*run.values("log_dirs", ("log_dir", "problem", "directory_id", "cluster_id", "directories"))]
-    there = {path for path, *_ in rows}
-    names = dict.fromkeys(
-        path for path, problem, *facts in rows if path and (problem is not None or is_empty_row(*facts))
-    )
-    columns = ("broker", "broker_id", "log_dir", "dir", "id", "severity", "data")
-    for broker, broker_id, path, directory, rule, severity, data in run.values("findings", columns):
+    return tuple(dict.fromkeys(name for _, name, _ in _not_reached(run)))
+
+
+def not_reached_of(run: FleetRun, cluster: str | None) -> tuple[str, ...]:
+    """Return the paths of log dirs that can be of a cluster."""
+    rows = () if run.finished else _paths_not_reached(run.path, run.ended)
+    return tuple(dict.fromkeys(path for name, path in rows if name in (None, cluster)))
+
+
+@lru_cache(maxsize=1)  # Each cluster of a run asks.
+def _paths_not_reached(path: str, _: int | None) -> tuple[tuple[str | None, str], ...]:
+    return tuple((cluster, name) for cluster, name, is_path in _not_reached(open_run(path)) if is_path)
+
+
+def _not_reached(run: FleetRun) -> Iterator[tuple[str | None, str, bool]]:
+    """Yield cluster, path and True of each log dir; other words and False without a known path."""
+    rows = [*run.values("log_dirs", ("cluster", "log_dir", "problem", "directory_id", "cluster_id", "directories"))]
+    there = {path for _, path, *_ in rows}
+    for cluster, path, problem, *facts in rows:
+        if path and (problem is not None or is_empty_row(*facts)):
+            yield cluster, path, True
+    columns = ("cluster", "broker", "broker_id", "log_dir", "dir", "id", "severity", "data")
+    for cluster, broker, broker_id, path, directory, rule, severity, data in run.values("findings", columns):
         if rule == RULE and severity == Severity.ERROR:
             known: Any = data_of(data) or {}
             ids = known.get("partitions") or ()
             label = f"of {broker}" if broker != str(broker_id) else f"of broker {broker_id}"
-            names.update(dict.fromkeys([path] if path else [f"{number} {label}" for number in ids] or [f"all {label}"]))
+            names = [path] if path else [f"{number} {label}" for number in ids] or [f"all {label}"]
+            yield from ((cluster, name, bool(path)) for name in names)
         elif rule in UNREAD and path and path not in there and directory is None:
-            names[path] = None
-    names.update(dict.fromkeys(path for *_, path in sorted(absent_by_settings(run), key=str)))
-    return tuple(names)
+            yield cluster, path, True
+    yield from ((cluster, path, True) for cluster, _, path in sorted(absent_by_settings(run), key=str))
+
+
+class LostPlace(NamedTuple):
+    """The parts of a broker, or of a cluster, that a run lacks."""
+
+    cluster: str | None
+    broker: str | None
+    """None if the run has no log dir of the cluster."""
+    log_dirs: int
+    """The log dirs of the earlier run that are missing or empty."""
+    partitions: int
+    """The partitions with a missing replica, at least."""
+
+
+def lost_places(run: FleetRun) -> tuple[LostPlace, ...]:
+    """Return the parts that findings name as lost, first complete clusters."""
+    there = {cluster for (cluster,) in run.values("log_dirs", ("cluster",))}
+    log_dirs, partitions = Counter[BrokerKey](), Counter[BrokerKey]()
+    for cluster, broker, rule, severity, text in run.values(
+        "findings", ("cluster", "broker", "id", "severity", "data")
+    ):
+        data: Any = data_of(text) if rule == RULE and severity == Severity.ERROR else None
+        if isinstance(data, dict):
+            log_dirs[cluster, broker] += data["kind"] in (LostKind.LOG_DIR, LostKind.EMPTY)
+            partitions[cluster, broker] += data["count"] * (data["kind"] in (LostKind.LOG_DIR, LostKind.BROKER))
+    places: dict[BrokerKey, LostPlace] = {}
+    for (cluster, broker), count in log_dirs.items():
+        key = (cluster, broker if cluster in there else None)
+        known = places.get(key, LostPlace(*key, 0, 0))
+        # The same partition can have replicas on several of these brokers.
+        places[key] = LostPlace(*key, known.log_dirs + count, max(known.partitions, partitions[cluster, broker]))
+    return tuple(sorted(places.values(), key=lambda place: (place.broker is not None, *map(name_order, place[:2]))))
 
 
 def shared_clusters(run: FleetRun) -> Iterator[SharedCluster]:
@@ -189,9 +242,10 @@ def _partitions(
     before: FleetRun, after: FleetRun, brokers: set[Values], lost_log_dirs: set[Any]
 ) -> Iterator[tuple[BrokerKey, Lost]]:
     """Yield partitions that a broker had and lacks, if they are assigned to it, or have fewer replicas than before."""
-    gone: dict[BrokerKey, set[_NumberedTopic]] = {}
+    gone: dict[BrokerKey, set[NumberedTopic]] = {}
     moved: Counter[Values] = Counter()
-    for place, was, now in _side_by_side(before, after, lost_log_dirs):
+    groups = _by_broker(before, lost_log_dirs, current=True), _by_broker(after, set(), current=False)
+    for place, was, now in side_by_side(*groups, set):
         if place in brokers and was - now:
             gone[place] = was - now
         moved.update((place[0], *partition) for partition in now - was)
@@ -216,7 +270,7 @@ def _partitions(
             yield (cluster, broker), Lost(LostKind.PARTITIONS, broker_id, None, None, before.name, len(missing), names)
 
 
-def _assigned(after: FleetRun, gone: Mapping[BrokerKey, Iterable[_NumberedTopic]]) -> dict[Values, list[int]]:
+def _assigned(after: FleetRun, gone: Mapping[BrokerKey, Iterable[NumberedTopic]]) -> dict[Values, list[int]]:
     """Return the replicas of these partitions according to the metadata."""
     wanted = {(cluster, *partition) for (cluster, _), missing in gone.items() for partition in missing}
     columns = ("cluster", "topic", "partition", "replicas")
@@ -227,26 +281,25 @@ def _assigned(after: FleetRun, gone: Mapping[BrokerKey, Iterable[_NumberedTopic]
     }
 
 
-def _side_by_side(
-    before: FleetRun, after: FleetRun, without: set[Any]
-) -> Iterator[tuple[BrokerKey, set[_NumberedTopic], set[_NumberedTopic]]]:
-    """Yield the partitions of each broker in both runs, without some log dirs of the earlier one."""
-    waiting: tuple[dict[BrokerKey, set[_NumberedTopic]], ...] = ({}, {})
-    pairs = zip_longest(_by_broker(before, without, current=True), _by_broker(after, set(), current=False))
-    for pair in pairs:
-        for own, other, group in zip(waiting, reversed(waiting), pair, strict=True):
+def side_by_side(
+    before: Iterable[tuple[BrokerKey, _Held]], after: Iterable[tuple[BrokerKey, _Held]], empty: Callable[[], _Held]
+) -> Iterator[tuple[BrokerKey, _Held, _Held]]:
+    """Yield the values of each broker in both runs, sets or mappings; `empty` makes one without any."""
+    was: dict[BrokerKey, _Held] = {}
+    now: dict[BrokerKey, _Held] = {}
+    for pair in zip_longest(before, after):
+        for own, other, group in zip((was, now), (now, was), pair, strict=True):
             if group is None:
                 continue
-            place, partitions = group
-            own.setdefault(place, set()).update(partitions)
+            place, values = group
+            own.setdefault(place, empty()).update(values)
             if place in other:
-                yield place, waiting[0].pop(place), waiting[1].pop(place)
-    was, now = waiting
+                yield place, was.pop(place), now.pop(place)
     for place in (*was, *now):
-        yield place, was.get(place, set()), now.get(place, set())
+        yield place, was.get(place, empty()), now.get(place, empty())
 
 
-def _by_broker(run: FleetRun, without: set[Any], *, current: bool) -> Iterator[tuple[BrokerKey, set[_NumberedTopic]]]:
+def _by_broker(run: FleetRun, without: set[Any], *, current: bool) -> Iterator[tuple[BrokerKey, set[NumberedTopic]]]:
     rows = run.values("partitions", ("cluster", "broker", "log_dir", "topic", "partition", "state"))
     for place, group in groupby(rows, key=lambda row: row[:2]):
         yield (

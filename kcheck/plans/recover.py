@@ -11,22 +11,20 @@ from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE, lacks_log_dirs
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
-from kcheck.documents.election_words import decision_words, discarded_words
+from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.removed_records import readable_words
+from kcheck.documents.removed_records import range_words, readable_words
 from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
-from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -41,12 +39,10 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
-from kcheck.words import LISTED_MAX, agree, bare_range, broker_names, capital, listed, partition_name, shell_line
+from kcheck.words import LISTED_MAX, agree, broker_names, capital, listed, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
-
-
 UNREAD = "whether all batches are intact, because starts read few of them (kcheck check --depth crc reads all)"
 """Words for the batches that no start reads completely."""
 
@@ -138,15 +134,23 @@ class ClusterRecovery(Answer):
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
-        return () if self.election.is_part or self.first_of_all else steps_of(self.recovery)
+        return () if self.election.is_part or self.first_of_all or self.wants else steps_of(self.recovery)
 
     @cached_property
     def first_of_all(self) -> tuple[str, ...]:
         """The sentences about log dirs that are not named, although their brokers are. They come before any step."""
-        election = self.election
-        if election.rescue is not None or election.question.incomplete_ok:
+        if self.election.rescue is not None or self.election.question.incomplete_ok:
             return ()
-        return tuple(premise_words(filter(lacks_log_dirs, election.uncounted), election.of_cluster))
+        return tuple(premise_words(filter(lacks_log_dirs, self.election.uncounted), self.election.of_cluster))
+
+    @cached_property
+    def wants(self) -> tuple[int, ...]:
+        """The brokers to name first, where most are missing, and no partition with several replicas is decided."""
+        rows = [row for row in self.election.of_cluster if row.registration and len(row.registration.replicas) > 1]
+        if self.election.rescue is not None or any(row.best is not None or not row.unknown_replicas for row in rows):
+            return ()
+        wants = sorted({number for row in rows for number in row.unknown_replicas})
+        return tuple(wants) if len(wants) > len(self.election.brokers) else ()
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -203,24 +207,20 @@ class ClusterRecovery(Answer):
         if self.election.is_part:
             return (self.election.verdict,)
         if rescue is not None:
-            apart = (row for row in self.election.refuted if row.id == SAME_HISTORY)
-            return (
-                rescue.sentence,
-                *dict.fromkeys(f"Broker {row.broker_id} should not start: {row.sentence}." for row in apart),
-                "Then ask again: which steps follow, and what they lose, depends on the metadata.",
-            )
+            return rescue_words(rescue, self.election.refuted)
         if not self.election.partitions:
             return (self.election.verdict,)
-        election, question = self.election, self.election.question
+        if self.wants:
+            whose, given_up = broker_names(self.wants), " ".join(f"--dead {number}" for number in self.wants)
+            return (
+                f"First name the disks of {whose} too. Without them nothing can be decided.",
+                f"If {whose} {agree(len(self.wants), 'is', 'are')} lost, name {given_up} instead.",
+                *(f"Broker {gap.broker_id} should not start: {gap.why}." for gap in self.election.gaps if gap.fails),
+            )
+        election = self.election
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
         uncounted = (
-            *uncounted_words(
-                election.gaps,
-                election.uncounted,
-                election.of_cluster,
-                without=question.without,
-                has_steps=bool(election.starts) and not self.first_of_all,
-            ),
+            *self.uncounted,
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
             *(f"{capital(row)}." for row in readable_words(election.removed)),
@@ -229,9 +229,8 @@ class ClusterRecovery(Answer):
                 for row in self.kept_elsewhere
             ),
         )
-        nothing = election.nothing_words
         words = decision_words(
-            start, plan, best, election.partitions, uncounted=uncounted, nothing=nothing,
+            start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
             is_planned=not self.first_of_all,
         )  # fmt: skip
         return tuple(dict.fromkeys((*self.first_of_all, *words)))
@@ -261,23 +260,21 @@ class ClusterRecovery(Answer):
     @property
     def lost_ranges(self) -> tuple[str, ...]:
         """The offsets that the steps remove for good, as `20-49 of orders-0`, by partition."""
-        rows: list[tuple[str, int, Offset, Offset | None]] = [
-            (row.topic, row.partition, row.end, row.last) for row in self.election.removed
-        ]
-        rows += [(cut.topic, cut.partition, *cut.lost[:2]) for step in self.steps for cut in step.cuts]
-        widest: dict[tuple[str, int], tuple[Offset, Offset | None]] = {}
-        for topic, partition, start, end in rows if self.steps else ():
-            first, last = widest.get((topic, partition), (start, end))
-            widest[topic, partition] = min(first, start), None if last is None or end is None else max(last, end)
-        return tuple(
-            f"{f'from {start}' if end is None else bare_range(start, end)} of {partition_name(*name)}"
-            for name, (start, end) in sorted(widest.items())
-        )
+        return tuple(range_words(self.election.removed, (cut for step in self.steps for cut in step.cuts)))
 
     @property
     def uncounted(self) -> tuple[str, ...]:
-        """The first steps for old disks and other premises whose cost nothing counts, as sentences."""
-        return tuple(premise_words(self.election.uncounted, self.election.of_cluster))
+        """The brokers that do not start, the records that no disk here shows, and the first steps, as sentences."""
+        election = self.election
+        return tuple(
+            uncounted_words(
+                election.gaps,
+                election.uncounted,
+                election.of_cluster,
+                without=election.question.without,
+                has_steps=bool(election.starts) and not self.first_of_all,
+            )
+        )
 
     @cached_property
     def kept_elsewhere(self) -> tuple[KeptElsewhere, ...]:
@@ -311,6 +308,8 @@ class ClusterRecovery(Answer):
         """The next command, which writes the files, or tells whether a step is done."""
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
+        if self.wants:
+            return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.wants)])
         return self.write_command if self.election.rescue is None else self.election.rescue.command
 
     @property
@@ -320,10 +319,17 @@ class ClusterRecovery(Answer):
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
         if self.first_of_all:
-            rows = filter(lacks_log_dirs, self.election.uncounted)
-            lacking = [f"{row.broker_id}={row.log_dir}" for row in rows if row.log_dir is not None]
+            rows = [row for row in self.election.uncounted if lacks_log_dirs(row) and row.log_dir is not None]
+            lacking = [f"{row.broker_id}={row.log_dir}" for row in rows]
             return shell_line(["kcheck", "recover", *self.words, *lacking, *named])
         return f"{shell_line(['kcheck', 'recover', *self.words, *named])} --output-dir {FOLDER}"
+
+    @property
+    def again(self) -> str | None:
+        """The command for the time when every broker here can start; None without need or before a rescue."""
+        fails = any(gap.fails for gap in self.election.gaps)
+        is_open = fails and not self.wants and self.election.rescue is None
+        return shell_line(["kcheck", "recover", *self.words]) if is_open else None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -429,7 +435,7 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    if answer.election.interrupted is not None:
+    if answer.election.interrupted is not None or answer.wants:
         return answer
     try:
         return replace(answer, cases=(*_if_lost(answer, arguments, release), *_if_unclean(answer)))
@@ -453,7 +459,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
             elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release).whole(),
             dead,
         )
-    lost = _lost_log_dirs(answer.election)
+    lost = lost_log_dirs(answer.election)
     if lost:
         if_lost = replace(question, without=(*question.without, *lost))
         disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
@@ -462,7 +468,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
         yield Case(words, "the mounts of its host", election)
 
 
-def _lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
+def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
     """Return the log dirs that do not exist, of brokers with others that do."""
     refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED and row.id == LOG_DIRS_THERE)
     lost = {
