@@ -1,7 +1,7 @@
 """Reads the facts for the premises of a next start (the settings, log dirs and metadata of one broker)."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
@@ -64,9 +64,8 @@ def broker_facts(
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
     added = frozenset(map(real_path, added))
-    loaded = {*map(real_path, every), *added}
-    if loaded.isdisjoint(given) and (config is not None or is_elsewhere or not every):
-        loaded.update(given)
+    may_differ = config is not None or is_elsewhere or not every
+    loaded = _loaded({*map(real_path, every), *added}, given, may_differ=may_differ)
     opened = [*_opened(paths, broker_id, log_dirs, loaded=loaded, given=given)]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
     near = _beside(every, given, broker_id, log_dirs) if is_elsewhere and _are_moved(every, given) else ()
@@ -102,9 +101,7 @@ def broker_facts(
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
-        stopped=frozenset(
-            (*_of_another_disk({**controllers, **_of_controllers(foreign, own)}), *_of_another_cluster(foreign, own))
-        ),
+        stopped=_stopped(controllers, foreign, own),
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
@@ -181,6 +178,14 @@ def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Itera
         voters = ids_of_voters(said.get(_VOTERS, ""))
         if voters:
             yield VoterList(number, path, voters)
+
+
+def _stopped(
+    controllers: Mapping[int, tuple[str, Mapping[str, str]]], foreign: list[MetadataCopy], own: int | None
+) -> frozenset[int]:
+    """Return the controllers given next to the broker that do not start, or do not answer its cluster."""
+    settings = {**controllers, **_of_controllers(foreign, own)}
+    return frozenset((*_of_another_disk(settings), *_of_another_cluster(foreign, own)))
 
 
 def _of_another_disk(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[int]:
@@ -277,6 +282,11 @@ def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapp
     of_setting = (place for place in reversed(named) if place == own or place.endswith(f"/{own}"))
     place = next(of_setting if own else iter(named), None)
     return None if place is None else paths[real_path(place)]
+
+
+def _loaded(listed: set[str], given: Collection[str], *, may_differ: bool) -> set[str]:
+    """Return the log dirs that the broker loads; the given ones too if the settings may be of other paths."""
+    return {*listed, *given} if may_differ and listed.isdisjoint(given) else listed
 
 
 def _opened(
