@@ -84,7 +84,7 @@ def test_a_course_that_loses_nothing(planned: tuple[ClusterRecovery, Path]) -> N
     assert answer.texts[1].commands == ("bin/kafka-server-start.sh -daemon config/controller.properties",)
     assert answer.texts[1].check == ("kcheck cluster controller",)
     assert answer.nodes_first is None
-    assert answer.texts[2].needs == "the controllers run; no producer writes before the last step"
+    assert answer.texts[2].needs == "the controllers run; no client connects before the last step"
     assert answer.texts[4].commands == ("bin/kafka-server-stop.sh --node-id=1",)
     assert "every Kafka process" not in answer.texts[4].title
     before = replace(answer.election, release=release("3.6"))
@@ -194,7 +194,7 @@ def _spoiled(broker: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (_gone, "broker 2 has no log of solo-1 any more that can lead"),
+        (_gone, "(P301): broker 2 registered 2 log dirs, and 1 of them is not given"),
         (_older, "orders-1 of broker 2 ends at offset "),
         (_spoiled, "broker 2 needs a repair first, and the plan has no such step"),
         (_foreign, "broker 2 does not start: the disk of broker 2 is of cluster "),

@@ -146,6 +146,8 @@ class LogDirFacts(NamedTuple):
     """Its path, as the settings or the user name it."""
     is_there: bool = True
     """True if the directory exists."""
+    is_given: bool = True
+    """False if the settings list the log dir, and the user does not name the path."""
     is_named: bool = True
     """False if the broker does not load it, as its settings name another log dir here instead."""
     resolved: str | None = None
