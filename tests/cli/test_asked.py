@@ -162,7 +162,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "fresh-volume-zookeeper": (
         row(f"{START_1} --metadata zookeeper", 1, "loss P302 orders-0 may lead here without a directory"),
-        row(f"elect {TWO} --metadata zookeeper", 0, "Start broker 2 first", "saves 80 records"),
+        row(f"elect {TWO} --metadata zookeeper", 1, "Start broker 2 first", "saves 80 records", "not counted"),
         row(f"recover {TWO} --metadata zookeeper", 1, "80 records are lost, all of them"),
         row(f"elect {TWO}", 1, "Not counted (P321): broker 1: broker-1/data has no partitions"),
         row("predict 1=broker-1/data --metadata zookeeper", 1, "orders-0 may lead here without a directory"),
