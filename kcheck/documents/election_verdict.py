@@ -73,13 +73,13 @@ def verdict(
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
-    """Yield the brokers to repair before any broker starts, as their logs may hold records that the others lack."""
+    """Yield the brokers whose start comes first, as their logs may hold records that the others lack."""
     if gaps:
         brokers = broker_names([gap.broker_id for gap in gaps])
         replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
         holders = f"{counted(replicas, 'replica')} {agree(replicas, 'holds', 'hold')}" if replicas else "disks hold"
         yield (
-            f"First see whether kcheck repair makes {brokers} start, and ask again. Data that only {its}"
+            f"First solve why {brokers} {agree(len(gaps), 'does', 'do')} not start, and ask again. Data that only {its}"
             f" {holders} is not counted. Otherwise:"
         )
 

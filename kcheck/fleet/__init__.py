@@ -12,5 +12,6 @@ Shared by these, where each may import modules above it:
 - `run_output`: Where are the tables of a run, and when is the run complete?
 - `run`: Which runs are there, and which rows do their tables have?
 - `lost`: What does a run lack of an earlier one?
+- `went_back`: Which replicas are older than in an earlier run?
 - `risk`: Which clusters and partitions are at risk?
 """

@@ -5,10 +5,10 @@ Both runs have their rows broker by broker. Mostly the order is the same, so tha
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby, zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from kcheck.core.premises.presence import DISKS_MOUNTED, LOG_DIRS_THERE
 from kcheck.disk.paths import split
@@ -33,7 +33,9 @@ Values = tuple[Any, ...]
 """Values of columns. A finding is the columns of its table, then the identity of its log dir."""
 Identities = Mapping[Values, str]
 """The name of a log dir in every run, by cluster, broker and path."""
-_NumberedTopic = tuple[str, int]
+NumberedTopic = tuple[str, int]
+"""A topic, and the number of a partition."""
+_Held = TypeVar("_Held", set[Any], dict[Any, Any])
 
 
 def identities_of(run: FleetRun) -> Identities:
@@ -161,6 +163,38 @@ def _not_reached(run: FleetRun) -> Iterator[tuple[str | None, str, bool]]:
     yield from ((cluster, path, True) for cluster, _, path in sorted(absent_by_settings(run), key=str))
 
 
+class LostPlace(NamedTuple):
+    """The parts of a broker, or of a cluster, that a run lacks."""
+
+    cluster: str | None
+    broker: str | None
+    """None if the run has no log dir of the cluster."""
+    log_dirs: int
+    """The log dirs of the earlier run that are missing or empty."""
+    partitions: int
+    """The partitions with a missing replica, at least."""
+
+
+def lost_places(run: FleetRun) -> tuple[LostPlace, ...]:
+    """Return the parts that findings name as lost, first complete clusters."""
+    there = {cluster for (cluster,) in run.values("log_dirs", ("cluster",))}
+    log_dirs, partitions = Counter[BrokerKey](), Counter[BrokerKey]()
+    for cluster, broker, rule, severity, text in run.values(
+        "findings", ("cluster", "broker", "id", "severity", "data")
+    ):
+        data: Any = data_of(text) if rule == RULE and severity == Severity.ERROR else None
+        if isinstance(data, dict):
+            log_dirs[cluster, broker] += data["kind"] in (LostKind.LOG_DIR, LostKind.EMPTY)
+            partitions[cluster, broker] += data["count"] * (data["kind"] in (LostKind.LOG_DIR, LostKind.BROKER))
+    places: dict[BrokerKey, LostPlace] = {}
+    for (cluster, broker), count in log_dirs.items():
+        key = (cluster, broker if cluster in there else None)
+        known = places.get(key, LostPlace(*key, 0, 0))
+        # The same partition can have replicas on several of these brokers.
+        places[key] = LostPlace(*key, known.log_dirs + count, max(known.partitions, partitions[cluster, broker]))
+    return tuple(sorted(places.values(), key=lambda place: (place.broker is not None, *map(name_order, place[:2]))))
+
+
 def shared_clusters(run: FleetRun) -> Iterator[SharedCluster]:
     """Yield the cluster ids that log dirs of several clusters have."""
     names: dict[str, dict[str, None]] = defaultdict(dict)
@@ -208,9 +242,10 @@ def _partitions(
     before: FleetRun, after: FleetRun, brokers: set[Values], lost_log_dirs: set[Any]
 ) -> Iterator[tuple[BrokerKey, Lost]]:
     """Yield partitions that a broker had and lacks, if they are assigned to it, or have fewer replicas than before."""
-    gone: dict[BrokerKey, set[_NumberedTopic]] = {}
+    gone: dict[BrokerKey, set[NumberedTopic]] = {}
     moved: Counter[Values] = Counter()
-    for place, was, now in _side_by_side(before, after, lost_log_dirs):
+    groups = _by_broker(before, lost_log_dirs, current=True), _by_broker(after, set(), current=False)
+    for place, was, now in side_by_side(*groups, set):
         if place in brokers and was - now:
             gone[place] = was - now
         moved.update((place[0], *partition) for partition in now - was)
@@ -235,7 +270,7 @@ def _partitions(
             yield (cluster, broker), Lost(LostKind.PARTITIONS, broker_id, None, None, before.name, len(missing), names)
 
 
-def _assigned(after: FleetRun, gone: Mapping[BrokerKey, Iterable[_NumberedTopic]]) -> dict[Values, list[int]]:
+def _assigned(after: FleetRun, gone: Mapping[BrokerKey, Iterable[NumberedTopic]]) -> dict[Values, list[int]]:
     """Return the replicas of these partitions according to the metadata."""
     wanted = {(cluster, *partition) for (cluster, _), missing in gone.items() for partition in missing}
     columns = ("cluster", "topic", "partition", "replicas")
@@ -246,26 +281,25 @@ def _assigned(after: FleetRun, gone: Mapping[BrokerKey, Iterable[_NumberedTopic]
     }
 
 
-def _side_by_side(
-    before: FleetRun, after: FleetRun, without: set[Any]
-) -> Iterator[tuple[BrokerKey, set[_NumberedTopic], set[_NumberedTopic]]]:
-    """Yield the partitions of each broker in both runs, without some log dirs of the earlier one."""
-    waiting: tuple[dict[BrokerKey, set[_NumberedTopic]], ...] = ({}, {})
-    pairs = zip_longest(_by_broker(before, without, current=True), _by_broker(after, set(), current=False))
-    for pair in pairs:
-        for own, other, group in zip(waiting, reversed(waiting), pair, strict=True):
+def side_by_side(
+    before: Iterable[tuple[BrokerKey, _Held]], after: Iterable[tuple[BrokerKey, _Held]], empty: Callable[[], _Held]
+) -> Iterator[tuple[BrokerKey, _Held, _Held]]:
+    """Yield the values of each broker in both runs, sets or mappings; `empty` makes one without any."""
+    was: dict[BrokerKey, _Held] = {}
+    now: dict[BrokerKey, _Held] = {}
+    for pair in zip_longest(before, after):
+        for own, other, group in zip((was, now), (now, was), pair, strict=True):
             if group is None:
                 continue
-            place, partitions = group
-            own.setdefault(place, set()).update(partitions)
+            place, values = group
+            own.setdefault(place, empty()).update(values)
             if place in other:
-                yield place, waiting[0].pop(place), waiting[1].pop(place)
-    was, now = waiting
+                yield place, was.pop(place), now.pop(place)
     for place in (*was, *now):
-        yield place, was.get(place, set()), now.get(place, set())
+        yield place, was.get(place, empty()), now.get(place, empty())
 
 
-def _by_broker(run: FleetRun, without: set[Any], *, current: bool) -> Iterator[tuple[BrokerKey, set[_NumberedTopic]]]:
+def _by_broker(run: FleetRun, without: set[Any], *, current: bool) -> Iterator[tuple[BrokerKey, set[NumberedTopic]]]:
     rows = run.values("partitions", ("cluster", "broker", "log_dir", "topic", "partition", "state"))
     for place, group in groupby(rows, key=lambda row: row[:2]):
         yield (

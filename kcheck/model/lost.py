@@ -1,7 +1,9 @@
-"""The missing things of a fleet run, clusters with one cluster id, and clusters that lose records."""
+"""Facts about a run of a fleet, for rules (missing things, doubled ids, clusters at stake, older logs)."""
 
 from enum import StrEnum
 from typing import NamedTuple
+
+from kcheck.model.finding import Location
 
 
 class LostKind(StrEnum):
@@ -51,3 +53,26 @@ class AtStake(NamedTuple):
     """The partitions that get no leader."""
     command: str
     """The command that reads the disks, and plans the way out."""
+
+
+class WentBack(NamedTuple):
+    """A replica whose log ends below its log end in an earlier run, or begins below its log start there."""
+
+    where: Location
+    """The directory of the replica."""
+    source: str
+    """The earlier run."""
+    start: int
+    """The log start."""
+    end: int
+    """The log end."""
+    was_start: int
+    """The log start in the earlier run."""
+    was_end: int
+    """The log end in the earlier run."""
+    topic_id: str | None = None
+    """The topic id of the replica."""
+
+
+RunView = Lost | SharedCluster | AtStake | WentBack
+"""A thing that the rules of a run look at."""

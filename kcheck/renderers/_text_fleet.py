@@ -60,7 +60,11 @@ def fleet_report(report: Report, page: Page) -> None:
     owner = ("owner",) if body["owners"] else ()
     partitions = [{**row, "corrupt": row["damaged"], "one copy only": row["at_risk"]} for row in body["partitions"]]
     names = ("cluster", "topic", "partition", *owner, "verdict", "corrupt", "lost", "one copy only")
-    _table(page, "partitions at risk", partitions, names, body["partitions_at_risk"])
+    if partitions:
+        _table(page, "partitions at risk", partitions, names, body["partitions_at_risk"])
+    elif body["partitions_at_risk"]:
+        page.line()
+        page.line(f"partitions at risk: at least {body['partitions_at_risk']}, on log dirs that were not found", "bold")
     _starts(page, body)
 
 
@@ -97,7 +101,7 @@ def _decisions(page: Page, clusters: Iterable[Row]) -> None:
         {"cluster": row["cluster"], "lost": row["start_all_lost"], "committed": row["start_all_committed"],
          "without leader": row["start_all_offline"], "plan: lost": row["plan_lost"],
          "plan: without leader": row["plan_offline"]}
-        for row in clusters if row["decision"] is not None
+        for row in clusters if row["decision"] is not None or not row["brokers_reached"]
     ]  # fmt: skip
     names = ("cluster", "lost", "committed", "without leader", "plan: lost", "plan: without leader")
     _table(page, "if everything starts now, and by the plan", rows, names)
@@ -168,7 +172,7 @@ def fleet_diff(report: Report, page: Page) -> None:
             page.wrapped(f"before: {_said({**row, **row['before']})}", indent="    ", hanging="      ")
     for row in body["lost"]:
         page.line()
-        page.wrapped(f"lost: {_place_words(row)}: {_lost_words(row)}", hanging="  ", style=STYLES[row["severity"]])
+        page.wrapped(f"new: {_place_words(row)}: {_lost_words(row)}", hanging="  ", style=STYLES[row["severity"]])
     counts = {row["change"]: row["findings"] for row in body["counts"]}
     page.line()
     new = [f"{count} {name}" for name in _SEVERITIES if (count := report.summary()[name])]
@@ -187,7 +191,8 @@ def _place_words(row: Row) -> str:
 
 
 def _lost_words(row: Row) -> str:
-    return row["message"] if row["log_dir"] is None else f"{row['log_dir']}: {row['message']}"  # type: ignore[return-value]  # a text
+    path = "/".join(str(row[name]) for name in ("log_dir", "dir") if row[name] is not None)
+    return _said(row) + (f" in {path}" if path else "")
 
 
 def fleet_history(report: Report, page: Page) -> None:

@@ -48,6 +48,7 @@ WITHOUT = {
     "KC505": "no file has the missing data; mount the disk, or see the page about a dead disk",
     "KC506": "the files do not show which cluster is the copy",
     "KC507": "kcheck recover plans the way out with the disks of all brokers",
+    "KC508": "no file has the newer records; find the newest disk, or let another replica lead",
     "KC601": "only the running cluster can reset the offset of a group",
     "KC602": "only the running cluster can end a transaction",
 }

@@ -10,7 +10,7 @@ from kcheck.core.cluster.quorum import Quorum, quorum, started_together
 from kcheck.core.election.balance import balanced
 from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
-from kcheck.core.election.fencing import fencing_order
+from kcheck.core.election.fencing import fences_alone, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, course_of, order_of_starts
@@ -185,7 +185,7 @@ class ClusterElection(BrokerAnswer):
             or self.question.added
             or is_empty
             or self.uncounted
-            or self.unserved
+            or not all(row.is_ordered for row in self.unserved)
             or self.interrupted
             or failing_of(self.gaps)
         )
@@ -237,9 +237,7 @@ class ClusterElection(BrokerAnswer):
     @property
     def is_fenced_alone(self) -> bool:
         """True if the first step of a plan starts controllers without a broker, which fence several brokers."""
-        is_all_here = {*self.fenced} <= {*self.brokers, *self.question.dead}
-        is_race = len(self.fenced) > 1 and self.release.fences_in_hash_order
-        return is_race and is_all_here and not self.order.together
+        return fences_alone(self.fenced, {*self.brokers, *self.question.dead}, self.release, self.order)
 
     def if_unclean(self) -> Self:
         """Return the answer if settings that were not seen turn on unclean elections."""
@@ -367,7 +365,7 @@ def _decided(
     """Return the answer by the elections of all partitions, or of those so far."""
     image = cluster.image
     controllers = quorum(directories.copies) if directories.copies else None
-    choose = partial(_chosen, cluster.starts, release, controllers)
+    choose = partial(choice_of, cluster.starts, release, controllers)
     elections, order, course = choose(elections)
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
@@ -441,7 +439,7 @@ def _elections(
     return in_doubt(elections if image is None else balanced(elections, image)), interrupted
 
 
-def _chosen(
+def choice_of(
     starts: Mapping[int, BrokerStart],
     release: Release,
     controllers: Quorum | None,

@@ -10,7 +10,8 @@ scan` looks. It reports
 - partition directories of the earlier run that are missing on a broker. If the scan has the metadata of the cluster,
   only partitions that are still assigned to that broker count. Otherwise deleted topics are in this list too.
 
-The earlier run is the one of `--since-run`, or the newest in `--output-dir` that scanned the same ROOTs.
+The earlier run is the one of `--since-run`, or the newest in `--output-dir` that scanned the same ROOTs. The second
+choice is the newest run with the same layout below another folder and a cluster in common.
 
 What the broker does: If a disk is not mounted, Kafka can start on the empty mount point. It then fetches every replica
 again. A KRaft broker does not start on a log dir without meta.properties. The only replica of a partition is lost with
@@ -26,14 +27,14 @@ See: operations/dead-disk.md
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Location, Severity
-from kcheck.model.lost import AtStake, Lost, LostKind, SharedCluster
+from kcheck.model.lost import Lost, LostKind, RunView
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 from kcheck.words import agree, counted, some_of
 
 
-def check(view: Lost | SharedCluster | AtStake, release: Release) -> Iterable[Finding]:
+def check(view: RunView, release: Release) -> Iterable[Finding]:
     """Report what is lost."""
     if not isinstance(view, Lost):
         return

@@ -13,13 +13,13 @@ the network of the original.
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Location, Severity
-from kcheck.model.lost import AtStake, Lost, SharedCluster
+from kcheck.model.lost import RunView, SharedCluster
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 
 
-def check(view: Lost | SharedCluster | AtStake, release: Release) -> Iterable[Finding]:
+def check(view: RunView, release: Release) -> Iterable[Finding]:
     """Report a cluster id that several clusters have."""
     if isinstance(view, SharedCluster):
         yield RULE.finding(

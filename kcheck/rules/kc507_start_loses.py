@@ -14,14 +14,14 @@ See: operations/fleet.md
 from collections.abc import Iterable
 
 from kcheck.model.finding import Finding, Location, Severity
-from kcheck.model.lost import AtStake, Lost, SharedCluster
+from kcheck.model.lost import AtStake, RunView
 from kcheck.model.release import Release
 from kcheck.rules._contract import Rule, Scope
 from kcheck.rules._words import kafka
 from kcheck.words import agree, counted
 
 
-def check(view: Lost | SharedCluster | AtStake, release: Release) -> Iterable[Finding]:
+def check(view: RunView, release: Release) -> Iterable[Finding]:
     """Report the loss if all brokers start."""
     if isinstance(view, AtStake):
         lost, offline = view.committed, view.offline

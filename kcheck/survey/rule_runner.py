@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kcheck.model.coordinators import Coordinated
 from kcheck.model.finding import Finding
-from kcheck.model.lost import AtStake, Lost, SharedCluster
+from kcheck.model.lost import RunView
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Store, StoredLog
@@ -141,7 +141,7 @@ def check_store(view: Store, logs: Iterable[StoredLog], release: Release) -> Ite
     yield from _check(Scope.STORE, view, release)
 
 
-def check_run(view: Lost | SharedCluster | AtStake, release: Release) -> Iterator[Finding]:
+def check_run(view: RunView, release: Release) -> Iterator[Finding]:
     """Run the rules about a run of a fleet (missing parts, doubled parts, clusters at stake)."""
     return _check(Scope.RUN, view, release)
 

@@ -32,6 +32,7 @@ WITHOUT_CASE = {
     "KC505": "only a scan of a fleet looks for it",
     "KC506": "only a scan of a fleet looks for it",
     "KC507": "only a scan of a fleet looks for it",
+    "KC508": "only a scan of a fleet looks for it",
     "KC308": "a lock is held by a process, not by bytes",
 }
 

@@ -3,7 +3,8 @@
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.model.lost import Lost, LostKind, SharedCluster
+from kcheck.model.finding import Location
+from kcheck.model.lost import AtStake, Lost, LostKind, RunView, SharedCluster, WentBack
 from kcheck.survey.rule_runner import check_run
 
 
@@ -53,3 +54,31 @@ def test_a_cluster_id_of_two_clusters_is_a_finding() -> None:
         finding.severity,
         finding.message,
     )
+
+
+@pytest.mark.parametrize(
+    ("view", "found"),
+    [
+        (AtStake(20, 0, "x"), ("KC507", "error", "if all brokers start now, at most 20 committed records are lost")),
+        (AtStake(0, 2, "x"), ("KC507", "error", "if all brokers start now, 2 partitions get no leader")),
+        (
+            AtStake(1, 1, "x"),
+            (
+                "KC507", "error",
+                "if all brokers start now, at most 1 committed record is lost and 1 partition gets no leader",
+            ),
+        ),
+        (
+            WentBack(Location(), "r1", 0, 3, 0, 5),
+            ("KC508", "error", "the log end went back from 5 in run r1 to 3"),
+        ),
+        (
+            WentBack(Location(), "r1", 0, 5, 2, 5),
+            ("KC508", "warning", "the log begins at 0, and began at 2 in run r1"),
+        ),
+    ],
+)  # fmt: skip
+def test_a_run_shows_clusters_at_stake_and_older_logs(view: RunView, found: tuple[str, str, str]) -> None:
+    """The first says what is lost, the second what was there before."""
+    (finding,) = check_run(view, release("4.3"))
+    assert found == (finding.id, finding.severity, finding.message)

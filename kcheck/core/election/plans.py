@@ -152,6 +152,8 @@ class PartitionElection(NamedTuple):
     """The candidate that costs least; None if none can lead, or if the picture has a gap."""
     unknown_replicas: tuple[int, ...] = ()
     """Brokers of the assignment that are neither here nor given up."""
+    awaited: tuple[int, ...] = ()
+    """Brokers of the assignment that are here and do not start, or that lack a log dir. Their logs may show later."""
     seats: Seats | None = None
     """Its places after every broker has stopped; None without metadata."""
     rules: ElectionRules = ElectionRules(kraft=True)
@@ -289,11 +291,14 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
     race = leaders_of_all(partition.seats, starts, leaders, partition.rules)
     if not partition.rules.unclean and len(partition.placed) < len(leaders):
         race |= leaders_of_all(partition.seats, starts, partition.placed, partition.rules)
-    return partition._replace(
+    partition = partition._replace(
         kafka_clean=_number(clean), kafka_unclean=_number(unclean), kafka_now=_number(now),
         seat_now=None if now is None else now.seat, race=race,
         race_unseen=_unseen(partition, starts),
     )  # fmt: skip
+    # An unclean election gives up for good what an awaited log has. Elections by the controller cannot wait.
+    waits = not complete and partition.awaited and partition.needs_unclean
+    return partition._replace(best=None) if waits else partition
 
 
 def _unseen(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> frozenset[int]:
@@ -334,24 +339,34 @@ def only_aside(partitions: Iterable[PartitionElection]) -> tuple[tuple[Partition
 
 
 def lean(partition: PartitionElection) -> PartitionElection:
-    """Return the partition with only the fields that start order, scenarios and verdict need.
+    """Return the partition with only the fields that start order, scenarios, verdict and premises need.
 
-    Partitions that are alike then have equal candidates.
+    Partitions that are alike then have equal candidates. The longest logs end at 1, the others at 0.
     """
+    longest = max((candidate.log_end_offset or 0 for candidate in partition.candidates), default=0)
     candidates = tuple(
         candidate._replace(
-            dir=None, log_end_offset=None, log_start_offset=None, plan=None, loses_no_more_than=(),
+            dir=None, log_end_offset=_as_rank(candidate.log_end_offset, longest), log_start_offset=None, plan=None,
+            loses_no_more_than=(),
             problem=None if candidate.problem is None else "",
         )
         for candidate in partition.candidates
     )  # fmt: skip
     known = partition.registration
     return partition._replace(
-        registration=None if known is None else PartitionRegistration(known.replicas, known.isr, elr=known.elr),
+        registration=None
+        if known is None
+        else PartitionRegistration(
+            known.replicas, known.isr, known.leader, elr=known.elr, last_leader=known.last_leader
+        ),
         high_watermark=None,
         candidates=candidates,
         groups=(),
     )
+
+
+def _as_rank(end: Offset | None, longest: int) -> Offset | None:
+    return None if end is None else Offset(1 if end == longest else 0)
 
 
 def lost_ranges(partition: PartitionElection) -> dict[int, OffsetRange]:

@@ -1,14 +1,18 @@
 """The actions for a fleet, at most seven, one of a kind, each about the worst of its kind."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
 from kcheck.core.premises.table import BY_ID
 from kcheck.core.start.startup import Outcome
 from kcheck.documents.premises import is_losing
+from kcheck.fleet.lost import RULE as LOST
+from kcheck.fleet.lost import LostPlace
 from kcheck.fleet.risk import is_at_stake
 from kcheck.fleet.runs.commands import RunCommands
+from kcheck.fleet.went_back import RULE as WENT_BACK
+from kcheck.model.finding import Severity
 from kcheck.model.report import Row
 from kcheck.words import agree, counted, listed, partition_name
 
@@ -30,19 +34,27 @@ class _Action(NamedTuple):
 
 def actions_of(
     commands: RunCommands, clusters: Sequence[Row], brokers: Sequence[Row], starts: Sequence[Row],
-    partitions: Sequence[Row], premises: Sequence[Row],
+    partitions: Sequence[Row], premises: Sequence[Row], lost: Sequence[LostPlace],
+    worst: Sequence[Row],
 ) -> tuple[Row, ...]:  # fmt: skip
-    """Return the first actions, given the rows of a report, each worst first.
+    """Return the first actions, given the rows of a report, each worst first. What was not found comes before all.
 
     A cluster with a plan gets its steps. Actions for its single partitions would be another plan.
     """
     planned: list[Any] = sorted(filter(_is_at_stake, clusters), key=_stake)
     names = {row["cluster"] for row in planned}
     others = [row for row in partitions if row["cluster"] not in names]
-    nodes = [row for row in brokers if row["broker"] is not None or row["cluster"] not in names]
-    every = chain((_of_plans(planned),), _actions(commands, nodes, starts, others, premises))
+    nodes = [row for row in brokers if not _is_told(row, names)]
+    missing: list[Any] = [place._asdict() for place in lost]
+    first = (_not_found(missing, commands), _of_plans(planned), _went_back(worst, commands))
+    every = chain(first, _actions(commands, nodes, starts, others, premises))
     several = [action for action in every if action.rows][:_MOST]
     return tuple(_row(action) for action in several)
+
+
+def _is_told(broker: Any, planned: Container[object]) -> bool:
+    """Return whether other actions are about all findings of a row of `brokers`."""
+    return (broker["broker"] is None and broker["cluster"] in planned) or {*broker["rule_ids"]} <= {LOST, WENT_BACK}
 
 
 def _is_at_stake(row: Any) -> bool:
@@ -63,6 +75,24 @@ def _of_plans(planned: Sequence[Any]) -> _Action:
             f" {'; '.join(step['title'] for step in row['first_steps'])}."
         ),
         "cluster", lambda row: row["recover"],
+    )  # fmt: skip
+
+
+def _not_found(lost: Sequence[Any], commands: RunCommands) -> _Action:
+    def what(row: Any) -> str:
+        if row["broker"] is None:
+            return f"Cluster {row['cluster']} was not found. Mount its disks, or name its folder in ROOT."
+        return f"Log dirs of {_named(row)} were not found. Mount its disks before this broker starts."
+
+    return _Action("not-found", lost, what, "broker", lambda _: commands.lost())
+
+
+def _went_back(worst: Sequence[Any], commands: RunCommands) -> _Action:
+    older = [row for row in worst if row["id"] == WENT_BACK and row["severity"] == Severity.ERROR]
+    return _Action(
+        "went-back", older,
+        lambda row: f"Do not restart {_named(row)} yet: {row['dir']}: {row['message']}. Find the newest disk.",
+        "replica", lambda _: commands.lost(WENT_BACK),
     )  # fmt: skip
 
 

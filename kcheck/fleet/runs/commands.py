@@ -36,7 +36,7 @@ class RunCommands:
         For a lost broker it is the command for its finding.
         """
         log_dirs = self._of(row)
-        return self._check([*options, *log_dirs]) if log_dirs else self._lost()
+        return self._check([*options, *log_dirs]) if log_dirs else self.lost()
 
     def predict(self, row: Any) -> str:
         """Return the command that predicts the next start of a broker, or of one partition.
@@ -58,7 +58,7 @@ class RunCommands:
         """
         scope = self._scopes.get(row["id"])
         if scope is Scope.RUN:
-            return self._lost(row["id"])
+            return self.lost(row["id"])
         is_of_partition = row["topic"] is not None and row["partition"] is not None
         if scope is Scope.REPLICAS and is_of_partition:
             return self.elect(row)
@@ -68,7 +68,8 @@ class RunCommands:
         options += ["--partition", _partition(row)] if is_of_partition and row["dir"] is not None else []
         return self._check([*options, row["log_dir"]])
 
-    def _lost(self, rule: str = LOST) -> str:
+    def lost(self, rule: str = LOST) -> str:
+        """Return the command that lists the findings of a rule about the run."""
         return _command("fleet", "report", self._run.path, "--select", rule)
 
     def _check(self, words: list[str]) -> str:

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from kcheck.core.releases.releases import release
@@ -17,9 +17,12 @@ from kcheck.disk.output import scratch
 from kcheck.disk.paths import join
 from kcheck.fleet.lost import RULE as LOST
 from kcheck.fleet.lost import UNREAD, Identities, Values, absent_by_settings, identities_of, lost_since
-from kcheck.fleet.run import FleetRun, data_of
+from kcheck.fleet.run import BrokerKey, FleetRun, data_of
+from kcheck.fleet.went_back import RULE as WENT_BACK
+from kcheck.fleet.went_back import went_back
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Chosen, Severity
+from kcheck.model.lost import RunView
 from kcheck.model.report import Report, Row
 from kcheck.rules import Scope
 from kcheck.survey.rule_runner import all_rules, check_run
@@ -120,8 +123,12 @@ def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tup
                     summary[change.after[_AT["severity"]]] += 1
                 yield _row(change)
 
-    lost = tuple(_lost_rows(before, after))
-    failing.extend(fails(LOST, Severity(str(row["severity"]))) for row in lost)
+    missing = tuple(_missing_rows(before, after))
+    failing.extend(fails(str(row["id"]), Severity(str(row["severity"]))) for row in missing)
+    lost = tuple(row for row in missing if shown(str(row["id"]), Severity(str(row["severity"]))))
+    counts["new"] += len(lost)
+    for row in lost:
+        summary[str(row["severity"])] += 1
     change_counts = ({"change": name, "findings": count} for name, count in counts.items())
     body = {"before": _run_row(before), "after": _run_row(after), "changes": rows(), "counts": change_counts,
             "lost": lost}  # fmt: skip
@@ -134,14 +141,18 @@ def diff(before: FleetRun, after: FleetRun, shown: Chosen, fails: Chosen) -> tup
     return report, lambda: any(failing)
 
 
-def _lost_rows(before: FleetRun, after: FleetRun) -> Iterator[Row]:
-    """Yield what the later run lacks of the earlier one and does not report itself."""
-    known = {tuple(place) for *place, rule in after.values("findings", (*_PLACE, "id")) if rule == LOST}
-    for (cluster, broker), lost in lost_since(before, after, partitions=True):
-        if (cluster, broker, lost.log_dir) not in known:
-            for finding in check_run(lost, release()):
+def _missing_rows(before: FleetRun, after: FleetRun) -> Iterator[Row]:
+    """Yield missing parts and older replicas of the later run, unless its own findings name them."""
+    rules, place = {LOST, WENT_BACK}, ("cluster", "broker", "id", "log_dir", "dir")
+    known = {row for row in after.values("findings", place) if row[place.index("id")] in rules}
+    missing: Iterable[tuple[BrokerKey, RunView]] = lost_since(before, after, partitions=True)
+    for (cluster, broker), view in chain(missing, went_back(before, after)):
+        for finding in check_run(view, release()):
+            where = finding.where
+            if (cluster, broker, finding.id, where.log_dir, where.dir) not in known:
                 yield {"cluster": cluster, "broker": broker, "id": finding.id, "severity": str(finding.severity),
-                       "log_dir": lost.log_dir, "message": finding.message, "data": dict(finding.data)}  # fmt: skip
+                       "log_dir": where.log_dir, "dir": where.dir, "message": finding.message,
+                       "data": dict(finding.data)}  # fmt: skip
 
 
 def _run_row(run: FleetRun) -> Row:

@@ -1,10 +1,10 @@
 """`kcheck fleet report`: what a run found, counted; what is worst, row by row."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kcheck.fleet.lost import not_reached
+from kcheck.fleet.lost import LostPlace, lost_places, not_reached
 from kcheck.fleet.owners import TopicOwners, owners_of, with_owner
 from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
@@ -51,13 +51,14 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     )
     counted = every.of(shown)
     summary = {str(severity): 0 for severity in Severity}
-    for (_, _, _, severity), number in counted.findings.items():
-        summary[severity] += number
     kinds: Counter[tuple[str, str]] = Counter()
     for (_, _, rule, severity), number in counted.findings.items():
+        summary[severity] += number
         kinds[rule, severity] += number
     owners = owners_of(run)
     at_risk, partitions = partitions_at_risk(run, kinds, owners)
+    lost, worst = lost_places(run), _worst(run, kinds)
+    _add_lost(at_risk, lost)
     starts, commands = starts_of(run), RunCommands(run)
     known = clusters_of(run)
     expected, reached = next(run.values("runs", ("log_dirs_expected", "log_dirs_reached")), (None, None))
@@ -68,7 +69,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     body = {
         "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,
         "finished": run.finished, "failing": failing,
-        "actions": actions_of(commands, clusters, brokers, starts.brokers, partitions, refuted),
+        "actions": actions_of(commands, clusters, brokers, starts.brokers, partitions, refuted, lost, worst),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "log_dirs_expected": expected, "log_dirs_reached": reached, "not_reached": not_reached(run),
         "clusters": tuple(
@@ -94,7 +95,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         ),
         "worst": tuple(
             {**with_owner(row, owners), "command": commands.finding(row)}
-            for row in _worst(run, kinds)
+            for row in worst
         ),
         "counts": _counts(counted),
         "pages": rule_pages(rule for _, _, rule, _ in counted.findings),
@@ -109,6 +110,12 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
                "premises": "premise", "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
                "owners": "owner", "remote": "remote-replica", "trend": "trend"},
     )  # fmt: skip
+
+
+def _add_lost(at_risk: Counter[tuple[str | None, str | None]], lost: Iterable[LostPlace]) -> None:
+    """Count at least the partitions of each cluster that have a missing replica."""
+    for place in lost:
+        at_risk[place.cluster, None] += max(place.partitions - _of_cluster(at_risk, place.cluster), 0)
 
 
 def _of_cluster(at_risk: Counter[tuple[str | None, str | None]], name: object) -> int:

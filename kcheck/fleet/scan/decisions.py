@@ -71,10 +71,10 @@ def add_refuted(output: RunOutput, release: Release, count: Count) -> None:
     }
     for row in refuted:
         place, (rule, broker_id, topic, partition, sentence, evidence, differs) = row[:4], row[4:]
+        *_, log_dir, directory = place
         premise = BY_ID[rule]
         if known.isdisjoint((*place, name) for name in premise.rules):
             files = tuple(PremiseEvidence(**file) for file in json.loads(evidence))
-            log_dir, directory = place[2:]
             judged = JudgedPremise(rule, PremiseStatus.REFUTED, sentence, broker_id, log_dir, directory, files)
             where = Location(broker_id, log_dir, directory, topic=topic, partition=partition)
             finding = kc315_premise_refuted.finding(where, judged, premise, release)._replace(kafka_differs=differs)

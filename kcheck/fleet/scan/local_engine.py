@@ -219,11 +219,11 @@ def _write_lost(
 
     Return the findings about log dirs of the earlier run, and the missing log dirs.
     """
-    before, unreadable = previous(run.out, roots, run.since)
+    before, unreadable = previous(run.out, roots, run.since, written_run(output, TABLES))
     lost = [] if before is None else [*lost_findings(
         output, before, run.how.release, partitions=run.how.wanted == PartitionFilter()
     )]  # fmt: skip
-    earlier = [(place, finding) for place, finding in lost if finding.where.log_dir is not None]
+    earlier = [(place, found) for place, found in lost if found.id == LOST and found.where.log_dir is not None]
     written = written_run(output, TABLES)
     lacking = missing_log_dirs(written)
     unscanned = unscanned_findings(written, lacking, earlier, run.how.release)

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.cluster.quorum import Quorum
@@ -18,8 +19,9 @@ from kcheck.fleet.lost import (
 )
 from kcheck.fleet.run import BrokerKey, FleetRun, open_run, run_directories, run_in, written_run
 from kcheck.fleet.run_output import RunOutput
+from kcheck.fleet.went_back import went_back
 from kcheck.model.finding import Finding, Location
-from kcheck.model.lost import Lost, LostKind
+from kcheck.model.lost import Lost, LostKind, RunView
 from kcheck.model.names import META_PROPERTIES
 from kcheck.model.release import Release
 from kcheck.model.unreadable import Unreadable, UnreadableCause
@@ -64,8 +66,11 @@ class Earlier(NamedTuple):
     """The directories of these runs with their errors. One may be the run to compare with."""
 
 
-def previous(out: str, roots: Sequence[str], since: str | None) -> Earlier:
-    """Return the run to compare with, from `since`, or else the newest below `out` with the same ROOTs."""
+def previous(out: str, roots: Sequence[str], since: str | None, written: FleetRun) -> Earlier:
+    """Return the run to compare with, from `since`, or else the newest below `out` with the same ROOTs.
+
+    The second choice is the newest with the same layouts below other folders, and an id in common with `written`.
+    """
     if since is not None:
         return Earlier(open_run(since))
     runs: list[FleetRun] = []
@@ -77,26 +82,45 @@ def previous(out: str, roots: Sequence[str], since: str | None) -> Earlier:
                 runs.append(run)
         except KcheckError as error:
             unreadable.append((path, str(error)))
+    form, ids = _form(roots), _ids(written)
+    other: FleetRun | None = None
     for run in sorted(runs, key=lambda run: (run.ended or 0, run.path), reverse=True)[:_LOOKED_AT]:
         try:
-            if _roots(run) == [*roots]:
+            named = _roots(run)
+            if named == [*roots]:
                 return Earlier(run, tuple(unreadable))
+            if other is None and form is not None and form == _form(named) and not ids.isdisjoint(_ids(run)):
+                other = run
         except KcheckError as error:
             unreadable.append((run.path, str(error)))
-    return Earlier(None, tuple(unreadable))
+    return Earlier(other, tuple(unreadable))
 
 
-def _roots(run: FleetRun) -> object:
-    return next((json.loads(roots) for (roots,) in run.values("runs", ("roots",)) if roots is not None), None)
+def _roots(run: FleetRun) -> list[str]:
+    rows = (json.loads(roots) for (roots,) in run.values("runs", ("roots",)) if roots is not None)
+    return [str(root) for row in rows for root in row]
+
+
+def _form(roots: Sequence[str]) -> list[str] | None:
+    """Return the layouts without the folder above their first placeholder; None for ROOTs without {cluster}."""
+    return sorted(root[root.index("{") :] for root in roots) if all("{cluster}" in root for root in roots) else None
+
+
+def _ids(run: FleetRun) -> set[str]:
+    """Return the ids of the clusters and log dirs of a run."""
+    rows = run.values("log_dirs", ("cluster_id", "directory_id"))
+    return {number for row in rows for number in row if number is not None}
 
 
 def lost_findings(
     output: RunOutput, before: FleetRun, release: Release, *, partitions: bool
 ) -> Iterator[tuple[BrokerKey, Finding]]:
-    """Yield what the run that is being written lacks of an earlier one."""
+    """Yield what the run that is being written lacks of an earlier one, and its older replicas."""
     try:
-        for place, lost in lost_since(before, written_run(output, TABLES), partitions=partitions):
-            for finding in check_run(lost, release):
+        written = written_run(output, TABLES)
+        missing: Iterable[tuple[BrokerKey, RunView]] = lost_since(before, written, partitions=partitions)
+        for place, view in chain(missing, went_back(before, written)):
+            for finding in check_run(view, release):
                 yield place, finding
     except KcheckError as error:
         yield (None, None), not_compared(before.path, str(error))

@@ -67,19 +67,20 @@ def test_what_was_there_before_or_is_registered_is_never_clean(fleet: Path) -> N
 
 
 def test_a_diff_says_what_the_later_run_lacks(fleet: Path) -> None:
-    """Also where the scans named other roots."""
+    """Also where the scans named other roots. The later scan compares layouts of the same form itself."""
     lost(fleet, "a")
     shutil.move(fleet, fleet.with_name("other"))
     other = fleet.with_name("other")
     shutil.rmtree(other / "plain" / "broker-2")
-    assert [] == [row for row in lost(other, "b")[1] if row[0] == "plain"]
+    gone = "the log dir is not in this scan; run a has 3 partition directories in it"
+    assert [("plain", "broker-2", "error", gone)] == [row for row in lost(other, "b")[1] if row[0] == "plain"]
     out = fleet.parent / "out"
     done = kcheck("fleet", "diff", out / "run=a", out / "run=b", "--fail-on", "error")
     said = " ".join(done.out.split())
-    assert (1, True) == (
-        done.code,
-        f"lost: cluster plain broker broker-2: {fleet}/plain/broker-2/data1: the log" in said,
-    )
+    assert (1, True) == (done.code, "cluster plain broker broker-2 new: error KC505 the log dir is not in" in said)
+    # A layout of a part of the fleet is another scan.
+    _, rows = scanned(fleet.parent, other / "kraft" / "{broker}" / "{log_dir}", name="c")
+    assert not [row for row in rows["findings"] if row["id"] == "KC505"]
 
 
 @pytest.mark.parametrize(("manifest", "words"), [("{", "is corrupt"), ('{"schema": "kcheck.run/2"}', "kcheck.run/2")])
