@@ -216,13 +216,13 @@ def are_mounted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
     """Look for empty log dirs where nothing shows how many replicas the broker has in them.
 
     A ZooKeeper broker writes a meta.properties into an empty log dir and starts. A KRaft broker needs a formatted one.
-    If other log dirs have partitions, only an empty directory is suspicious.
+    If other log dirs have partitions, a formatted one is suspicious where assigned partitions are absent.
     """
     is_counted = facts.image is not None and facts.broker_id is not None and facts.has_all
     hollow = [log_dir for log_dir in facts.log_dirs if log_dir.is_hollow]
     if is_counted or facts.roles == {"controller"} or facts.broker_id in facts.voters:
         return
-    if len(hollow) < len(facts.log_dirs):
+    if len(hollow) < len(facts.log_dirs) and not absent_partitions(facts):
         hollow = [log_dir for log_dir in hollow if log_dir.is_bare]
     provide = "BROKER=PATH, --config and --metadata of the cluster, or mount the disk"
     for path in (log_dir.path for log_dir in hollow if not (facts.mode is Mode.KRAFT and log_dir.is_bare)):

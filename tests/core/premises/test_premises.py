@@ -440,7 +440,7 @@ def test_what_was_not_seen_is_named(given: BrokerFacts, premise: str, beginning:
         (facts(config=None, is_complete=False, copies=(copy(of=image(log_dirs=())),)), "P301"),
         (facts(copies=(copy(of=image(log_dirs=("D1", "D2"))),)), "P301"),
         (facts(log_dir(is_readable=False)), "P302"),
-        (facts(is_complete=False), "P302"),
+        (facts(is_complete=False, copies=(copy(of=image(log_dirs=("D1", "D2"))),)), "P302"),
         (facts(release=release("3.2"), copies=(), image=None), "P303"),
         (facts(config=None), "P501"),
         (facts(release=release("2.8")), "P501"),
