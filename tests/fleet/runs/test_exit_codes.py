@@ -103,3 +103,42 @@ def test_an_action_is_never_green(place: Path, tmp_path: Path) -> None:
     needed = [row["kind"] for row in json.loads(report.out)["actions"] if row["kind"] not in _NO_HARM]
     assert code == report.code
     assert bool(code) >= bool(needed)
+
+
+def test_a_missing_disk_is_incomplete_whatever_is_shown(fleet: Path) -> None:
+    """--select and --severity choose rows. --ignore of the rule says that the missing log dirs are known."""
+    shutil.rmtree(fleet / "calm" / "broker-1" / "data2")
+    assert 3 == scan(fleet, "selected", "--select", "KC222")
+    assert 3 == scan(fleet, "fatal", "--severity", "fatal")
+    assert 0 == scan(fleet, "known", "--ignore", "KC505", "--select", "KC222")
+
+
+def test_exit_code_3_hides_no_finding(fleet: Path) -> None:
+    """Scan and report say how many findings would be exit code 1. A diff says new trouble before an incomplete run."""
+    assert 0 == scan(fleet, "calm")
+    shutil.rmtree(fleet / "calm" / "broker-1" / "data2")
+    out = fleet.parent / "out"
+    done = kcheck("fleet", "scan", fleet / _LAYOUT, "--output-dir", out, "--run", "a", columns=400)
+    also = "Exit code 3, because the run is incomplete. Also"
+    assert (3, True) == (done.code, also in done.out)
+    assert summary(fleet, "a")["failing"] > 0
+    shown = kcheck("fleet", "report", out, "--html", out.parent / "page.html", columns=400)
+    assert (3, True, True) == (shown.code, also in shown.out, also in (out.parent / "page.html").read_text())
+    assert 3 == scan(fleet, "b")
+    newer, same = (out / "run=calm", out / "run=a"), (out / "run=a", out / "run=b")
+    assert (1, 1) == (kcheck("fleet", "diff", *newer).code, kcheck("fleet", "trend", *newer).code)
+    assert (3, 3) == (kcheck("fleet", "diff", *same).code, kcheck("fleet", "trend", *same).code)
+
+
+def test_a_report_says_what_was_not_read_again(fleet: Path) -> None:
+    """A bit that flips changes neither size nor time of a file, so the depth alone would promise too much."""
+    assert 0 == scan(fleet, "a", "--remember", "--depth", "crc")
+    out = fleet.parent / "out"
+    assert 0 == scan(fleet, "b", "--since-run", out / "run=a", "--depth", "crc")
+    (row,) = tables(out / "run=b")["runs"]
+    count = row["carried_over"]
+    assert ("a", True) == (row["since"], count > 0)
+    words = f"{count} of 25 partition directories had the sizes and times of run a. This run did not read their bytes"
+    shown = kcheck("fleet", "report", out / "run=b", "--html", out.parent / "page.html", columns=400)
+    assert (True, True) == (words in shown.out, words in (out.parent / "page.html").read_text())
+    assert "bytes again" not in kcheck("fleet", "report", out / "run=a", columns=400).out
