@@ -76,6 +76,26 @@ def test_a_refuted_premise_is_never_green(
     assert ("error", "error") == (body["clusters"][0]["risk"], body["clusters"][0]["verdict"])
     errors = {row["id"] for row in tables(fleet.parent / "out" / "run=hurt")["findings"] if row["severity"] == "error"}
     assert {rule} == errors & {"KC315", "KC222"}
+    # Steps beside "do not restart" would be two answers.
+    (plan,) = [row["what"] for row in body["actions"] if row["kind"] == "recover"] or [""]
+    if plan:
+        assert (True, False) == ("Before the first step, look at broker-2 of calm" in plan, "First steps" in plan)
+        assert "premise-refuted" not in {row["kind"] for row in body["actions"]}
+    assert bool(plan) == (damage is last)
+
+
+def test_a_missing_disk_comes_before_the_steps_of_a_plan(fleet: Path) -> None:
+    """The steps go on without the disk. What only that disk has is not counted, so a loss of 0 is not known."""
+    shutil.rmtree(fleet / "calm" / "broker-1" / "data2")
+    settings = "process.roles=broker\nnode.id=1\nlog.dirs=/x/data1,/x/data2\n"
+    (fleet / "calm" / "broker-1" / "server.properties").write_text(settings)
+    assert 3 == scan(fleet, "r")
+    body = summary(fleet, "r")
+    (row,) = body["clusters"]
+    assert None is row["start_all_lost"] is row["start_all_committed"]
+    plans = [action["what"] for action in body["actions"] if action["kind"] == "recover"]
+    assert all("Before the first step, look at broker-1 of calm: log dir" in plan for plan in plans)
+    assert not any("First steps" in plan for plan in plans)
 
 
 def test_a_start_that_loses_committed_records_is_a_finding(tmp_path: Path) -> None:
