@@ -13,6 +13,7 @@ from kcheck.core.replication.replica_fetchers import Fetch
 from kcheck.model.cluster import (
     DECISIVE_CONFIGS,
     NO_LEADER,
+    STATIC,
     BrokerRegistration,
     ClusterImage,
     ControllerRegistration,
@@ -237,6 +238,7 @@ def _state(partition: PartitionRegistration) -> dict[str, object]:
     return {
         "leader": partition.leader,
         "last_leader": partition.last_leader,
+        "last_leader_epoch": partition.last_leader_epoch,
         "leader_epoch": partition.leader_epoch,
         "partition_epoch": partition.partition_epoch,
         "replicas": partition.replicas,
@@ -253,7 +255,7 @@ def _state(partition: PartitionRegistration) -> dict[str, object]:
 def config_rows(configs: Mapping[tuple[str, str], Mapping[str, str]]) -> tuple[Row, ...]:
     """Return the decisive configurations; the name of a cluster's default is empty."""
     shown = (
-        (place, {name: value for name, value in sorted(config.items()) if name in DECISIVE_CONFIGS})
+        (place, {name: value for name, value in sorted(config.items()) if name in DECISIVE_CONFIGS or place == STATIC})
         for place, config in sorted(configs.items())
     )
     return tuple(

@@ -11,7 +11,7 @@ from kcheck.core.election.start_order import StartOrder
 from kcheck.core.premises.table import WRONG_METADATA, why_not_started
 from kcheck.core.replication.leader_costs import total
 from kcheck.documents.election_words import amount_lost, empty_words, names_of
-from kcheck.documents.uncounted import NOTHING, premise_words
+from kcheck.documents.uncounted import NOTHING, in_sync_words, premise_words
 from kcheck.model.cluster import UNCLEAN, ClusterImage, Seat
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.remote_log import REMOTE_LOG_METADATA
@@ -59,6 +59,7 @@ def verdict(
             *premise_words((row for row in uncounted if row.id not in WRONG_METADATA), partitions),
             *_failing(failing),
             *empty_words(partitions),
+            *in_sync_words(partitions),
             *_incomplete(partitions),
             *_starts(partitions, starts, order, course.phases, is_all=is_all),
             *_kept_out(partitions),
@@ -72,13 +73,14 @@ def verdict(
 
 
 def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
-    """Yield the brokers to repair before any broker starts, as their logs may hold records that the others lack."""
+    """Yield the brokers whose start comes first, as their logs may hold records that the others lack."""
     if gaps:
         brokers = broker_names([gap.broker_id for gap in gaps])
         replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
+        holders = f"{counted(replicas, 'replica')} {agree(replicas, 'holds', 'hold')}" if replicas else "disks hold"
         yield (
-            f"First see whether kcheck repair makes {brokers} start, and ask again. Data that only {its}"
-            f" {counted(replicas, 'replica')} {agree(replicas, 'holds', 'hold')} is not counted. Otherwise:"
+            f"First solve why {brokers} {agree(len(gaps), 'does', 'do')} not start, and ask again. Data that only {its}"
+            f" {holders} is not counted. Otherwise:"
         )
 
 

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kcheck.core.election.course import Later
 from kcheck.core.election.election import controllers_otherwise
 from kcheck.core.election.first_repairs import FirstRepair
+from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.plans import SERVED, BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.election.scenarios import Scenario, lost_by_all
+from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
+from kcheck.model.premises import JudgedPremise
 from kcheck.words import agree, counted, listed, record_count, repair_title, shell_word, some_of
 
 SEATS: Mapping[Seat | None, str] = {
@@ -39,6 +42,16 @@ _WHYS = {
 _LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
 
 
+def rescue_words(rescue: FirstRescue, refuted: Iterable[JudgedPremise]) -> tuple[str, ...]:
+    """Return the decision where a rescue of the metadata comes before any start, as sentences."""
+    apart = (row for row in refuted if row.id == SAME_HISTORY)
+    return (
+        rescue.sentence,
+        *dict.fromkeys(f"Broker {row.broker_id} should not start: {row.sentence}." for row in apart),
+        "Then ask again: which steps follow, and what they lose, depends on the metadata.",
+    )
+
+
 def amount_lost(lost: Amounts, nothing: str) -> str:
     """Return the cost of an election, as `26 records are lost, 17 of them committed`; `nothing` for no loss."""
     if lost.records == 0:
@@ -59,6 +72,8 @@ def brokers_of(numbers: Sequence[int] | None) -> str:
 
 def gap_words(gap: BrokerGap) -> str:
     """Return in words what is not part of the picture, and why."""
+    if not gap.replicas:
+        return f"broker {gap.broker_id} does not start: {gap.why}"
     replicas = f"broker {gap.broker_id} holds {counted(gap.replicas, 'replica')}"
     if gap.why is None:
         return f"{replicas} and is not here; their loss is not known"
@@ -163,8 +178,10 @@ def decision_words(
             count = counted(start_all.offline_partitions, "partition")
             yield f"Starting everything now leaves {count} without a leader."
     elif is_known:
-        yield f"Starting everything now: {_outcome(start_all, nothing)}."
-        yield f"This plan: {_outcome(plan, nothing)}."
+        now = [row for row in partitions if None in row.race]
+        then = [row for row in partitions if row.planned is None]
+        yield f"Starting everything now: {_outcome(start_all, nothing, now)}."
+        yield f"This plan: {_outcome(plan, nothing, then)}."
     else:
         yield "Without metadata it is not known which leader Kafka elects."
         if unled < len(partitions):
@@ -178,15 +195,16 @@ def decision_words(
         yield f"No plan can do better than this: {_outcome(best, nothing)}."
 
 
-def _outcome(scenario: Scenario, nothing: str) -> str:
-    """Return the cost of a course, as a clause."""
+def _outcome(scenario: Scenario, nothing: str, unled: Sequence[PartitionElection] = ()) -> str:
+    """Return the cost of a course, as a clause. `unled` are the partitions without a leader, if known."""
     lost = amount_lost(scenario.lost, nothing)
     if not scenario.offline_partitions:
         return lost
     count = scenario.offline_partitions
     led = "" if scenario.lost.records == 0 else f"; {'' if scenario.may_be_led else 'of the others '}{lost}"
     gets = "may get" if scenario.may_be_led else agree(count, "gets", "get")
-    return f"{counted(count, 'partition')} {gets} no leader{led}"
+    names = f" ({names_of(unled)})" if len(unled) == count else ""
+    return f"{counted(count, 'partition')} {gets} no leader{names}{led}"
 
 
 def why_first(repair: FirstRepair) -> str:

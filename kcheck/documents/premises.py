@@ -16,8 +16,13 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
     """Yield the sentences of premises without which brokers start and lose, or may."""
     for premise in premises:
         if (premise.status is PremiseStatus.REFUTED and is_losing(premise.id)) or may_lack(premise):
-            broker = "A broker" if premise.broker_id is None else f"Broker {premise.broker_id}"
-            yield f"{broker}: {premise.sentence}"
+            yield broker_sentence(premise)
+
+
+def broker_sentence(premise: JudgedPremise) -> str:
+    """Return the sentence of a premise, with its broker."""
+    broker = "A broker" if premise.broker_id is None else f"Broker {premise.broker_id}"
+    return f"{broker}: {premise.sentence}"
 
 
 def loses(premise: JudgedPremise) -> bool:

@@ -2,15 +2,16 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from kcheck.core.election.at_risk import at_risk, without_copy
+from kcheck.core.election.at_risk import at_risk, has_directory, without_copy
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
+from kcheck.core.premises.presence import LAST_LOGS_THERE
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
 from kcheck.model.premises import JudgedPremise, PremiseStatus
-from kcheck.words import agree, some_of
+from kcheck.words import agree, broker_names, capital, some_of
 
 NOTHING = "nothing is lost"
 """The words for no loss, if every disk is here and every record is counted."""
@@ -22,15 +23,17 @@ NO_ELECTION = "no election loses a record"
 _AGES = (DISK_NOT_OLDER, STOPPED_TOGETHER)
 
 
-def nothing_words(uncounted: Collection[object], unserved: Collection[object]) -> str:
+def nothing_words(
+    uncounted: Collection[object], unserved: Collection[object], partitions: Iterable[PartitionElection] = ()
+) -> str:
     """Return the words for no loss.
 
     `uncounted` are the reasons why other disks may have records. `unserved` are records on these disks that are removed
-    or not served.
+    or not served. A partition whose replicas in sync have no log can have records elsewhere.
     """
     if unserved:
         return NO_ELECTION
-    return NOTHING_HERE if uncounted else NOTHING
+    return NOTHING_HERE if uncounted or any(row.lost_in_sync for row in partitions) else NOTHING
 
 
 def uncounted_words(
@@ -45,18 +48,39 @@ def uncounted_words(
 
     `partitions` is every partition of the cluster; `without` has the log dirs that are given up.
     """
-    yield from premise_words(premises, partitions)
+    gaps, without, premises = tuple(gaps), tuple(without), tuple(premises)
+    named = {gap.broker_id for gap in gaps} | {row.broker_id for row in without}
+    yield from premise_words(
+        (row for row in premises if row.id != LAST_LOGS_THERE or row.broker_id not in named), partitions
+    )
+    led_last = {row.broker_id for row in premises if row.id == LAST_LOGS_THERE}
+    yield from in_sync_words(row for row in partitions if not led_last.issuperset(row.lost_in_sync))
     for gap in gaps:
         if gap.fails:
             yield f"Broker {gap.broker_id} should not start: {gap.why}. Solve that first, and ask again."
         what = "is lost, and not counted" if gap.is_given_up else "is not counted"
         steps = "" if gap.is_given_up or not has_steps else "; the steps go on without that data"
-        risk = risk_words(gap.broker_id, partitions, is_gone=gap.is_given_up)
+        risk = risk_words(gap.broker_id, partitions, is_gone=gap.is_given_up, waits=gap.fails)
         yield " ".join((f"Data that only broker {gap.broker_id} has {what}{steps}.", *risk))
     for number, path in without:
         gone = without_copy(number, partitions)
-        names = f" Broker {number} had {_names(gone)} there." if gone else ""
-        yield f"Data that only {path} has is lost, and not counted.{names}"
+        names = [f"Broker {number} had {_names(gone)} there."] if gone else []
+        risk = risk_words(number, gone, is_gone=True)
+        yield " ".join((f"Data that only {path} has is lost, and not counted.", *names, *risk))
+
+
+def in_sync_words(partitions: Iterable[PartitionElection]) -> Iterator[str]:
+    """Yield the partitions whose replicas in sync have lost their log, although another replica has one."""
+    of_brokers: dict[tuple[int, ...], list[PartitionElection]] = {}
+    for row in partitions:
+        if row.lost_in_sync:
+            of_brokers.setdefault(row.lost_in_sync, []).append(row)
+    for brokers, rows in of_brokers.items():
+        has, was, it = (agree(len(brokers), *pair) for pair in (("has", "have"), ("was", "were"), ("it", "they")))
+        yield (
+            f"{capital(broker_names(brokers))} alone {was} in sync in {_names(rows)}, and {has} no log there. Records"
+            f" that only {it} had are not counted."
+        )
 
 
 def premise_words(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> Iterator[str]:
@@ -134,12 +158,24 @@ def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> I
 
 
 def risk_words(
-    number: int, partitions: Sequence[PartitionElection], *, is_gone: bool, disk: str = "its disks"
+    number: int,
+    partitions: Sequence[PartitionElection],
+    *,
+    is_gone: bool,
+    disk: str = "its disks",
+    waits: bool = False,
 ) -> Iterator[str]:
-    """Yield the partitions that need the disk of a broker, first the only replicas, then the last leaders."""
+    """Yield the partitions that need the disk of a broker, first the only replicas, then the last leaders.
+
+    If the broker is here and `waits`, its own directories are only offline.
+    """
     risk = at_risk(number, partitions)
-    if risk.only:
-        names = _names(risk.only)
+    held = [row for row in risk.only if waits and has_directory(number, row)]
+    if held:
+        yield f"{_names(held)} {agree(len(held), 'is', 'are')} offline until broker {number} starts."
+    only = [row for row in risk.only if row not in held]
+    if only:
+        names = _names(only)
         lost = f"the records of {names} there are lost for good" if is_gone else f"{names} can lose records"
         yield f"Without {disk} {lost}, because no other replica exists."
     if risk.led:

@@ -16,9 +16,9 @@ _KINDS = {DirectoryState.STRAY: "-stray ", DirectoryState.DELETED: "-delete ", D
 
 def not_counted_words(rows: Iterable[Unserved]) -> Iterator[str]:
     """Yield what no election counts, as a sentence a kind for all brokers that have such directories."""
-    by_state: dict[tuple[DirectoryState, bool], list[Unserved]] = {}
+    by_state: dict[tuple[DirectoryState, bool, bool], list[Unserved]] = {}
     for row in rows:
-        by_state.setdefault((row.state, row.is_deleting), []).append(row)
+        by_state.setdefault((row.state, row.is_deleting, row.is_ordered), []).append(row)
     for own in by_state.values():
         every = own[0]._replace(
             directories=tuple(directory for row in own for directory in row.directories),
@@ -45,6 +45,10 @@ def unserved_words(unserved: Unserved) -> str:
         return f"{held} of {of} that the cluster does not have ({some_of([*names])}): the broker does not serve {them}"
     if unserved.state is DirectoryState.DELETED:
         what = f"the broker removes {them} {removal_words(unserved.delay_ms)}; copy {them} out first"
+        if unserved.is_ordered:
+            of = agree(len(topics), "a deleted topic", "deleted topics")
+            back = f"if {agree(len(topics), 'the topic', 'these topics')} should come back"
+            return f"{held} of {of} ({some_of([*names])}): {what} {back}"
         return f"{held} ({some_of([*names])}): {what}"
     what = f"the broker does not serve {them}, and never removes {them}"
     alone = [partition_name(*partition) for partition in unserved.alone]

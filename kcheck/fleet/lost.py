@@ -6,12 +6,13 @@ Both runs have their rows broker by broker. Mostly the order is the same, so tha
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import groupby, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
-from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.core.premises.presence import DISKS_MOUNTED, LOG_DIRS_THERE
 from kcheck.disk.paths import split
-from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
+from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order, open_run
 from kcheck.model.cluster import is_reserved
 from kcheck.model.finding import Severity
 from kcheck.model.lost import Lost, LostKind, SharedCluster
@@ -23,6 +24,8 @@ RULE = "KC505"
 """The rule that reports it."""
 UNREAD = ("KC000", "KC001")
 """The rules that report files and directories that could not be read."""
+_MISSING = {(LOG_DIRS_THERE, str(PremiseStatus.REFUTED)), (DISKS_MOUNTED, str(PremiseStatus.NOT_SEEN))}
+"""The judgements that name a missing log dir, or an empty one."""
 _SHOWN_COUNT = 20
 """Partitions that a finding names."""
 
@@ -83,13 +86,13 @@ def _log_dirs(run: FleetRun) -> dict[Values, _RunLogDir]:
 
 
 def absent_by_settings(run: FleetRun) -> set[Values]:
-    """Return cluster, broker and path of the log dirs that settings list, and that are missing by a refuted premise."""
+    """Return cluster, broker and path of log dirs that settings list, and that are missing or empty by a premise."""
     there = {path for (path,) in run.values("log_dirs", ("log_dir",))}
     columns = ("cluster", "broker", "log_dir", "id", "status")
     return {
         (cluster, broker, path)
         for cluster, broker, path, premise, status in run.values("premises", columns)
-        if premise == LOG_DIRS_THERE and status == PremiseStatus.REFUTED and path is not None and path not in there
+        if (premise, status) in _MISSING and path is not None and path not in there
     }
 
 
@@ -126,22 +129,38 @@ def registered_log_dirs(run: FleetRun) -> Iterator[RegisteredLogDirs]:
 
 def not_reached(run: FleetRun) -> tuple[str, ...]:
     """Return the log dirs that a run should have and could not look at, by their known paths."""
-    rows = [*run.values("log_dirs", ("log_dir", "problem", "directory_id", "cluster_id", "directories"))]
-    there = {path for path, *_ in rows}
-    names = dict.fromkeys(
-        path for path, problem, *facts in rows if path and (problem is not None or is_empty_row(*facts))
-    )
-    columns = ("broker", "broker_id", "log_dir", "dir", "id", "severity", "data")
-    for broker, broker_id, path, directory, rule, severity, data in run.values("findings", columns):
+    return tuple(dict.fromkeys(name for _, name, _ in _not_reached(run)))
+
+
+def not_reached_of(run: FleetRun, cluster: str | None) -> tuple[str, ...]:
+    """Return the paths of log dirs that can be of a cluster."""
+    rows = () if run.finished else _paths_not_reached(run.path, run.ended)
+    return tuple(dict.fromkeys(path for name, path in rows if name in (None, cluster)))
+
+
+@lru_cache(maxsize=1)  # Each cluster of a run asks.
+def _paths_not_reached(path: str, _: int | None) -> tuple[tuple[str | None, str], ...]:
+    return tuple((cluster, name) for cluster, name, is_path in _not_reached(open_run(path)) if is_path)
+
+
+def _not_reached(run: FleetRun) -> Iterator[tuple[str | None, str, bool]]:
+    """Yield cluster, path and True of each log dir; other words and False without a known path."""
+    rows = [*run.values("log_dirs", ("cluster", "log_dir", "problem", "directory_id", "cluster_id", "directories"))]
+    there = {path for _, path, *_ in rows}
+    for cluster, path, problem, *facts in rows:
+        if path and (problem is not None or is_empty_row(*facts)):
+            yield cluster, path, True
+    columns = ("cluster", "broker", "broker_id", "log_dir", "dir", "id", "severity", "data")
+    for cluster, broker, broker_id, path, directory, rule, severity, data in run.values("findings", columns):
         if rule == RULE and severity == Severity.ERROR:
             known: Any = data_of(data) or {}
             ids = known.get("partitions") or ()
             label = f"of {broker}" if broker != str(broker_id) else f"of broker {broker_id}"
-            names.update(dict.fromkeys([path] if path else [f"{number} {label}" for number in ids] or [f"all {label}"]))
+            names = [path] if path else [f"{number} {label}" for number in ids] or [f"all {label}"]
+            yield from ((cluster, name, bool(path)) for name in names)
         elif rule in UNREAD and path and path not in there and directory is None:
-            names[path] = None
-    names.update(dict.fromkeys(path for *_, path in sorted(absent_by_settings(run), key=str)))
-    return tuple(names)
+            yield cluster, path, True
+    yield from ((cluster, path, True) for cluster, _, path in sorted(absent_by_settings(run), key=str))
 
 
 class LostPlace(NamedTuple):

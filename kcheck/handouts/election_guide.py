@@ -58,11 +58,9 @@ def _gaps(recovery: Recovery, unwanted: Sequence[Displaced]) -> list[str]:
         gaps.append(f"{_counted(recovery.undecided)}: no leader is recommended, so this plan leaves them as they are.")
     aborting = [number for number in recovery.order if number not in recovery.starts]
     for number in aborting:
-        paths = [path.partition("=")[2] for path in recovery.paths if path.startswith(f"{number}=")]
-        repair = markdown_code(f"kcheck repair {shell_line(paths) or '...'}")
         gaps.append(
-            f"Broker {number} is here, but it does not start: `kcheck predict` says why. First see whether {repair}"
-            " makes it start. If so, make this plan again. With its logs less may be lost."
+            f"Broker {number} is here, but it does not start: `kcheck predict` says why. Solve that first, and make"
+            " this plan again. With its logs less may be lost."
         )
     gaps += _aside(recovery)
     for partition, leader, *_ in unwanted[:NAMED_MAX]:

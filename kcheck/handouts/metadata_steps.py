@@ -8,7 +8,7 @@ from kcheck.core.rescue.progress import RescueAction
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import ELR, Rebuild
 from kcheck.handouts.quorum_steps import JOINS, NodeFile, QuorumStep, apply_step, format_command
-from kcheck.words import counted, listed, shell_line, shell_word
+from kcheck.words import agree, counted, listed, shell_line, shell_word
 
 _PLACE = "HOST:9093"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
@@ -38,6 +38,8 @@ class MetadataContext(NamedTuple):
     standalone: bool
     is_bootstrap: bool = False
     """True if the controller gets the metadata as its first records."""
+    dead: tuple[int, ...] = ()
+    """The brokers that are given up."""
 
 
 def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
@@ -50,6 +52,7 @@ def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
         _check(context),
         *_configs_of(context.plan),
         *_grow(context),
+        *_later(context),
         _RETIRE,
     )
 
@@ -168,6 +171,25 @@ def _configs_of(plan: Rebuild) -> Iterator[QuorumStep]:
             "Bring their disk back, or delete the topic and create it again.",
         )
         yield QuorumStep("Decide about the partitions without a disk", notes=notes)
+
+
+def _later(context: MetadataContext) -> Iterator[QuorumStep]:
+    """Yield the step for the disks of brokers that are given up, if they come back after all."""
+    if context.dead:
+        count, numbers = len(context.dead), listed(context.dead)
+        who = f"{agree(count, 'broker', 'brokers')} {numbers} {agree(count, 'starts', 'start')}"
+        moved = "Move directories with needed records elsewhere first, and restore them by kcheck recover topic TOPIC."
+        notes = (
+            "First move __cluster_metadata-0 of the disk elsewhere, because that log can be newer than this metadata.",
+            "Replicas and topic ids differ here. The broker renames others to -stray (3.6 and earlier: deletes them).",
+            moved,
+        )
+        command = f"kcheck recover {shell_line([f'{context.dead[0]}=PATH', '--metadata', context.controller.log_dir])}"
+        yield QuorumStep(
+            f"Before {who} with an old disk, ask which directories stay",
+            (command,),
+            notes,
+        )
 
 
 def _grow(context: MetadataContext) -> Iterator[QuorumStep]:

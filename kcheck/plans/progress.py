@@ -18,7 +18,7 @@ from kcheck.core.election.progress import (
     states,
     unled,
 )
-from kcheck.core.election.recovery_plan import PlannedPartition, SavedPlan
+from kcheck.core.election.recovery_plan import BrokerLogDir, PlannedPartition, SavedPlan
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
@@ -34,12 +34,14 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
-from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, recover
+from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, lost_log_dirs, recover
 from kcheck.plans.rescue_answer import RECOVERY, read_saved
+from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
 from kcheck.words import broker_names, counted, partition_name, shell_line, some_of
 
+_ASK_AGAIN = "Solve that. This command then has the next plan."
 _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
 
 
@@ -61,6 +63,8 @@ class RecoveryProgress(Answer):
     """The reason why a broker that the next step starts does not start."""
     left: tuple[PlanStep, ...] = ()
     """Differences from the plan although every step is done; empty as long as steps are left."""
+    unsolved: tuple[str, ...] = ()
+    """The reasons why brokers here do not start that the plan leaves out."""
     strays: tuple[str, ...] = ()
     """The directories that brokers do not serve, once every step is done."""
     gone: tuple[str, ...] = ()
@@ -72,7 +76,7 @@ class RecoveryProgress(Answer):
     def state(self) -> PlanState:
         """The next action."""
         state = state_of(self.states, differs=bool(self.differs or self.fails))
-        return PlanState.WAIT if state is PlanState.DONE and self.left else state
+        return PlanState.WAIT if state is PlanState.DONE and (self.left or self.unsolved) else state
 
     @property
     def at(self) -> int | None:
@@ -91,9 +95,10 @@ class RecoveryProgress(Answer):
             why = some_of([*led, *self.fails])
             return f"Stop: {why}.", "From what is there now:", *self.now.sentences
         if self.at is None:
-            if self.left:
-                rows = [f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left]
-                return (f"Wait. Every step is done, but {some_of(rows)}.",)
+            rows = [*self.unsolved, *(f"{_place(row.topic, row.partition)}{row.seen}" for row in self.left)]
+            if rows:
+                waits = f"Wait. Every step is done, but {some_of(rows)}."
+                return (waits, *([_ASK_AGAIN] if self.unsolved else []))
             which = f"every partition but {some_of([*self.gone])} (topic deleted)" if self.gone else "every partition"
             done = f"Done: all {counted(len(self.steps), 'step')}, and {which} is as planned."
             if not self.strays:
@@ -211,28 +216,14 @@ def next_step(
     """
     plan, steps = _plan_in(folder)
     now = recover(arguments, question, wanted=wanted, release=release)
+    given_up = tuple(_given_up(steps, now))
+    if given_up:
+        question = replace(question, without=(*question.without, *given_up))
+        now = recover(arguments, question, wanted=wanted, release=release)
     image = now.election.image
     if image is None:
         raise UsageError("--next needs the metadata of the cluster; name a controller's log dir with --metadata")
-    ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
-    seen = seen_of(plan, image, ran)._replace(
-        needs_rescue=now.election.rescue is not None,
-        sought=frozenset(now.sought),
-        unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
-        short=frozenset(row.broker_id for row in now.election.question.added),
-        present=_present(steps, now),
-        deleted=frozenset(
-            (start.broker_id, row.dir)
-            for start in now.election.predicted.values()
-            for row in start.partitions
-            if start.broker_id is not None and row.directory.state is DirectoryState.DELETED
-        ),
-        beyond=frozenset(
-            TopicPartition(part.topic, part.partition)
-            for part in now.election.partitions
-            if part.recommended is not None and part.recommended.groups_beyond
-        ),
-    )
+    seen = _seen(plan, steps, now, image, given_up)
     far = states(steps, plan, seen)
     awaited = {
         name
@@ -253,6 +244,7 @@ def next_step(
         *(f"broker {later} has started before broker {number}" for number, later in late),
         *_fails(progress, seen),
         *_new_needs(progress, seen),
+        *_unplanned(plan, progress, seen),
         *_found(plan, progress, seen),
         *_not_saved(plan, progress),
         *_other_logs(plan, progress, seen),
@@ -260,7 +252,9 @@ def next_step(
         *_fenced_otherwise(progress, seen),
         *map(_led, waits),
     )
-    progress = replace(progress, fails=fails)
+    unsolved = (gap for gap in failing_of(now.election.gaps) if gap.broker_id not in seen.registered)
+    unsolved_words = tuple(f"broker {gap.broker_id} does not start: {gap.why}" for gap in unsolved)
+    progress = replace(progress, fails=fails, unsolved=unsolved_words)
     if progress.state is not PlanState.DONE:
         return progress
     verification = verify(folder, arguments, wanted=wanted, release=release, metadata=question.metadata)
@@ -275,6 +269,38 @@ def next_step(
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
     plan, steps = (read_saved(folder, name) for name in (PLAN, RECOVERY))
     return parse_plan(plan, join(folder, PLAN)), parse_steps(steps, join(folder, RECOVERY))
+
+
+def _seen(
+    plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery, image: ClusterImage,
+    given_up: tuple[BrokerLogDir, ...],
+) -> ClusterSeen:  # fmt: skip
+    """Return the state of the cluster for the steps of a plan."""
+    ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
+    return seen_of(plan, image, ran)._replace(
+        needs_rescue=now.election.rescue is not None,
+        sought=frozenset(now.sought),
+        unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
+        short=frozenset(row.broker_id for row in (*now.election.question.added, *given_up)),
+        present=_present(steps, now),
+        deleted=frozenset(
+            (start.broker_id, row.dir)
+            for start in now.election.predicted.values()
+            for row in start.partitions
+            if start.broker_id is not None and row.directory.state is DirectoryState.DELETED
+        ),
+        beyond=frozenset(
+            TopicPartition(part.topic, part.partition)
+            for part in now.election.partitions
+            if part.recommended is not None and part.recommended.groups_beyond
+        ),
+    )
+
+
+def _given_up(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[BrokerLogDir]:
+    """Yield the lost log dirs in log.dirs that a step of the plan takes out."""
+    brokers = {number for step in steps if step.kind is RecoveryAction.LOG_DIRS for number in step.brokers}
+    return (row for row in lost_log_dirs(now.election) if row.broker_id in brokers)
 
 
 def _ran_since(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
@@ -361,14 +387,20 @@ def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
                 yield f"broker {number} needs {what} first, and the plan has no such step"
 
 
-def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
-    """Yield the brokers with a disk that the plan lacks, and that is here now; none once a broker runs.
+def _unplanned(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield the brokers that can start now, and did not when the plan was made. Their logs may be the best ones."""
+    for number in sorted(progress.now.election.starts.keys() - {*plan.order, *plan.dead} - seen.registered):
+        yield f"broker {number} can start now, and the plan leaves that broker out"
 
-    ZooKeeper forgets the registration that shows an old copy, so there only brokers that were missing count.
+
+def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
+    """Yield the brokers of the plan whose newest disk is here now; none once a broker runs.
+
+    ZooKeeper forgets the registration that shows an old copy.
     """
     for step, state in zip(progress.steps, progress.states, strict=True):
         is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
-        if is_here and (progress.now.election.kraft or not {*step.brokers} & {*plan.order}):
+        if is_here and progress.now.election.kraft and {*step.brokers} <= {*plan.order}:
             yield f"the disks of {broker_names(step.brokers)} are here now, and the plan is without them"
 
 

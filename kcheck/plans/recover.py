@@ -11,17 +11,16 @@ from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
-from kcheck.documents.election_words import decision_words, discarded_words
+from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
+from kcheck.documents.uncounted import sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -136,7 +135,16 @@ class ClusterRecovery(Answer):
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster."""
-        return () if self.election.is_part else steps_of(self.recovery)
+        return () if self.election.is_part or self.wants else steps_of(self.recovery)
+
+    @cached_property
+    def wants(self) -> tuple[int, ...]:
+        """The brokers to name first, where most are missing, and no partition with several replicas is decided."""
+        rows = [row for row in self.election.of_cluster if row.registration and len(row.registration.replicas) > 1]
+        if self.election.rescue is not None or any(row.best is not None or not row.unknown_replicas for row in rows):
+            return ()
+        wants = sorted({number for row in rows for number in row.unknown_replicas})
+        return tuple(wants) if len(wants) > len(self.election.brokers) else ()
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -193,24 +201,20 @@ class ClusterRecovery(Answer):
         if self.election.is_part:
             return (self.election.verdict,)
         if rescue is not None:
-            apart = (row for row in self.election.refuted if row.id == SAME_HISTORY)
-            return (
-                rescue.sentence,
-                *dict.fromkeys(f"Broker {row.broker_id} should not start: {row.sentence}." for row in apart),
-                "Then ask again: which steps follow, and what they lose, depends on the metadata.",
-            )
+            return rescue_words(rescue, self.election.refuted)
         if not self.election.partitions:
             return (self.election.verdict,)
-        election, question = self.election, self.election.question
+        if self.wants:
+            whose, given_up = broker_names(self.wants), " ".join(f"--dead {number}" for number in self.wants)
+            return (
+                f"First name the disks of {whose} too. Without them nothing can be decided.",
+                f"If {whose} {agree(len(self.wants), 'is', 'are')} lost, name {given_up} instead.",
+                *(f"Broker {gap.broker_id} should not start: {gap.why}." for gap in self.election.gaps if gap.fails),
+            )
+        election = self.election
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
         uncounted = (
-            *uncounted_words(
-                election.gaps,
-                election.uncounted,
-                election.of_cluster,
-                without=question.without,
-                has_steps=bool(election.starts),
-            ),
+            *self.uncounted,
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
             *(
@@ -245,8 +249,17 @@ class ClusterRecovery(Answer):
 
     @property
     def uncounted(self) -> tuple[str, ...]:
-        """The first steps for old disks and other premises whose cost nothing counts, as sentences."""
-        return tuple(premise_words(self.election.uncounted, self.election.of_cluster))
+        """The brokers that do not start, the records that no disk here shows, and the first steps, as sentences."""
+        election = self.election
+        return tuple(
+            uncounted_words(
+                election.gaps,
+                election.uncounted,
+                election.of_cluster,
+                without=election.question.without,
+                has_steps=bool(election.starts),
+            )
+        )
 
     @cached_property
     def kept_elsewhere(self) -> tuple[KeptElsewhere, ...]:
@@ -280,6 +293,8 @@ class ClusterRecovery(Answer):
         """The next command, which writes the files, or tells whether a step is done."""
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
+        if self.wants:
+            return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.wants)])
         return self.write_command if self.election.rescue is None else self.election.rescue.command
 
     @property
@@ -289,6 +304,13 @@ class ClusterRecovery(Answer):
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
         return f"{shell_line(['kcheck', 'recover', *self.words, *named])} --output-dir {FOLDER}"
+
+    @property
+    def again(self) -> str | None:
+        """The command for the time when every broker here can start; None without need or before a rescue."""
+        fails = any(gap.fails for gap in self.election.gaps)
+        is_open = fails and not self.wants and self.election.rescue is None
+        return shell_line(["kcheck", "recover", *self.words]) if is_open else None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -393,7 +415,7 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    if answer.election.interrupted is not None:
+    if answer.election.interrupted is not None or answer.wants:
         return answer
     try:
         return replace(answer, cases=(*_if_lost(answer, arguments, release), *_if_unclean(answer)))
@@ -416,7 +438,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
             elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release).whole(),
             dead,
         )
-    lost = _lost_log_dirs(answer.election)
+    lost = lost_log_dirs(answer.election)
     if lost:
         if_lost = replace(question, without=(*question.without, *lost))
         disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
@@ -425,7 +447,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
         yield Case(words, "the mounts of its host", election)
 
 
-def _lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
+def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
     """Return the log dirs that do not exist, of brokers with others that do."""
     refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED and row.id == LOG_DIRS_THERE)
     lost = {

@@ -114,7 +114,7 @@ class MetadataRecovery(RescueAnswer):
             MetadataContext(
                 self.disks, self.rebuild, self.controller, files, self.arguments, is_dynamic=bool(self.voters),
                 address=next((end.partition("://")[2] for end in address), None), standalone=self.question.standalone,
-                is_bootstrap=self.place is None,
+                is_bootstrap=self.place is None, dead=self.question.dead,
             )
         )  # fmt: skip
 

@@ -45,12 +45,16 @@ def recovery(report: Report, page: Page) -> None:
     if any(step.kind is RecoveryAction.START for step in answer.steps):
         page.line()
         page.wrapped(_PLACES)
+    if answer.again is not None:
+        page.line()
+        page.wrapped("Once every broker here can start, ask again:")
+        page.line(f"  {answer.again}")
     for case, recovery in zip(answer.cases, answer.case_plans, strict=True):
         page.line()
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         _sentences(recovery, page)
         _steps(recovery, page)
-    if answer.election.rescue is None:
+    if answer.election.rescue is None and not answer.wants:
         _at_stake(answer, page)
     words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
     if words:
@@ -143,7 +147,7 @@ def _warnings(answer: ClusterRecovery) -> Iterator[str]:
         *losing_premises(election.uncounted),
     }
     yield from (words for words in warnings(election) if words not in said)
-    if len(election.fenced) > 1 and election.rescue is None:
+    if len(election.fenced) > 1 and answer.steps and election.rescue is None:
         yield _FENCED_ALONE if election.is_fenced_alone else _FENCED_LATER
 
 
@@ -168,7 +172,7 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
             is_started = True
         for command in text.commands:
             page.line(f"{' ' * (width + 4)}{command}")
-        if text.is_loss:
+        if text.is_loss or answer.steps[place - 1].kind is RecoveryAction.ELECT:
             page.wrapped(f"{CANNOT_BE_UNDONE}: {text.final}.", indent=" " * (width + 2), style="red")
 
 

@@ -22,7 +22,6 @@ from kcheck.core.replication.truncation_plans import (
     TruncationPlan,
 )
 from kcheck.documents.election_words import SEAT_LEGEND, SEATS, amount_lost
-from kcheck.documents.premises import losing_premises
 from kcheck.documents.uncounted import NOTHING
 from kcheck.model.entries import EpochEndOffset
 from kcheck.model.loss import LostRecords
@@ -73,7 +72,7 @@ def truncation(report: Report, page: Page) -> None:
         for leaders in shown:
             page.line()
             _partition(leaders[0], page)
-    for sentence in losing_premises(answer.premises):
+    for sentence in answer.open_sentences():
         page.wrapped(sentence, hanging="    ", style="bold red")
     if len(shown) < len(partitions):
         rest = counted(len(partitions) - len(shown), "other partition" if shown else "partition")

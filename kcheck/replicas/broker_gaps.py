@@ -8,9 +8,13 @@ from kcheck.replicas.candidates import ClusterHere
 
 
 def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Iterator[BrokerGap]:
-    """Yield the brokers whose replicas are not part of the picture."""
+    """Yield the brokers whose replicas are not part of the picture.
+
+    Without metadata a broker that does not start may have any number of replicas.
+    """
     replicas = Counter(number for election in elections for number in replicas_of(election))
-    for number in sorted(replicas):
+    failing = {number for number, broker in cluster.brokers.items() if broker.problem is not None}
+    for number in sorted({*replicas} | (failing if cluster.image is None else set())):
         broker = cluster.brokers.get(number)
         if broker is None:
             yield BrokerGap(number, replicas[number], GIVEN_UP if number in cluster.dead else None)

@@ -131,7 +131,9 @@ def copy_of(
 
 def salvaged(files: ReplicaFiles, role: CopyState, release: Release) -> ReplicaCopy:
     """Return a directory that no broker serves, as if it was brought back."""
-    return ReplicaCopy(brought_back(files, release), role, files.view.where.dir, files.view.high_watermark)
+    return ReplicaCopy(
+        brought_back(files.view, files.log_dir, release), role, files.view.where.dir, files.view.high_watermark
+    )
 
 
 def role_of(state: DirectoryState, outcome: Outcome | None) -> CopyState:
@@ -169,6 +171,7 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
         unknown_replicas=tuple(
             number for number in replicas if number not in cluster.brokers and number not in cluster.dead
         ),
+        awaited=tuple(number for number in replicas if _is_awaited(current.get(number), cluster.brokers.get(number))),
     )
     if cluster.image is not None and known is not None and registration is not None:
         decides = standing(cluster.image, known, registration, cluster.fenced, cluster.release, kraft=cluster.kraft)
@@ -183,6 +186,12 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
         *unserved,
     )
     return decided(election._replace(candidates=candidates), cluster.starts, complete=cluster.incomplete_ok)
+
+
+def _is_awaited(copy: ReplicaCopy | None, broker: BrokerHere | None) -> bool:
+    """Return whether the log of a replica may show later, because its broker or log dir does not come up."""
+    is_nowhere = copy is not None and copy.dir is None and copy.state.problem is not None
+    return broker is not None and (broker.problem is not None or is_nowhere)
 
 
 def _own_copies(

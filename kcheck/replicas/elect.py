@@ -10,7 +10,7 @@ from kcheck.core.cluster.quorum import Quorum, quorum, started_together
 from kcheck.core.election.balance import balanced
 from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
-from kcheck.core.election.fencing import fencing_order
+from kcheck.core.election.fencing import fences_alone, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, course_of, order_of_starts
@@ -185,7 +185,7 @@ class ClusterElection(BrokerAnswer):
             or self.question.added
             or is_empty
             or self.uncounted
-            or self.unserved
+            or not all(row.is_ordered for row in self.unserved)
             or self.interrupted
             or failing_of(self.gaps)
         )
@@ -205,7 +205,7 @@ class ClusterElection(BrokerAnswer):
     def nothing_words(self) -> str:
         """The words for no loss, which say how much of the cluster they are about."""
         rest = [*self.unserved, *filter(discards, self.repairs), *only_aside(self.of_cluster), *failing_of(self.gaps)]
-        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest)
+        return nothing_words([*self.gaps, *self.uncounted, *self.question.without], rest, self.partitions)
 
     def broker_of(self, target: Target) -> int | None:
         """Return the broker of a log dir; None for a directory that no broker loads, such as one moved aside."""
@@ -237,9 +237,7 @@ class ClusterElection(BrokerAnswer):
     @property
     def is_fenced_alone(self) -> bool:
         """True if the first step of a plan starts controllers without a broker, which fence several brokers."""
-        is_all_here = {*self.fenced} <= {*self.brokers, *self.question.dead}
-        is_race = len(self.fenced) > 1 and self.release.fences_in_hash_order
-        return is_race and is_all_here and not self.order.together
+        return fences_alone(self.fenced, {*self.brokers, *self.question.dead}, self.release, self.order)
 
     def if_unclean(self) -> Self:
         """Return the answer if settings that were not seen turn on unclean elections."""
@@ -367,18 +365,18 @@ def _decided(
     """Return the answer by the elections of all partitions, or of those so far."""
     image = cluster.image
     controllers = quorum(directories.copies) if directories.copies else None
-    choose = partial(_chosen, cluster.starts, release, controllers)
+    choose = partial(choice_of, cluster.starts, release, controllers)
     elections, order, course = choose(elections)
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
     failing = failing_of(gaps)
     apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
     apart = apart if len(shown) == len(elections) else ()
-    uncounted = uncounted_premises(directories.premises, elections)
+    uncounted, unserved = uncounted_premises(directories.premises, elections), only_aside(elections)
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_all=shown == elections,
         why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[*not_counted_words(apart)],
-        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *only_aside(elections), *failing]),
+        nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *unserved, *failing], shown),
     )  # fmt: skip
     rescue = rescue_first(
         arguments, question.metadata, question.dead, copies=directories.copies, premises=directories.premises,
@@ -441,7 +439,7 @@ def _elections(
     return in_doubt(elections if image is None else balanced(elections, image)), interrupted
 
 
-def _chosen(
+def choice_of(
     starts: Mapping[int, BrokerStart],
     release: Release,
     controllers: Quorum | None,

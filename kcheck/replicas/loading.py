@@ -136,12 +136,10 @@ def started(files: ReplicaFiles, release: Release, budget: ReadBudget | None = N
     return after_start(view, files.log_dir, start, release)
 
 
-def brought_back(files: ReplicaFiles, release: Release) -> ReplicaState:
+def brought_back(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:
     """Return a directory that no broker serves as it is once a broker has started with it as its replica."""
-    view = files.view._replace(state=DirectoryState.CURRENT)
-    return after_start(
-        view, files.log_dir, _start_of(view, release, partition_name(view.topic, view.partition)), release
-    )
+    view = view._replace(state=DirectoryState.CURRENT)
+    return after_start(view, log_dir, _start_of(view, release, partition_name(view.topic, view.partition)), release)
 
 
 def _start_of(view: PartitionView, release: Release, name: str | None = None) -> PartitionPrediction:

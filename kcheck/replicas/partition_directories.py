@@ -193,7 +193,10 @@ class PartitionDirectories:
         yield from (ReplicaFiles(target.path, view, files, target.tree) for view in views if not view.is_metadata_log)
 
     def _brokers(self, starts: list[LogDirPrediction], image: ClusterImage | None) -> dict[int, BrokerHere]:
-        """Return the state of the brokers after they have started; a controller alone does not count."""
+        """Return the state of the brokers after they have started; a controller alone does not count.
+
+        Without metadata a broker that does not start counts. Its replicas may be on a disk that is not here.
+        """
         with_replicas = {files.view.where.broker_id for places in self._files.values() for _, files in places}
         assigned = set() if image is None else image.brokers.keys() | _replicas_in(image)
         by_broker: dict[int, list[LogDirPrediction]] = {}
@@ -204,7 +207,8 @@ class PartitionDirectories:
                 own.setdefault(number, []).append(target)
             if (number, target.path) in self.left_out:
                 continue
-            if number is not None and (number in with_replicas or number in assigned):
+            may_lack = image is None and start.outcome is Outcome.ABORT
+            if number is not None and (may_lack or number in with_replicas or number in assigned):
                 by_broker.setdefault(number, []).append(start)
                 partial |= {number} if target.kind is TargetKind.PARTITION else set()
         return {

@@ -5,18 +5,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Self
 
+from kcheck.core.premises.presence import PARTITIONS_THERE
+from kcheck.core.premises.table import ENDS_START
 from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.core.start.startup import Outcome, Settings
 from kcheck.core.start.strays import StrayDetector
 from kcheck.disk.refusals import Refusals
 from kcheck.documents.answer import BrokerAnswer, Outcomes, compared, name_of, outcomes_of
-from kcheck.documents.premises import losing_premises, premise_rows
+from kcheck.documents.premises import broker_sentence, losing_premises, premise_rows
 from kcheck.documents.strays import NOT_SERVED, stray_outcome
 from kcheck.documents.truncation import plan_row
 from kcheck.errors import UsageError
 from kcheck.model.finding import Finding
 from kcheck.model.java import java_int
-from kcheck.model.premises import JudgedPremise
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.costed_plans import plans_of
@@ -60,8 +62,16 @@ class Truncation(BrokerAnswer):
 
     @property
     def is_proven(self) -> bool:
-        """True if no premise is open without which a broker may lack records."""
-        return not any(losing_premises(self.premises))
+        """True if no premise is open without which a broker may lack records, or does not start."""
+        return not any(self.open_sentences())
+
+    def open_sentences(self) -> Iterator[str]:
+        """Yield what the plans do not count (losses, brokers that do not start, replicas without a directory)."""
+        uncounted = ENDS_START | {PARTITIONS_THERE}
+        yield from losing_premises(self.premises)
+        for premise in self.premises:
+            if premise.status is PremiseStatus.REFUTED and premise.id in uncounted:
+                yield broker_sentence(premise)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the findings, and the truncations and losses of each plan, as outcomes."""

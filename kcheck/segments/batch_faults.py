@@ -5,7 +5,7 @@ everything. A batch with a wrong CRC ends their fetch (DefaultRecordBatch.ensure
 LegacyRecord.ensureValid).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
@@ -97,6 +97,16 @@ def batch_faults(
         first_batch,
         None if head is None or not is_dense or head[1] <= start else (max(head[0], start), head[1]),
     )
+
+
+def first_identity(files: Files, segments: Iterable[LoadedSegment]) -> tuple[Offset, Offset, int] | None:
+    """Return `first` of the faults of a log; None without a batch of magic 2. UnreadableError as `batch_faults`."""
+    for segment in segments:
+        with files.open(segment.name) as source:
+            first = next(iter(Walk(source, min(segment.size, source.size))), None)
+        if first is not None:
+            return _identity(first)
+    return None
 
 
 def _identity(batch: Batch) -> tuple[Offset, Offset, int] | None:

@@ -90,12 +90,19 @@ def start_context(log_dir: LogDir, options: StartOptions) -> tuple[bool, Context
     clean = view.clean_shutdown if options.clean is None else options.clean
     copies = options.copies.get(view.cluster_id or "", ())
     detector = stray_detector(copies, view.where.broker_id, view.directory_id, keeps_strays=options.has_log_without_id)
-    mode = mode_of_log_dir(log_dir, options.settings, options.release, detector)
+    settings = _with_mode(options, view)
+    mode = mode_of_log_dir(log_dir, settings, options.release, detector)
     kraft, zookeeper, release = mode is Mode.KRAFT, options.zookeeper, options.release
     by_zookeeper = None if kraft or zookeeper is None else zookeeper_replicas(
         zookeeper, view, compares_topic_ids=release.compares_topic_ids
     )  # fmt: skip
-    return clean, Context(options.settings, mode, release, detector if kraft else None, by_zookeeper)
+    return clean, Context(settings, mode, release, detector if kraft else None, by_zookeeper)
+
+
+def _with_mode(options: StartOptions, view: LogDirView) -> Settings:
+    """Return the settings, with the mode of the cluster if no setting and no meta.properties has one."""
+    is_open = options.settings.mode is None and META_PROPERTIES not in view.files
+    return options.settings._replace(mode=options.mode_of_cluster) if is_open else options.settings
 
 
 def load_directories(

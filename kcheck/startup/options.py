@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
-from kcheck.core.start.startup import Settings
+from kcheck.core.start.startup import Mode, Settings, mode_of_metadata
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
@@ -41,8 +41,16 @@ class StartOptions(NamedTuple):
     """The log dirs in log.dirs that are given up."""
     added: frozenset[str] = frozenset()
     """The log dirs that log.dirs will name."""
+    mode_of_disks: Mode | None = None
+    """The place of the cluster's metadata by all meta.properties of the given log dirs; None if they do not agree."""
     has_log_without_id: bool = False
     """True if a log has no topic id and the release looks for no strays then (in 3.6 and earlier)."""
+
+    @property
+    def mode_of_cluster(self) -> Mode | None:
+        """The place of the cluster's metadata by its given copies, else by the disks; None if nothing decides it."""
+        seen = mode_of_metadata(kraft=any(self.copies.values()), zookeeper=self.zookeeper is not None)
+        return seen or self.mode_of_disks
 
     def image_of(self, cluster_id: str | None) -> ClusterImage | None:
         """Return the given metadata of a cluster; None without any."""

@@ -6,6 +6,7 @@ from kcheck.tables._contract import PLACE, ScanStep, Table
 STATE = (
     Column("leader", "int64", "The broker that leads it; -1 if none does."),
     Column("last_leader", "int64", "The latest leader. If no record names one, the only broker that can have been it."),
+    Column("last_leader_epoch", "int64", "The epoch of that leader; null if only a later snapshot is known."),
     Column("leader_epoch", "int64", "The leader epoch."),
     Column("partition_epoch", "int64", "The partition epoch; with ZooKeeper the version of the znode."),
     Column("replicas", "json", "The brokers of its replicas, the preferred leader first."),

@@ -13,6 +13,7 @@ METADATA = (
     Column("voters", "json", "The controllers that elect."),
     Column("committed_to", "int64", "The offset below which the copies prove every record committed."),
     Column("copies", "int64", "Number of complete copies in the scan."),
+    Column("copy_ends", "json", "The node, controller epoch and end of each of these copies."),
     Column("brokers", "int64", "Number of registered brokers."),
     Column("topics", "int64", "Number of topics."),
     Column("partitions", "int64", "Number of partitions."),

@@ -23,6 +23,7 @@ TABLE = Table(
         Column("kafka_lowest", "string", "The lowest release that the files of its broker fit, with --kafka auto."),
         Column("kafka_highest", "string", "The highest one, likewise."),
         Column("kafka_from", "string", "The evidence for that, likewise."),
+        Column("metadata_log", "bool", "True if a KRaft node keeps __cluster_metadata-0 there."),
         Column("problem", "string", "The reason why it could not be listed; null if it was."),
     ),
     in_run=PLACE,
@@ -36,10 +37,12 @@ def row(
     mode: str,
     kafka: tuple[str | None, str | None, str | None, str | None],
     unlisted: Unreadable | None,
+    *,
+    metadata_log: bool,
 ) -> tuple[object, ...]:
     """Return the row of a log dir with its number of partition directories, and its broker's mode and release."""
     where = view.where
     identity = (where.broker_id, where.log_dir, view.cluster_id, view.directory_id)
     problem = None if unlisted is None else unlisted.words
     marks = (view.clean_shutdown, view.locked_by is not None)
-    return (*identity, *marks, directories, mode, view.shutdown_epoch, *kafka, problem)
+    return (*identity, *marks, directories, mode, view.shutdown_epoch, *kafka, metadata_log, problem)

@@ -25,6 +25,17 @@ TABLE = Table(
         ),
         Column("batch_epochs", "json", "The epoch, first and last offset of its batches; null if not read."),
         Column("lost", "json", "The loss of the next start, as in predictions."),
+        Column(
+            "held",
+            "json",
+            "All records of a directory that no broker serves, with the fields of lost; null for others.",
+        ),
+        Column(
+            "log_faults",
+            "json",
+            "The facts of its log that change the cost of its election, such as removed segments and corrupt batches. "
+            "Null without any.",
+        ),
     ),
     in_run=PLACE,
     steps=(ScanStep.DIRECTORY,),

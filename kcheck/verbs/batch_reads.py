@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from itertools import pairwise
 
 from kcheck.core.start.predictions import LoadedLog, LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
@@ -15,7 +16,7 @@ from kcheck.model.names import FileKind, log_name, segment_prefix
 from kcheck.model.segments import End, SegmentView
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
-from kcheck.segments.batch_faults import LoadedSegment, batch_faults
+from kcheck.segments.batch_faults import LoadedSegment, batch_faults, first_identity
 from kcheck.verbs.log_facts import looks_into_segments
 from kcheck.views.targets import Target
 
@@ -101,9 +102,18 @@ def with_known_faults(
 
     `segments` are all of its segments, read with their CRCs. Batches are read again only if a segment has a fault.
     """
-    if segments is None or not any(map(_has_faults, segments)):
-        return row if segments is None else row._replace(batches=BatchFaults())
-    return with_faults(files, row, ReadBudget())
+    log = row.replica_log
+    if segments is None or log is None:
+        return row
+    if any(map(_has_faults, segments)):
+        return with_faults(files, row, ReadBudget())
+    between = ((one.end_offset, other.base_offset) for one, other in pairwise(segments))
+    gaps = ((start, end) for start, end in between if start < end and log.log_start_offset < end)
+    try:
+        first = first_identity(files, _segments(row, log))
+    except UnreadableError:
+        return row  # It is a finding of its own.
+    return row._replace(batches=BatchFaults(gaps=tuple(gaps), first=first))
 
 
 def _has_faults(segment: SegmentView) -> bool:

@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Mode, Outcome
+from kcheck.core.start.startup import Mode, Outcome, Settings
 from kcheck.core.start.unserved import unserved
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree
 from kcheck.model.finding import Finding
-from kcheck.model.names import PARTITION_METADATA, PartitionDirectory, parse_directory
+from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA, PartitionDirectory, parse_directory
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDir
 from kcheck.startup.inputs import Context, LoadInputs
-from kcheck.startup.log_manager import Load, is_metadata_log, start_log_dir
+from kcheck.startup.log_manager import Load, is_metadata_log, mode_of_log_dir, start_log_dir
 from kcheck.startup.options import StartOptions
 from kcheck.startup.unchanged import unchanged_prediction
 from kcheck.survey.recheck import has_left
@@ -115,8 +115,17 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
         image = with_settings(zookeeper.metadata.image, seen)
         zookeeper = zookeeper._replace(metadata=zookeeper.metadata._replace(image=image))
     return options._replace(
-        copies=copies, zookeeper=zookeeper, clusters=clusters, lost_copies=lost, has_log_without_id=has_log_without_id
-    )
+        copies=copies, zookeeper=zookeeper, clusters=clusters, lost_copies=lost, has_log_without_id=has_log_without_id,
+        mode_of_disks=_mode_of_disks(targets, options, log_dirs),
+    )  # fmt: skip
+
+
+def _mode_of_disks(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> Mode | None:
+    """Return the place of the cluster's metadata by the log dirs that have a meta.properties; None if they differ."""
+    opened = (log_dirs.open(target) for target in targets if target.kind is TargetKind.LOG_DIR)
+    formatted = (log_dir for log_dir in opened if META_PROPERTIES in log_dir.view.files)
+    modes = {mode_of_log_dir(log_dir, Settings(), options.release) for log_dir in formatted}
+    return modes.pop() if len(modes) == 1 else None
 
 
 def start_of(

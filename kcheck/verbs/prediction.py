@@ -36,18 +36,18 @@ class Prediction(BrokerAnswer):
 
     @property
     def severity(self) -> Severity:
-        """The worst severity of all log dirs, an error if a broker starts and loses by a refuted premise."""
+        """The worst severity of all log dirs, an error if a broker starts and loses by a premise, or may."""
         worst = max(map(log_dir_severity, self.log_dirs), default=Severity.INFO, key=lambda severity: severity.rank)
         return Severity.ERROR if worst.rank < Severity.ERROR.rank and self.loses_otherwise else worst
 
     @property
     def loses_otherwise(self) -> bool:
-        """True if a broker starts and loses by a refuted premise."""
+        """True if a broker starts and loses by a refuted premise, or may lack records by an open premise."""
         if not self.premises:
             return False
-        from kcheck.documents.premises import loses  # not to check a file
+        from kcheck.documents.premises import loses, may_lack  # not to check a file
 
-        return any(map(loses, self.premises))
+        return any(loses(premise) or may_lack(premise) for premise in self.premises)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcome of each log dir and partition, unless they are many or recovery reads much."""

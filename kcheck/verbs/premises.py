@@ -111,6 +111,7 @@ def start_premises(
             lost_copies=options.lost_copies,
             without=options.without,
             added=options.added,
+            mode=options.mode_of_cluster,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
             logs=tuple(_logs(targets, starts, broker, _image_of(group, options, log_dirs), log_dirs, remote)),
@@ -210,4 +211,4 @@ def _image_of(targets: Iterable[Target], options: StartOptions, log_dirs: LogDir
 def _not_loaded(start: LogDirPrediction, why: str) -> LogDirPrediction:
     """Return a log dir that no broker loads, so its partitions do not change."""
     reasons = (why, *(reason for reason in start.reasons if reason != why))
-    return start._replace(outcome=Outcome.ABORT, reasons=reasons, partitions=(), unread=False)
+    return start._replace(outcome=Outcome.ABORT, reasons=reasons, uncertain=None, partitions=(), unread=False)

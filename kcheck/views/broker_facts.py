@@ -12,6 +12,7 @@ from kcheck.core.premises.facts import (
     LogFacts,
     VoterList,
     ids_of_voters,
+    stated_id,
 )
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
@@ -49,12 +50,13 @@ def broker_facts(
     sees_host: bool = True,
     without: frozenset[str] = frozenset(),
     added: frozenset[str] = frozenset(),
+    mode: Mode | None = None,
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the broker adds to each log dir, by real path; None if its machine is another one. With
     `sees_host` owners and modes of files are looked at. `without` are log dirs in log.dirs that are given up. `added`
-    are log dirs that it will name, with the metadata log's first.
+    are log dirs that it will name, with the metadata log's first. `mode`: what the rest of its cluster shows.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
     path, settings, every, is_elsewhere = _settings(targets, given, config)
@@ -71,14 +73,15 @@ def broker_facts(
     facts = (*_on_host(opened, written, sees_host=sees_host), *missing)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
-    own = next((row.node_id for row in facts if row.node_id is not None), None) if broker_id is None else broker_id
+    stated = (*(row.node_id for row in facts), stated_id(settings or {}))
+    own = next((number for number in stated if number is not None), None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
     controllers = _of_controllers(of_cluster, own)
     foreign = _foreign(copies, ids, clusters)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
-        mode=_mode(settings, facts, log_dirs.release),
+        mode=_mode(settings, facts, log_dirs.release, of_cluster=mode),
         log_dirs=facts,
         config=settings,
         config_path=path,
@@ -94,6 +97,7 @@ def broker_facts(
         lost_copies=tuple(map(_placed, lost_copies)),
         image=image,
         image_path=image_path,
+        is_expected=_is_expected(copies, zookeeper, own),
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
@@ -231,6 +235,17 @@ def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tu
     return (None, None) if zookeeper is None else (zookeeper.metadata.image, zookeeper.path)
 
 
+def _is_expected(
+    copies: Mapping[str, tuple[MetadataCopy, ...]], zookeeper: ZookeeperCopy | None, own: int | None
+) -> bool | None:
+    """Return whether the only given cluster knows a broker; None without metadata or id."""
+    known = [*filter(None, map(newest_copy, copies.values()))]
+    images = [copy.image for copy in known] if known or zookeeper is None else [zookeeper.metadata.image]
+    if own is None or len(images) != 1:
+        return None
+    return own in images[0].brokers or any(own in partition.replicas for *_, partition in images[0].partitions())
+
+
 def _doubled(settings: Mapping[str, str], every: Iterable[str]) -> Iterator[str]:
     """Yield the entries of log.dirs and metadata.log.dir that are other paths of earlier ones.
 
@@ -282,10 +297,15 @@ def _log_dir(
     return facts, tuple(name for name, _ in log_dir.directories)
 
 
-def _mode(settings: Mapping[str, str] | None, log_dirs: Iterable[LogDirFacts], release: Release) -> Mode:
-    """Return the place of the cluster's metadata, by the settings, or else by the version of meta.properties."""
+def _mode(
+    settings: Mapping[str, str] | None, log_dirs: Iterable[LogDirFacts], release: Release, *, of_cluster: Mode | None
+) -> Mode:
+    """Return the place of the cluster's metadata.
+
+    The settings come first, then the version of meta.properties, then the rest of the cluster.
+    """
     if settings is not None and release.has_kraft and not release.is_kraft_only:
         return Mode.KRAFT if settings.get("process.roles", "").strip() else Mode.ZOOKEEPER
     versions = (java_int(row.identity.get("version", "")) for row in log_dirs if row.identity is not None)
     configured = Mode.KRAFT if release.is_kraft_only else None if release.has_kraft else Mode.ZOOKEEPER
-    return mode_of(configured, next(versions, None), release)
+    return mode_of(configured, next(versions, None), release, of_cluster)

@@ -56,9 +56,12 @@ def rescue_nodes(targets: Iterable[Target], dead: frozenset[int]) -> tuple[Rescu
     for number, own in by_node.items():
         with_log = [target for target in own if target.tree.is_directory(join(target.path, METADATA_DIRECTORY))]
         listeners = _listeners(number, own)
+        away = None if with_log else next((row.path for row in own if not row.tree.is_directory(row.path)), None)
         for target in with_log or [_for_metadata(own)]:
             nodes.append(
-                _node(target, number, has_log=bool(with_log))._replace(listeners=listeners, dead=number in dead)
+                _node(target, number, has_log=bool(with_log))._replace(
+                    listeners=listeners, dead=number in dead, unread=away
+                )
             )
     return tuple(nodes)
 

@@ -167,7 +167,7 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
     elif new := [*_new_brokers(target, listing, log_dirs)]:
         yield from new
     elif not log_dirs:
-        if any(listing):
+        if not _has_nothing(listing):
             raise NotALogDirError(f"{target.path}: no log dir in it or two levels below; name a deeper folder")
         yield target
     for below in log_dirs:
@@ -175,7 +175,10 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
 
 
 def _new_brokers(target: Target, listing: Listing, log_dirs: Sequence[str]) -> Iterator[Target]:
-    """Yield the empty log dirs that a server.properties one folder down names, of a broker that is not formatted."""
+    """Yield the log dirs that a server.properties one folder down names, of a broker without any disk.
+
+    These are empty, files, links to nothing, or missing next to the settings.
+    """
     tree = target.tree
     for name in listing.directories:
         path = join(target.path, name, SERVER_PROPERTIES)
@@ -186,7 +189,7 @@ def _new_brokers(target: Target, listing: Listing, log_dirs: Sequence[str]) -> I
             places = [*log_dirs_in(tree, path, _properties(tree, path))]
         except UsageError:
             continue
-        if places and all(_is_empty(tree, place) for place in places):
+        if places and all(_lacks_disk(tree, place, split(path)[0]) for place in places):
             yield from _server_properties(tree, path, target.broker_id)
 
 
@@ -200,11 +203,23 @@ def _names_new_disk(tree: Tree, path: str, log_dirs: Sequence[str]) -> bool:
     return not known.isdisjoint(places) and any(_is_empty(tree, places[real]) for real in places.keys() - known)
 
 
+def _lacks_disk(tree: Tree, path: str, folder: str) -> bool:
+    """Return whether a listed log dir is no disk, although its place is on this machine."""
+    if tree.is_directory(path):
+        return _is_empty(tree, path)
+    return tree.exists(path) or tree.is_link(path) or tree.real(split(path)[0]) == tree.real(folder)
+
+
 def _is_empty(tree: Tree, path: str) -> bool:
     try:
-        return tree.is_directory(path) and not any(tree.listing(path))
+        return tree.is_directory(path) and _has_nothing(tree.listing(path))
     except UnreadableError:
         return False
+
+
+def _has_nothing(listing: Listing) -> bool:
+    """Return whether a directory is empty, except for the lost+found of a new file system."""
+    return not (listing.files or listing.others or {*listing.directories} - {LOST_FOUND})
 
 
 def _of_a_partition(name: str) -> bool:

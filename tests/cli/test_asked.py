@@ -37,7 +37,7 @@ START_1 = "preflight broker-1/server.properties"
 OF_CLUSTER = "the disk of broker 1 is of cluster MkU3OEVBNTcwNTJENDM2Qg, the cluster is 1W8xkEnoQEev2B0rtHFLNw"
 OF_NODE = "meta.properties says broker 1, but the settings name 7"
 NO_ID = "no log dir has a meta.properties: with broker.id=-1 the broker gets a new id"
-NOT_FORMATTED = "broker-5/data is not formatted; kafka-storage.sh format --cluster-id"
+NOT_FORMATTED = "broker-5/data is not formatted or not mounted."
 MISSING = "log dir broker-2/data1 is missing; 7 assigned partitions were there"
 VOTERS_OF_D8 = "--metadata controller/data --metadata new-controller/data --metadata third-controller/data"
 VOTERS = "controller.quorum.voters is 1,2,3, quorum-state has 1"
@@ -46,6 +46,7 @@ LOST_LOG = "broker 1 is a controller with partitions and has lost __cluster_meta
 EMPTY_ZOOKEEPER = "ZooKeeper has no topic: the 5 directories here are orphans"
 OLD_COPY = "the disks are an old copy, made before broker 2 registered last (epoch 190 on disk, 338 in the cluster)"
 HERE = "nothing that is on these disks is lost."
+LED_LAST = "Not counted (P861): broker 1: no log dir here has the log of orders-0, which broker 1 led last."
 FIND = "First find the newest disk of broker 2 (P701)"
 AT_RISK = (
     "Records that only that disk has are not counted. Without that disk the records of solo-1 there are lost"
@@ -101,7 +102,10 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"elect {THREE}", 1, f"does not start: {MISSING}", "Start broker 1 first", "Then start 3."),
         row(f"elect {SETTINGS} --metadata controller", 1, "Start broker 1 first", "Then start 3."),
         row("preflight broker-2/server.properties --metadata controller", 1, f"abort P301 broker-2/data1: {MISSING}"),
-        row(f"recover {THREE}", 1, "Broker 2 should not start: ", "Let broker 1 lead clicks-2"),
+        row(f"recover {THREE}", 1, "Broker 2 should not start: ", "3. Start broker 3. bin/",
+            "Once every broker here can start, ask again",
+            "had __transaction_state-0, clicks-2, old-0 and 4 more there. clicks-2 can lose records",
+            "3. Let broker 1 lead clicks-2 before broker 3 starts, by an unclean election."),
     ),
     "voters-config": (
         row(START_1, 1, f"abort P105 {VOTERS}"),
@@ -162,8 +166,10 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "fresh-volume-zookeeper": (
         row(f"{START_1} --metadata zookeeper", 1, "loss P302 orders-0 may lead here without a directory"),
-        row(f"elect {TWO} --metadata zookeeper", 0, "Start broker 2 first", "saves 80 records"),
-        row(f"recover {TWO} --metadata zookeeper", 1, "80 records are lost, all of them"),
+        row(f"elect {TWO} --metadata zookeeper", 1, "Start broker 2 first", "saves 80 records", LED_LAST, HERE),
+        row(f"recover {TWO} --metadata zookeeper", 1, "80 records are lost, all of them", LED_LAST, f"plan: {HERE}"),
+        row(f"elect {TWO}", 1, "Not counted (P321): broker 1: broker-1/data has no partitions"),
+        row("predict 1=broker-1/data --metadata zookeeper", 1, "orders-0 may lead here without a directory"),
     ),
     "empty-disk-repaired": (
         row("preflight broker-2/server.properties", 1, "not known"),
@@ -251,8 +257,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("predict broker-1", 1, DELETED, KEEP_DELETED),
         row(START_1, 1, DELETED, "removes them 600 s after its start"),
         row("cluster controller --topic old", 0, "topic old was deleted at offset 394"),
-        row(f"elect {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories hold 840 records"),
-        row(f"recover {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories", "move 4 -delete"),
+        row(f"elect {THREE}", 0, "Not counted: brokers 1, 2 and 3: 12 -delete directories hold 840 records of deleted"),
+        row(f"recover {THREE}", 0, "Not counted: brokers 1, 2 and 3: 12 -delete directories", "move 4 -delete"),
     ),
     "topic-deleted-put-back": (
         row(f"{START_1} --metadata controller", 1, "old-0"),
@@ -333,7 +339,7 @@ def test_an_incident(name: str, tmp_path: Path) -> None:
         (
             "fresh-volume-zookeeper",
             "zookeeper/version-2/log.1",
-            {f"{START_1} --metadata zookeeper": 1, f"elect {TWO} --metadata zookeeper": 0},
+            {f"{START_1} --metadata zookeeper": 1, f"elect {TWO} --metadata zookeeper": 1},
         ),
     ],
 )

@@ -118,7 +118,7 @@ TABLE = {
     "future-only": Asked("1 1 1 1 1 1 1 1", "aa-0", metadata=""),
     "future-beside-current": Asked("1 1 1 1 1 1 1 1", metadata=""),
     "directories-moved": Asked("1 1 1 1 1 1 1 1"),
-    "topic-deleted": Asked("1 1 1 0 1 1 1 0", "-delete directories hold"),
+    "topic-deleted": Asked("1 1 1 0 0 0 1 0", "-delete directories hold"),
     "topic-deleted-put-back": Asked("1 1 1 1 1 1 1 1"),
     "unclean-election-happened": Asked("1 1 1 1 1 1 1 1", "old-0"),
     "wrapper-reaches-back": Asked("- 1 1 0 1 1 1 1", metadata="--kafka 0.10.2"),

@@ -187,6 +187,15 @@ def test_the_api_server_takes_the_manifests() -> None:
                 assert (of_broker, of_broker) == (mount.get("readOnly", False), claim.get("readOnly", False))
 
 
+def test_no_job_repeats_what_a_scan_has_said() -> None:
+    """The exit codes of a scan that ended; another scan of the same claims has the same one."""
+    jobs = [one["spec"] if one["kind"] == "Job" else one["spec"]["jobTemplate"]["spec"] for one in documents()
+            if one["kind"] in ("Job", "CronJob")]  # fmt: skip
+    rules = [rule for job in jobs for rule in job.get("podFailurePolicy", {"rules": []})["rules"]]
+    said = {"action": "FailJob", "onExitCodes": {"containerName": "scan", "operator": "In", "values": [1, 2, 3]}}
+    assert [said] * 3 == rules
+
+
 def commands() -> Iterator[list[str]]:
     """Yield every command of kcheck in the files, without its program."""
     service = unit("kcheck-fleet.service")

@@ -1,12 +1,13 @@
 """Records that no loss counts: the words for no loss, and the partitions at risk."""
 
 from kcheck.core.election.at_risk import AtRisk, at_risk, without_copy
-from kcheck.core.election.plans import BrokerGap, CopyState
+from kcheck.core.election.plans import BrokerGap, CopyState, is_safe, lean
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.documents.uncounted import (
     NO_ELECTION,
     NOTHING,
     NOTHING_HERE,
+    in_sync_words,
     missing_words,
     nothing_words,
     premise_words,
@@ -83,6 +84,28 @@ def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:
         "Data that only /data1 has is lost, and not counted. Broker 2 had shared-0 there.",
         "Data that only /data2 has is lost, and not counted.",
     ] == [*uncounted_words(gaps, (), (ONLY, gone), without=without, has_steps=True)]
+
+
+def test_a_partition_without_the_logs_of_its_replicas_in_sync_may_have_lost_any_number() -> None:
+    """A replica that was not in sync has no more than it fetched. Every member of the ISR, else of the ELR, counts."""
+    gone = election(candidate(1), candidate(2, state=CopyState.MISSING), isr=(2,))
+    other = gone._replace(topic="other", registration=PartitionRegistration((1, 2), (), elr=(2,)))
+    assert ((2,), (2,)) == (gone.lost_in_sync, other.lost_in_sync)
+    assert NOTHING_HERE == nothing_words((), (), [ONLY, gone])
+    assert NOTHING == nothing_words((), (), [ONLY])
+    assert [
+        "Broker 2 alone was in sync in t-0, other-0, and has no log there. Records that only it had are not counted."
+    ] == [*in_sync_words([gone, other, ONLY])]
+    assert not is_safe([gone])
+    assert lean(gone).lost_in_sync == (2,)
+    for safe in (
+        election(candidate(1), candidate(2, state=CopyState.MISSING), isr=(1, 2)),
+        election(candidate(1), candidate(2), isr=(2,)),
+        election(candidate(2, state=CopyState.MISSING), isr=(2,)),
+        election(candidate(1), candidate(2, state=CopyState.MISSING), isr=None),
+        election(candidate(1), isr=(2,)),
+    ):
+        assert safe.lost_in_sync == ()
 
 
 def test_a_plan_names_what_the_disks_of_given_up_brokers_would_have() -> None:

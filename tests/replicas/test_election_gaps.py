@@ -79,7 +79,8 @@ def test_a_broker_that_aborts_leads_nothing(tmp_path: Path) -> None:
     rows = candidates(said)
     assert rows[1]["problem"] == f"the broker does not start: {gap['why']}"
     assert (rows[1]["lost"], rows[1]["clean"]) == (None, None)
-    assert (said["partitions"][0]["best"], said["partitions"][0]["kafka_elects"]["unclean"]) == (2, 2)
+    # The broker may start after all: an unclean election of broker 2 would give up its records.
+    assert (said["partitions"][0]["best"], said["partitions"][0]["kafka_elects"]["unclean"]) == (None, 2)
     shown = command("elect", *(f"{number}={tmp_path}/broker-{number}" for number in (1, 2, 3)))
     assert "broker 1 holds 1 replica and does not start: " in " ".join(shown.out.split())
     for number in (2, 3):

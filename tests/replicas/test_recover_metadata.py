@@ -101,6 +101,13 @@ def test_the_screen_and_the_files(nodes: Path, tmp_path: Path) -> None:
     assert document["snapshot"] == {"end_offset": 1000, "epoch": 100}
 
 
+def test_an_old_disk_that_comes_back_later(nodes: Path) -> None:
+    """The plan without its broker says what to ask before it starts."""
+    steps = asked(nodes, 1, 3, 201, dead=[2]).steps
+    (step,) = (step for step in steps if step.title.startswith("Before broker 2 starts with an old disk"))
+    assert step.commands == (f"kcheck recover 2=PATH --metadata {nodes}/broker-201/data1",)
+
+
 def test_old_copies_that_know_everything_are_better(nodes: Path) -> None:
     shutil.copytree(QUORUM / "broker-1" / "data1" / METADATA, nodes / "broker-1" / "data1" / METADATA)
     answer = asked(nodes, 1, 2, 3, 201)

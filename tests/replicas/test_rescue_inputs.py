@@ -186,6 +186,19 @@ def test_a_log_dir_that_is_away(tmp_path: Path) -> None:
         assert "no-start" not in [row.name for row in refusals]
 
 
+def test_a_controller_whose_disk_is_away(tmp_path: Path) -> None:
+    """It counts as lost only if the user gives it up: its copy can be newer, and make a majority."""
+    nodes = quorum.laid_out(tmp_path)
+    listed(nodes, 2, "gone")
+    paths = (f"2={nodes}/broker-2/server.properties", f"3={nodes}/broker-3")
+    (row,) = (row for row in kcheck.recover_quorum(*paths, dead=[1]).refusals if row.name == "missing-disk")
+    assert row.why == f"{nodes}/broker-2/gone of node 2 cannot be read."
+    assert row.bring.endswith("If the disk is lost, give the node up (--dead 2).")
+    assert kcheck.recover_quorum(*paths, dead=[1, 2]).refusals == ()
+    listed(nodes, 2, "gone", "data1")
+    assert [row.name for row in kcheck.recover_quorum(*paths, dead=[1]).refusals] == ["majority"]
+
+
 def test_settings_that_a_broker_refuses(tmp_path: Path) -> None:
     """They are named once, and not as a damage of each partition."""
     nodes = metadata.laid_out(tmp_path)

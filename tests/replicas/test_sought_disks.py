@@ -32,7 +32,7 @@ def test_a_broker_with_the_only_copies_is_sought_first(tmp_path: Path) -> None:
     assert now.steps[now.then].commands[0] in shown.out
     found = kcheck.recovery_progress(plan, *every)
     assert found.state is PlanState.STOP
-    assert "the disks of broker 1 are here now, and the plan is without them" in found.sentences[0]
+    assert "broker 1 can start now, and the plan leaves that broker out" in found.sentences[0]
     assert found.then is None
 
 

@@ -5,7 +5,7 @@ import struct
 from kcheck.model.entries import Offset
 from kcheck.model.loss import BatchFaults
 from kcheck.model.names import log_name
-from kcheck.segments.batch_faults import LoadedSegment, batch_faults
+from kcheck.segments.batch_faults import LoadedSegment, batch_faults, first_identity
 from tests.builders import FIRST_TIMESTAMP, BytesFiles, batch, flipped, index, log, message, run, times
 
 FIRST, SECOND, THIRD = run(0, 99), run(100, 199), run(200, 249)
@@ -31,6 +31,15 @@ def test_an_intact_log() -> None:
     assert first == (0, 9, int.from_bytes(FIRST[0].data[17:21], "big"))
     assert faults(log([message(0), message(9, codec=1)]), end=10) == BatchFaults()
     assert not faults(log(FIRST), fits=10).is_complete
+
+
+def test_the_first_batch_alone() -> None:
+    """It is that of all faults, after empty segments, too."""
+    named = [LoadedSegment(Offset(0), "a", 1 << 30), LoadedSegment(Offset(0), "b", 1 << 30)]
+    first = faults(log(FIRST)).first
+    assert first is not None
+    assert first == first_identity(BytesFiles({"a": b"", "b": log(FIRST)}), named)
+    assert first_identity(BytesFiles({"a": b"", "b": b""}), named) is None
 
 
 def test_corrupt_batches() -> None:

@@ -59,8 +59,8 @@ def test_a_log_dir_and_its_checkpoints(data: Path) -> None:
     view = open_log_dir(LOCAL, str(data), None, NEWEST).view
     where = (1, str(data))
     kafka = ("4.3", "3.3", "4.3", "node.id in meta.properties")
-    assert (*where, "c1uster-AAAAAAAAAAAAAA", None, True, False, 2, "kraft", 7, *kafka, None) == log_dirs.row(
-        view, 2, "kraft", kafka, None
+    assert (*where, "c1uster-AAAAAAAAAAAAAA", None, True, False, 2, "kraft", 7, *kafka, True, None) == log_dirs.row(
+        view, 2, "kraft", kafka, None, metadata_log=True
     )
     assert {
         (*where, "recovery-point-offset-checkpoint", "t", 0, 5),

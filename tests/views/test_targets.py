@@ -367,3 +367,27 @@ def test_a_folder_with_a_new_disk() -> None:
     for text in ("log.dirs=x,b/d2\n", "log.dirs=b/d1,b/gone\n", "", "log.dirs=b/d1,\\ud800\n"):
         config.write_text(text)
         assert [(row.path, row.config) for row in replica_targets(["b"])] == [("b/backup", None), ("b/d1", None)]
+
+
+def test_a_new_file_system_is_an_empty_disk() -> None:
+    """Its lost+found is not the broker's; any other name is somebody's."""
+    Path("data/lost+found").mkdir(parents=True)
+    assert [(TargetKind.LOG_DIR, "data")] == kinds("data")
+    Path("data/docs").mkdir()
+    with pytest.raises(NotALogDirError, match="no log dir in it"):
+        kinds("data")
+
+
+def test_settings_one_folder_down_whose_log_dirs_are_no_directories() -> None:
+    """A file, a broken link, nothing next to the settings; settings of another machine name other places."""
+    log_dir(Path("broker-1"))
+    for number in (2, 3, 4):
+        folder = Path(f"broker-{number}")
+        folder.mkdir()
+        (folder / "server.properties").write_text(f"node.id={number}\nlog.dirs=broker-{number}/data\n")
+    Path("broker-2/data").touch()
+    Path("broker-3/data").symlink_to("gone")
+    Path("broker-5").mkdir()
+    Path("broker-5/server.properties").write_text("node.id=5\nlog.dirs=/elsewhere/data\n")
+    found = {target.path: target.broker_id for target in targets(["."])}
+    assert {"broker-2/data": 2, "broker-3/data": 3, "broker-4/data": 4, "./broker-1": None} == found

@@ -16,10 +16,11 @@ with DAG(
     max_active_runs=1,
     default_args={"retries": 2, "retry_delay": timedelta(minutes=10)},
 ) as dag:
-    # The run is named by its night, so that a task that is tried again writes the same run.
+    # The run is named by its night. A scan that wrote its run is not tried again, even if a log dir is missing.
     scan = BashOperator(
         task_id="scan",
-        bash_command=f"kcheck fleet scan '{ROOT}' --output-dir {OUT} --run {{{{ ds }}}} --remember -q || [ $? -eq 1 ]",
+        bash_command=f"kcheck fleet scan '{ROOT}' --output-dir {OUT} --run {{{{ ds }}}} --remember -q"
+        f" || [ -f {OUT}/run={{{{ ds }}}}/_manifest.json ]",
     )
     report = BashOperator(
         task_id="report",

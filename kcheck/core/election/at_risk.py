@@ -28,6 +28,11 @@ def at_risk(broker_id: int, partitions: Iterable[PartitionElection]) -> AtRisk:
     )
 
 
+def has_directory(broker_id: int, partition: PartitionElection) -> bool:
+    """Return whether a log dir of a broker has a directory of a partition."""
+    return any(copy.broker_id == broker_id and copy.dir is not None for copy in partition.candidates)
+
+
 def without_copy(broker_id: int, partitions: Iterable[PartitionElection]) -> tuple[PartitionElection, ...]:
     """Return the partitions whose replica of a broker is missing in its log dirs."""
     return tuple(

@@ -4,8 +4,9 @@ A controller that starts finds all of them with the same time of contact. Source
 BrokerHeartbeatManager (3.9 and earlier), BrokerHeartbeatTracker (4.0 and later), TimelineHashMap, ConcurrentHashMap.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
+from kcheck.core.election.start_order import StartOrder
 from kcheck.model.cluster import BrokerRegistration
 from kcheck.model.release import Release
 
@@ -18,6 +19,12 @@ _TREE_BINS_MIN = 64
 _LIST_SIZE_MAX = 8
 Bins = list[list[tuple[int, int]]]
 """Hash and broker."""
+
+
+def fences_alone(fenced: Collection[int], known: Collection[int], release: Release, order: StartOrder) -> bool:
+    """Return whether controllers fence several brokers, all of them known, before one starts."""
+    is_race = len(fenced) > 1 and release.fences_in_hash_order
+    return is_race and {*fenced} <= {*known} and not order.together
 
 
 def fencing_order(brokers: Mapping[int, BrokerRegistration], release: Release) -> tuple[int, ...]:

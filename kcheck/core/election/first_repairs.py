@@ -27,13 +27,15 @@ class FirstRepair(NamedTuple):
 def unrepaired(now: Sequence[PartitionElection], then: Sequence[PartitionElection]) -> Iterator[PartitionElection]:
     """Yield the partitions as they are `now`, with the loss of the logs that load `then`, after the repairs.
 
-    A log that does not load before a repair also holds records. A leader without these records loses them.
+    A log that does not load before a repair also holds records. A leader without these records loses them. So an
+    awaited log is known, and does not keep another leader from being the best.
     """
     repaired = {(row.topic, row.partition): row.leaders for row in then}
     for row in now:
         leaders = repaired.get((row.topic, row.partition), {})
         candidates = tuple(_with_all_lost(candidate, leaders.get(candidate.broker_id)) for candidate in row.candidates)
-        best = None if row.best is None else best_candidate(candidates)
+        is_known = row.best is not None or (row.awaited and not row.unknown_replicas)
+        best = best_candidate(candidates) if is_known else None
         yield row._replace(candidates=candidates, best=None if best is None else best.broker_id)
 
 

@@ -19,8 +19,8 @@ from kcheck.core.sums import plus
 
 TRIED_BROKERS_MAX = 4
 """Of so many brokers every order is tried."""
-_NOTHING: Costs = (0,) * 6
-"""Costs by the rules of the cluster, and if the first broker led at once."""
+_NOTHING: Costs = (0,) * 7
+"""Costs by the rules of the cluster, with the unclean elections, and if the first broker led at once."""
 
 
 class Phase(NamedTuple):
@@ -56,8 +56,9 @@ def order_of_starts(
 ) -> StartOrder:
     """Return the order in which the brokers here should start, each when the one before has settled.
 
-    The least loss by the rules of the cluster decides. Among equal orders the least loss decides if the first present
-    replica led at once. That happens if an operator turns on unclean elections meanwhile.
+    The least loss by the rules of the cluster decides. Then the fewest unclean elections decide, and the fewest bytes
+    to fetch again. Among equal orders the least loss decides if the first present replica led at once. That happens if
+    an operator turns on unclean elections meanwhile.
     """
     rows = list(partitions)
     contests = [*chain.from_iterable(_contests(partition, starts, means) for partition in rows)]
@@ -90,10 +91,13 @@ def _contests(partition: PartitionElection, starts: Mapping[int, BrokerStart], m
 
     def of_course(order: Sequence[int]) -> Costs | None:
         first = first_of_course(partition, [starts[number] for number in order], means)
-        return None if first is None else (*costs[first.led_by], *nothing)
+        if first is None:
+            return None
+        *losses, size = costs[first.led_by]
+        return (*losses, int(first.instead is not None), size, *nothing)
 
     def of_first(order: Sequence[int]) -> Costs | None:
-        return next(((*nothing, *costs[number]) for number in order if number in costs), None)
+        return next(((0, *nothing, *costs[number]) for number in order if number in costs), None)
 
     if seats is not None:
         yield Contest(tuple(number for number in seats.replicas if number in starts), of_course)

@@ -152,6 +152,8 @@ class PartitionElection(NamedTuple):
     """The candidate that costs least; None if none can lead, or if the picture has a gap."""
     unknown_replicas: tuple[int, ...] = ()
     """Brokers of the assignment that are neither here nor given up."""
+    awaited: tuple[int, ...] = ()
+    """Brokers of the assignment that are here and do not start, or that lack a log dir. Their logs may show later."""
     seats: Seats | None = None
     """Its places after every broker has stopped; None without metadata."""
     rules: ElectionRules = ElectionRules(kraft=True)
@@ -195,6 +197,17 @@ class PartitionElection(NamedTuple):
         """True if no served log dir here has the log of the partition, although every replica is here."""
         served = [row for row in self.candidates if row.state in SERVED]
         return bool(served) and not self.unknown_replicas and all(row.state is CopyState.MISSING for row in served)
+
+    @property
+    def lost_in_sync(self) -> tuple[int, ...]:
+        """The replicas in sync, if all of these lack a log here and another replica has one; else empty.
+
+        Committed records may be missing on every other replica.
+        """
+        in_sync = () if self.registration is None else self.registration.isr or self.registration.elr
+        states = {row.broker_id: row.state for row in self.candidates if row.state in SERVED}
+        are_missing = all(states.get(number) is CopyState.MISSING for number in in_sync)
+        return in_sync if are_missing and CopyState.CURRENT in states.values() else ()
 
     @property
     def is_in_doubt(self) -> bool:
@@ -278,11 +291,14 @@ def decided(partition: PartitionElection, starts: Mapping[int, BrokerStart], *, 
     race = leaders_of_all(partition.seats, starts, leaders, partition.rules)
     if not partition.rules.unclean and len(partition.placed) < len(leaders):
         race |= leaders_of_all(partition.seats, starts, partition.placed, partition.rules)
-    return partition._replace(
+    partition = partition._replace(
         kafka_clean=_number(clean), kafka_unclean=_number(unclean), kafka_now=_number(now),
         seat_now=None if now is None else now.seat, race=race,
         race_unseen=_unseen(partition, starts),
     )  # fmt: skip
+    # An unclean election gives up for good what an awaited log has. Elections by the controller cannot wait.
+    waits = not complete and partition.awaited and partition.needs_unclean
+    return partition._replace(best=None) if waits else partition
 
 
 def _unseen(partition: PartitionElection, starts: Mapping[int, BrokerStart]) -> frozenset[int]:
@@ -308,8 +324,11 @@ def is_at_stake(partition: PartitionElection) -> bool:
 
 
 def is_safe(partitions: Iterable[PartitionElection]) -> bool:
-    """Return whether every partition has a recommended leader and loses no record by the steps (`planned`)."""
-    losses = (None if row.best is None else row.lost_planned for row in partitions)
+    """Return whether every partition has a recommended leader and loses no record by the steps (`planned`).
+
+    A partition whose replicas in sync have all lost their log may lose any number.
+    """
+    losses = (None if row.best is None or row.lost_in_sync else row.lost_planned for row in partitions)
     return all(lost is not None and lost.records == 0 for lost in losses)
 
 
@@ -320,24 +339,34 @@ def only_aside(partitions: Iterable[PartitionElection]) -> tuple[tuple[Partition
 
 
 def lean(partition: PartitionElection) -> PartitionElection:
-    """Return the partition with only the fields that start order, scenarios and verdict need.
+    """Return the partition with only the fields that start order, scenarios, verdict and premises need.
 
-    Partitions that are alike then have equal candidates.
+    Partitions that are alike then have equal candidates. The longest logs end at 1, the others at 0.
     """
+    longest = max((candidate.log_end_offset or 0 for candidate in partition.candidates), default=0)
     candidates = tuple(
         candidate._replace(
-            dir=None, log_end_offset=None, log_start_offset=None, plan=None, loses_no_more_than=(),
+            dir=None, log_end_offset=_as_rank(candidate.log_end_offset, longest), log_start_offset=None, plan=None,
+            loses_no_more_than=(),
             problem=None if candidate.problem is None else "",
         )
         for candidate in partition.candidates
     )  # fmt: skip
     known = partition.registration
     return partition._replace(
-        registration=None if known is None else PartitionRegistration(known.replicas, (), elr=known.elr),
+        registration=None
+        if known is None
+        else PartitionRegistration(
+            known.replicas, known.isr, known.leader, elr=known.elr, last_leader=known.last_leader
+        ),
         high_watermark=None,
         candidates=candidates,
         groups=(),
     )
+
+
+def _as_rank(end: Offset | None, longest: int) -> Offset | None:
+    return None if end is None else Offset(1 if end == longest else 0)
 
 
 def lost_ranges(partition: PartitionElection) -> dict[int, OffsetRange]:

@@ -23,6 +23,12 @@ def ids_of_voters(setting: str) -> frozenset[int]:
     return frozenset(number for number in numbers if number is not None)
 
 
+def stated_id(settings: Mapping[str, str]) -> int | None:
+    """Return the node.id or broker.id in the settings of a broker; None for a missing or generated id."""
+    number = java_int((settings.get("node.id", "").strip() or settings.get("broker.id", "")).strip())
+    return None if number is None or number < 0 else number
+
+
 class MissingRecords(NamedTuple):
     """Offsets of a log that no segment has any more, though the disk once had them."""
 
@@ -164,6 +170,16 @@ class LogDirFacts(NamedTuple):
     """Number of bytes that the broker certainly adds to it when it starts."""
 
     @property
+    def is_bare(self) -> bool:
+        """True without meta.properties and partitions, as in the mount point of a disk, or on a new disk."""
+        return self.is_there and self.is_readable and self.identity is None and not self.directories
+
+    @property
+    def is_hollow(self) -> bool:
+        """True without partitions, formatted or not."""
+        return self.is_there and self.is_readable and not self.directories
+
+    @property
     def has_metadata_log(self) -> bool:
         """True if `__cluster_metadata-0` is in it."""
         return any(directory.topic == CLUSTER_METADATA for directory in self.directories)
@@ -215,6 +231,8 @@ class BrokerFacts(NamedTuple):
     """The metadata of the newest copy, or of ZooKeeper; None without any."""
     image_path: str | None = None
     """The path of that metadata."""
+    is_expected: bool | None = None
+    """True if the only given cluster knows the broker; None without its metadata."""
     chroot: str | None = None
     """The chroot of that metadata in ZooKeeper; None without a topic, or if they are not a server's files."""
     logs: tuple[LogFacts, ...] = ()
@@ -253,6 +271,13 @@ class BrokerFacts(NamedTuple):
     def registration(self) -> BrokerRegistration | None:
         """The broker's registration in the newest copy; None without one."""
         return None if self.newest is None or self.broker_id is None else self.newest.image.brokers.get(self.broker_id)
+
+    @property
+    def has_all(self) -> bool:
+        """True if no other log dir is known, and these are all or have no partition."""
+        known = 0 if self.registration is None else len(self.registration.log_dirs)
+        is_hollow = all(log_dir.is_hollow for log_dir in self.log_dirs)
+        return self.is_complete or (is_hollow and known <= len(self.log_dirs))
 
     @property
     def roles(self) -> frozenset[str]:

@@ -10,6 +10,9 @@ from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import partition_name
 
+STARTS_TOGETHER = "P320"
+"""The premise that no other replica serves records that a log without leader epochs hides."""
+
 
 def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFacts]:
     """Return the facts of brokers, with records of a leader's last epoch that a follower has and the leader lacks.
@@ -73,7 +76,8 @@ def starts_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
 
 TABLE = (
     Premise(
-        "P320", PremiseKind.PRESENCE, "No other replica serves records that a log without leader epochs hides.",
+        STARTS_TOGETHER, PremiseKind.PRESENCE,
+        "No other replica serves records that a log without leader epochs hides.",
         "The replicas of a log with segments below its log start do not begin lower.",
         "Not seen: another replica begins lower. Logs of message formats of 0.10 and earlier have no leader epochs.",
         "If the broker leads, the other replicas delete the records below its log start.",

@@ -5,21 +5,22 @@ from collections.abc import Iterator, Sequence
 
 from kcheck.core.cluster.owner import owner_of, replicas_in
 from kcheck.core.cluster.znode_tree import chroot_of
-from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.facts import BrokerFacts, stated_id
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.voters import directory_id, former_voter, listed, newest_voter_set, static_voters
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import PROVIDER
-from kcheck.model.java import java_int
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import counted, partition_name, shell_line
+from kcheck.words import agree, counted, partition_name, shell_line
 
 NODE_ID = "P102"
 """The premise that settings, log dirs and arguments name the same broker."""
 GENERATED_ID = "P103"
 """The premise that the broker does not get a new id."""
+FORMATTED = "P104"
+"""The premise that a log dir is formatted."""
 TOPIC_IDS = "P109"
 """The premise that no directory has the id of another topic."""
 _CLUSTER_ID = "cluster.id"
@@ -66,7 +67,7 @@ def chroot(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 def node_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare node.id or broker.id of the settings, or the id that the user gives, with each meta.properties."""
-    stated = _stated_id(facts)
+    stated = stated_id(facts.config or {})
     if stated is None:
         yield from _given_id(premise, facts)
         return
@@ -97,16 +98,11 @@ def _given_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             yield refuted(premise, facts, sentence, place, log_dir=log_dir.path)
 
 
-def _stated_id(facts: BrokerFacts) -> int | None:
-    """Return the id in the settings; None without one, or if the broker generates it."""
-    number = java_int(facts.setting("node.id") or facts.setting("broker.id") or "")
-    return None if number is None or number < 0 else number
-
-
 def generated_id(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for a ZooKeeper broker that would generate its id although its log dirs contain replicas."""
     generates = (facts.setting("broker.id.generation.enable") or "true").lower() == "true"
-    if facts.mode is not Mode.ZOOKEEPER or facts.config is None or _stated_id(facts) is not None or not generates:
+    is_named = facts.config is None or stated_id(facts.config) is not None
+    if facts.mode is not Mode.ZOOKEEPER or is_named or not generates:
         return
     places = [log_dir for log_dir in facts.log_dirs if log_dir.is_there and log_dir.is_readable]
     named = [log_dir for log_dir in places if "broker.id" in (log_dir.identity or {})]
@@ -132,22 +128,33 @@ def _whose(facts: BrokerFacts, paths: Sequence[str]) -> str:
 
 
 def is_formatted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for a KRaft node without a formatted log dir."""
-    if facts.mode is not Mode.KRAFT or (facts.config is None and not facts.release.is_kraft_only):
+    """Look for a KRaft node without a formatted log dir.
+
+    Directories with partitions may be copies of some, unless they are all log dirs of a KRaft node.
+    """
+    if facts.mode is not Mode.KRAFT or any(log_dir.identity is not None for log_dir in facts.log_dirs):
         return
-    if any(log_dir.identity is not None or not log_dir.is_readable for log_dir in facts.log_dirs):
-        return
-    there = [log_dir.path for log_dir in facts.log_dirs if log_dir.is_there]
-    if there and facts.is_complete:
+    there = [log_dir for log_dir in facts.log_dirs if log_dir.is_there and log_dir.is_readable]
+    is_sure = facts.is_complete and (facts.config is not None or facts.release.is_kraft_only)
+    paths = [log_dir.path for log_dir in there if is_sure or log_dir.is_bare]
+    if paths:
         ids = sorted({evidence.says for evidence in facts.clusters}) or ["CLUSTER_ID"]
         words = shell_line(["--cluster-id", ids[0], "--config", facts.config_path or "server.properties"])
-        sentence = f"{', '.join(there)} is not formatted; kafka-storage.sh format {words}"
-        yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {META_PROPERTIES}") for path in there))
+        are = agree(len(paths), "is", "are")
+        sentence = f"{', '.join(paths)} {are} not formatted{_mount_first(facts)} kafka-storage.sh format {words}"
+        yield refuted(premise, facts, sentence, *(PremiseEvidence(path, f"no {META_PROPERTIES}") for path in paths))
+
+
+def _mount_first(facts: BrokerFacts) -> str:
+    """Return the words before the command that formats an empty log dir."""
+    if facts.is_expected is False or not any(log_dir.is_bare for log_dir in facts.log_dirs):
+        return ";"
+    return " or not mounted. Mount the disk. Only a new one needs"
 
 
 def voter_is_controller(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for a node that is a broker alone, although the settings list it as a voter."""
-    own, voters, roles = _stated_id(facts), facts.configured_voters, facts.roles
+    own, voters, roles = stated_id(facts.config or {}), facts.configured_voters, facts.roles
     if not roles or own is None or not voters:
         return
     setting = PremiseEvidence(facts.config_path or "", f"process.roles={','.join(sorted(roles))}")
@@ -250,11 +257,11 @@ TABLE = (
         "KafkaServer.getOrGenerateBrokerId 0.9 to 3.9", generated_id,
     ),
     Premise(
-        "P104", PremiseKind.IDENTITY, "The log dirs are formatted.",
+        FORMATTED, PremiseKind.IDENTITY, "The log dirs are formatted.",
         "A log dir has a meta.properties.",
         "No log dir with a meta.properties.",
         "The process ends: no readable meta.properties files found.",
-        "Run the kafka-storage.sh command of the reason.",
+        "Mount the disk. Only a new one needs the kafka-storage.sh command of the reason.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", is_formatted,
     ),
     Premise(

@@ -24,9 +24,10 @@ def refuted(
 
 
 def not_seen(
-    premise: Premise, facts: BrokerFacts, sentence: str, provide: str | None, *evidence: PremiseEvidence
-) -> JudgedPremise:
+    premise: Premise, facts: BrokerFacts, sentence: str, provide: str | None, *evidence: PremiseEvidence,
+    log_dir: str | None = None,
+) -> JudgedPremise:  # fmt: skip
     """Return the judgement that the given files do not show it."""
     return JudgedPremise(
-        premise.id, PremiseStatus.NOT_SEEN, sentence, facts.broker_id, evidence=evidence, provide=provide
+        premise.id, PremiseStatus.NOT_SEEN, sentence, facts.broker_id, log_dir, evidence=evidence, provide=provide
     )  # fmt: skip

@@ -1,27 +1,31 @@
 """Premises about the presence of log dirs, partitions and metadata."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
-from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, standing
+from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, seats_of, standing
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
-from kcheck.core.start.strays import registers_cleanly
+from kcheck.core.start.strays import directory_of, registers_cleanly
 from kcheck.model.cluster import STATIC, is_reserved
-from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, TopicPartition
-from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, DirectoryState, TopicPartition
+from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.words import capital, counted, partition_name, shell_word, some_of
 
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
+DISKS_MOUNTED = "P321"
+"""The premise that no log dir is the empty mount point of a disk."""
 TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
 LOG_DIRS_NAMED = "P311"
 """The premise that the settings name every log dir with partitions."""
+LAST_LOGS_THERE = "P861"
+"""The premise that every log that the broker led last is here."""
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -113,11 +117,15 @@ def _only_in(log_dir: LogDirFacts, facts: BrokerFacts) -> set[TopicPartition]:
 
 def _live(log_dirs: Iterable[LogDirFacts]) -> set[TopicPartition]:
     """Return the partitions that log dirs have a directory of."""
+    return _of_states(log_dirs, LIVE)
+
+
+def _of_states(log_dirs: Iterable[LogDirFacts], states: Container[DirectoryState]) -> set[TopicPartition]:
     return {
         TopicPartition(directory.topic, directory.partition)
         for log_dir in log_dirs
         for directory in log_dir.directories
-        if directory.state in LIVE
+        if directory.state in states
     }
 
 
@@ -140,7 +148,7 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     The broker reports the log dir of the new replicas. Then the controller can elect it
     (ReplicationControlManager.handleAssignReplicasToDirs 3.7 to 4.3.1).
     """
-    if facts.image is None or facts.broker_id is None or not facts.is_complete:
+    if facts.image is None or facts.broker_id is None or not facts.has_all:
         return
     if not all(log_dir.is_there and log_dir.is_readable for log_dir in facts.log_dirs):
         return
@@ -170,6 +178,79 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
         has = "has" if len(expected) == 1 else "have"
         sentence = f"{_named(expected)} {has} no directory here; whether another broker has the records is not known"
         yield not_seen(premise, facts, sentence, EVERY_DISK, evidence)
+
+
+def are_mounted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for empty log dirs where nothing shows how many replicas the broker has in them.
+
+    A ZooKeeper broker writes a meta.properties into an empty log dir and starts. A KRaft broker needs a formatted one.
+    If other log dirs have partitions, only an empty directory is suspicious.
+    """
+    is_counted = facts.image is not None and facts.broker_id is not None and facts.has_all
+    hollow = [log_dir for log_dir in facts.log_dirs if log_dir.is_hollow]
+    if is_counted or facts.roles == {"controller"} or facts.broker_id in facts.voters:
+        return
+    if len(hollow) < len(facts.log_dirs):
+        hollow = [log_dir for log_dir in hollow if log_dir.is_bare]
+    provide = "BROKER=PATH, --config and --metadata of the cluster, or mount the disk"
+    for path in (log_dir.path for log_dir in hollow if not (facts.mode is Mode.KRAFT and log_dir.is_bare)):
+        sentence = (
+            f"{path} has no partitions: {facts.name} makes the replicas that were there again, empty, unless the disk"
+            " is new"
+        )
+        yield not_seen(
+            premise, facts, sentence, provide, PremiseEvidence(path, "no partition directories"), log_dir=path
+        )
+
+
+def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for the logs that the broker led last. Only they have records that no follower had fetched.
+
+    A log is on no disk here if no log dir has a directory of the partition. Another disk may have a log if the
+    metadata names a log dir that is not here. Missing log dirs (P301) come first. P302 counts the losses of only
+    replicas.
+    """
+    refuses = any(row.status is PremiseStatus.REFUTED for row in log_dirs(premise, facts))
+    if facts.image is None or facts.broker_id is None or refuses:
+        return
+    kept = _of_states(facts.log_dirs, {*DirectoryState} - {DirectoryState.FUTURE})
+    led = [partition for partition in _assigned_to(facts) if _has_newest(partition, facts)]
+    absent = [partition for partition in led if partition not in kept and not is_alone(partition, facts)]
+    moved = [partition for partition in led if partition in kept and _is_elsewhere(partition, facts)]
+    evidence = PremiseEvidence(facts.image_path or "", f"{facts.name} led {counted(len(led), 'partition')} last")
+    if absent:
+        sentence = f"no log dir here has the log of {_named(absent)}, which {facts.name} led last"
+        if not facts.is_complete:
+            yield not_seen(premise, facts, sentence, f"the other log dirs of {facts.name}", evidence)
+        elif facts.copies and not _of_others(facts):
+            yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir", evidence)
+        else:
+            yield refuted(premise, facts, sentence, evidence)
+    if moved:
+        sentence = (
+            f"{facts.name} led {_named(moved)} last in a log dir that is not here. Another log dir has a directory, but"
+            " perhaps not the same log"
+        )
+        yield not_seen(premise, facts, sentence, f"that log dir of {facts.name}", evidence)
+    if not absent and not moved:
+        yield proven(premise, facts, evidence)
+
+
+def _has_newest(partition: TopicPartition, facts: BrokerFacts) -> bool:
+    """Return whether the broker led a partition last, or alone can be elected cleanly."""
+    assert facts.image is not None
+    known = facts.image.topics[partition.topic].partitions[partition.partition]
+    return facts.broker_id in {known.leader, known.last_leader} or eligible(seats_of(known)) == (facts.broker_id,)
+
+
+def _is_elsewhere(partition: TopicPartition, facts: BrokerFacts) -> bool:
+    """Return whether no log dir here has the id that the metadata names for the broker's replica (3.7 and later)."""
+    assert facts.image is not None
+    assert facts.broker_id is not None
+    known = facts.image.topics[partition.topic].partitions[partition.partition]
+    log_dir = directory_of(known, facts.broker_id)
+    here = {(row.identity or {}).get("directory.id") for row in facts.log_dirs}
+    return log_dir is not None and not is_reserved(log_dir) and log_dir not in here
 
 
 def _was_never_in_sync(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -238,8 +319,7 @@ def _named(partitions: Sequence[TopicPartition]) -> str:
 
 def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for metadata from elsewhere than the broker's own disk, as its own copy may be old."""
-    others = [copy for copy in facts.copies if copy.node_id != facts.broker_id or copy.is_only_voter]
-    if facts.image is not None and (others or not facts.copies):
+    if facts.image is not None and (_of_others(facts) or not facts.copies):
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
     elif facts.damaged_copies:
         path, *_, damage = facts.damaged_copies[0]
@@ -256,6 +336,11 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         )
         sentence = f"what the cluster expects of {facts.name} now is not known: {known}"
         yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
+
+
+def _of_others(facts: BrokerFacts) -> bool:
+    """Return whether a copy of the metadata shows what the cluster expects now, not what the broker knew."""
+    return any(copy.node_id != facts.broker_id or copy.is_only_voter for copy in facts.copies)
 
 
 def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -342,5 +427,24 @@ TABLE = (
         "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
         "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",
         settings_list_them, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
+    ),
+    Premise(
+        DISKS_MOUNTED, PremiseKind.PRESENCE, "The disk of each log dir is mounted.",
+        "A log dir has partitions; else P302 counts the replicas that are missing.",
+        "Nothing. Not seen: no partitions, and no id, metadata or list of log dirs of the broker.",
+        "The broker starts. Its replicas start empty, and may lead.",
+        "Mount the disk, or name what shows that the broker has no replica there.",
+        "LogManager.createAndValidateLogDirs, KafkaServer.checkpointBrokerMetadata 0.8.2 to 3.9", are_mounted,
+        ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
+    ),
+    Premise(
+        LAST_LOGS_THERE, PremiseKind.PRESENCE, "Each log that the broker led last is here.",
+        "Each partition that the broker led last has a directory in the log dir of the metadata.",
+        "No log dir here has a directory of a partition that the broker led last. Not seen with only some of its log"
+        " dirs, or without the log dir of the metadata.",
+        "Records that no follower had fetched are on no disk here.",
+        "Mount the disk that has the log, and ask again. If that disk is lost, these records are lost too; go on.",
+        "PartitionRegistration.directories 3.7 to 4.3.1; Partition.makeLeader, ReplicaFetcherThread 0.8.2 to 4.3.1",
+        last_logs_there, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
 )  # fmt: skip

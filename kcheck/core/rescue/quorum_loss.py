@@ -42,6 +42,8 @@ class RescueNode(NamedTuple):
     """True if the log dir has `bootstrap.checkpoint`."""
     listeners: tuple[str, ...] = ()
     """The listeners for controllers in its settings, as NAME://HOST:PORT."""
+    unread: str | None = None
+    """A log dir of its settings that is not mounted, where no other has a copy; None without one."""
 
     @property
     def age(self) -> tuple[int, int]:

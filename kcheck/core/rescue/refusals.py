@@ -75,6 +75,12 @@ def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Ite
         if node.cluster_id is None and node.copy is not None:
             bring = "Name the complete log dir, or leave it out."
             yield RescueRefusal("no-cluster-id", f"{node.log_dir} has no meta.properties with a cluster.id.", bring)
+        if node.unread is not None and not node.dead:
+            bring = (
+                "Mount the disk, which can have a newer copy. If the disk is lost, give the node up"
+                f" (--dead {node.node_id})."
+            )
+            yield RescueRefusal("missing-disk", f"{node.unread} of node {node.node_id} cannot be read.", bring)
         if node.changing:
             bring = f"Stop node {node.node_id}, copy its log dir again, and ask again."
             yield RescueRefusal("changing", f"The metadata log in {node.log_dir} changed while kcheck read it.", bring)

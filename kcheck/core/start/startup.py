@@ -163,13 +163,25 @@ def _mode(config: Mapping[str, str], release: Release) -> Mode | None:
     return Mode.KRAFT if "process.roles" in config else Mode.ZOOKEEPER if "zookeeper.connect" in config else None
 
 
-def mode_of(configured: Mode | None, meta_version: int | None, release: Release) -> Mode:
+def mode_of_metadata(*, kraft: bool, zookeeper: bool) -> Mode | None:
+    """Return the place of the cluster's metadata by the given copies; None without any, or with both kinds."""
+    if kraft == zookeeper:
+        return None
+    return Mode.KRAFT if kraft else Mode.ZOOKEEPER
+
+
+def mode_of(
+    configured: Mode | None, meta_version: int | None, release: Release, of_cluster: Mode | None = None
+) -> Mode:
     """Return the place of the cluster's metadata.
 
-    A configured place counts first. Else version 1 of meta.properties means KRaft.
+    A configured place counts first. Else version 1 of meta.properties means KRaft. Without one the rest of the cluster
+    decides.
     """
     if configured is not None:
         return configured
+    if meta_version is None and of_cluster is not None:
+        return of_cluster
     if meta_version is None:
         return Mode.KRAFT if release.kraft_is_production_ready else Mode.ZOOKEEPER
     return Mode.KRAFT if meta_version >= 1 else Mode.ZOOKEEPER

@@ -34,6 +34,8 @@ class Unserved(NamedTuple):
     """Partitions of -stray directories without another replica in the given metadata."""
     is_deleting: bool = False
     """True for CURRENT directories of topics that a ZooKeeper controller is deleting."""
+    is_ordered: bool = False
+    """True for DELETED directories if the metadata has the records that deleted all of their topics."""
 
 
 def unserved(starts: Iterable[LogDirPrediction], image_of: ImageOf, delay_ms: int | None) -> Iterator[Unserved]:
@@ -64,7 +66,10 @@ def lost_in_starts(
     `image` lacks the topics that a ZooKeeper controller is deleting (`deleting`).
     """
     starts = tuple(starts)
-    yield from (row for row in unserved(starts, lambda _: image, delay_ms) if row.state is DirectoryState.DELETED)
+    known = frozenset[str]() if image is None else image.deleted.keys()
+    for own in unserved(starts, lambda _: image, delay_ms):
+        if own.state is DirectoryState.DELETED:
+            yield own._replace(is_ordered=all(row.directory.topic in known for row in own.directories))
     if image is None:
         return
     apart: dict[tuple[int | None, bool], list[tuple[PartitionPrediction, LostRecords]]] = {}

@@ -5,18 +5,22 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.quorum import Quorum, quorum
 from kcheck.core.releases.releases import release as release_named
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run import FleetRun, name_order
+from kcheck.fleet.runs.quorum import RunNodes, no_majority
 from kcheck.fleet.scan.releases import BrokerKafka, common_evidence
 from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Location
-from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES
+from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, DirectoryState, parse_directory
 from kcheck.model.parsed import Parsed
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.views import FileView, LogDirView
 from kcheck.replicas.candidates import BrokerHere, ClusterHere
@@ -24,7 +28,7 @@ from kcheck.replicas.partition_directories import broker_here
 
 _LOG_DIRS = (
     "cluster", "broker_id", "log_dir", "cluster_id", "directory_id", "clean_shutdown", "mode", "shutdown_epoch",
-    "kafka", "kafka_lowest", "kafka_highest",
+    "kafka", "kafka_lowest", "kafka_highest", "metadata_log",
 )  # fmt: skip
 _STARTS = ("cluster", "broker_id", "log_dir", "dir", "outcome", "reason", "uncertain")
 _MENDABLE = frozenset({Outcome.ABORT, Outcome.OFFLINE, Outcome.LOST, Outcome.STRAY, Outcome.DELETED})
@@ -47,6 +51,12 @@ class RunCluster(NamedTuple):
     """The release that its elections are decided for; its evidence is the range of the brokers."""
     metadata: str | None = None
     """The newest copy of its metadata."""
+    controllers: Quorum | None = None
+    """The copies of its metadata, with their ends; None if none was read."""
+    nodes: RunNodes = RunNodes()
+    """Its KRaft nodes."""
+    no_majority: tuple[JudgedPremise, ...] = ()
+    """The premise of each broker that no majority of its controllers starts; empty if one does."""
     mendable: tuple[int, ...] = ()
     """The brokers whose next start loses records, or serves less than it could. A repair may come first."""
 
@@ -74,16 +84,26 @@ def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
     if wanted is not None and wanted not in names:
         raise UsageError(f"--cluster {wanted}: {run.path} has {choices or 'no cluster'}")
     name = names[0] if wanted is None else wanted
-    image, metadata = _image(run, name)
+    image, metadata, controllers = _image(run, name)
     own = [row for row in _rows(run, "log_dirs", _LOG_DIRS, name) if row["broker_id"] is not None]
     starts, mendable = _starts(run, name)
+    release = release_named(run.kafka) if run.kafka != AUTO else _common_release(own)
+    brokers, nodes = _brokers(run, name, own, starts, image), _nodes(own, starts)
+    ended = no_majority(controllers, nodes, brokers, release)
+    problems = {row.broker_id: row.sentence for row in ended}
     return RunCluster(
         name=name,
         image=image,
-        brokers=_brokers(run, name, own, starts, image),
+        brokers={
+            number: broker._replace(problem=broker.problem or problems.get(number))
+            for number, broker in brokers.items()
+        },
         has_kraft_logs=any(row["mode"] == Mode.KRAFT for row in own),
-        release=release_named(run.kafka) if run.kafka != AUTO else _common_release(own),
+        release=release,
+        nodes=nodes,
+        no_majority=ended,
         metadata=metadata,
+        controllers=controllers,
         mendable=mendable,
     )
 
@@ -97,8 +117,23 @@ def _starts(run: FleetRun, name: str | None) -> tuple[Mapping[str, Mapping[str, 
         if row["cluster"] == name and row["dir"] is None:
             starts[row["log_dir"]] = row
         if row["cluster"] == name and row["outcome"] in _MENDABLE and row["broker_id"] is not None:
-            mendable.add(row["broker_id"])
+            directory = None if row["dir"] is None else parse_directory(row["dir"])
+            if directory is None or directory.state is DirectoryState.CURRENT:
+                mendable.add(row["broker_id"])
     return starts, tuple(sorted(mendable))
+
+
+def _nodes(log_dirs: Iterable[Mapping[str, Any]], starts: Mapping[str, Mapping[str, Any]]) -> RunNodes:
+    """Return the KRaft nodes; an older run does not tell which of them have a metadata log."""
+    rows = [row for row in log_dirs if row["mode"] == Mode.KRAFT and row["metadata_log"] is not None]
+    holders = frozenset(row["broker_id"] for row in rows if row["metadata_log"])
+    outcomes = ((row["broker_id"], starts.get(row["log_dir"])) for row in rows)
+    return RunNodes(
+        holders,
+        frozenset(row["broker_id"] for row in rows) - holders,
+        frozenset(number for number, start in outcomes if start is not None and start["outcome"] == Outcome.ABORT),
+        tuple(sorted((row["broker_id"], row["log_dir"]) for row in rows)),
+    )
 
 
 def _common_release(log_dirs: Iterable[Mapping[str, Any]]) -> Release:
@@ -112,12 +147,12 @@ def _rows(run: FleetRun, table: str, columns: tuple[str, ...], name: str | None)
     return [dict(zip(columns, row, strict=True)) for row in run.values(table, columns, name) if row[0] == name]
 
 
-def _image(run: FleetRun, name: str | None) -> tuple[ClusterImage | None, str | None]:
-    """Return the metadata without topics, and its path; UsageError if the name means several clusters."""
-    columns = ("cluster", "cluster_id", "features", "configs", "leader", "path")
+def _image(run: FleetRun, name: str | None) -> tuple[ClusterImage | None, str | None, Quorum | None]:
+    """Return the metadata without topics, its path, and its copies; UsageError if the name means several clusters."""
+    columns = ("cluster", "cluster_id", "features", "configs", "leader", "path", "voters", "copy_ends")
     rows = _rows(run, "clusters", columns, name)
     if not rows:
-        return None, None
+        return None, None, None
     if len(rows) > 1:
         ids = ", ".join(str(row["cluster_id"]) for row in rows)
         raise UsageError(f"{run.path}: {name} names several clusters: {ids}; scan them under different names")
@@ -135,9 +170,18 @@ def _image(run: FleetRun, name: str | None) -> tuple[ClusterImage | None, str | 
         image = ClusterImage(
             {}, brokers=brokers, features=json.loads(row["features"]), configs=configs, controller=row["leader"]
         )
-        return image, row["path"]
+        return image, row["path"], _quorum(row)
     except (ValueError, TypeError, KeyError) as error:
         raise KcheckError(f"{run.path}: invalid metadata of cluster {name}: {error}") from error
+
+
+def _quorum(row: Mapping[str, Any]) -> Quorum | None:
+    """Return the copies of the metadata by a row of `clusters`; None in an older run."""
+    copies = [
+        MetadataCopy(row["path"], node_id, epoch, end, 0, frozenset(json.loads(row["voters"])), ClusterImage({}))
+        for node_id, epoch, end in json.loads(row["copy_ends"] or "[]")
+    ]
+    return quorum(copies) if copies else None
 
 
 def _brokers(
@@ -183,14 +227,15 @@ def _start(row: Mapping[str, Any], start: Mapping[str, Any] | None) -> LogDirPre
 
 def registration_of(row: Mapping[str, Any]) -> PartitionRegistration:
     """Return the registration in a row of `cluster_partitions`; KcheckError if it is corrupt."""
-    names = ("replicas", "isr", "elr", "last_known_elr", "directories", "removing")
+    names = ("replicas", "isr", "elr", "last_known_elr", "directories", "removing", "adding")
     try:
-        replicas, isr, elr, last_known, directories, removing = (_list(row[name] or "[]") for name in names)
+        replicas, isr, elr, last_known, directories, removing, adding = (_list(row[name] or "[]") for name in names)
     except (ValueError, TypeError) as error:
         raise KcheckError(f"invalid row of the table cluster_partitions: {error}") from error
     return PartitionRegistration(
         replicas, isr, row["leader"], row["leader_epoch"], row["partition_epoch"], elr=elr, last_known_elr=last_known,
-        removing=removing, directories=directories,
+        removing=removing, adding=adding, directories=directories, recovering=bool(row["recovering"]),
+        last_leader=row["last_leader"], last_leader_epoch=row.get("last_leader_epoch"),
     )  # fmt: skip
 
 

@@ -3,30 +3,29 @@
 The decisions equal `kcheck elect`. The tables have no batches, so facts of batches are unknown, never guessed.
 """
 
-import heapq
-import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from operator import itemgetter
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses, lacking
-from kcheck.core.election.early_elections import means_of
+from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.election.phases import Course, course_of, order_of_starts
+from kcheck.core.election.first_rescue import FirstRescue
+from kcheck.core.election.phases import Course
 from kcheck.core.election.plans import (
     BrokerGap,
+    CopyState,
     PartitionElection,
-    is_at_stake,
     is_safe,
-    lean,
+    only_aside,
 )
-from kcheck.core.election.scenarios import START_ALL, Scenario, harm, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
+from kcheck.core.start.unserved import Unserved
 from kcheck.disk.output import scratch
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import (
@@ -36,29 +35,33 @@ from kcheck.documents.election import (
     election_outcomes,
     lacking_row,
 )
-from kcheck.documents.election_verdict import verdict
+from kcheck.documents.election_verdict import verdict, why_empty
 from kcheck.documents.premises import premise_rows
-from kcheck.documents.uncounted import nothing_words
+from kcheck.documents.uncounted import NOTHING, nothing_words
+from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
+from kcheck.fleet.lost import not_reached_of
 from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.runs.across import premises_across
 from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition
 from kcheck.fleet.runs.election_plan import require_metadata, write_plan_of_run
 from kcheck.fleet.runs.election_rows import PartitionRows, partition_rows
+from kcheck.fleet.runs.elections import Elections
 from kcheck.fleet.runs.premises import open_premises
+from kcheck.fleet.runs.quorum import rescue_of
 from kcheck.fleet.runs.replicas import copies_of
+from kcheck.fleet.runs.unserved import unserved_of
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.broker_gaps import failing_of, gaps_of
-from kcheck.replicas.candidates import ClusterHere, election_of
-from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
+from kcheck.replicas.elect import ElectionQuestion, choice_of
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.verbs.release import of_worse_end
-
-SHOWN_MAX = 1000
-"""Partitions that an answer lists, the worst first."""
+from kcheck.words import LISTED_MAX, broker_names, some_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +97,22 @@ class RunElection(Answer):
     lacking_count: int
     """Their number."""
     is_safe: bool
-    """True if every partition has a recommended leader, and no record is lost by the recommended steps."""
+    """True if every partition has a recommended leader, and no record is lost by the recommended steps.
+
+    Every broker here starts, and no record is left uncounted.
+    """
     of_cluster: Sequence[PartitionElection]
     """Every partition, with no more than decides the order of starts."""
     starts: Mapping[int, BrokerStart]
     """The registrations of the brokers that do start, by id."""
     order_of_cluster: StartOrder
     """The order of all brokers of the cluster, whatever partitions are wanted."""
+    rescue: FirstRescue | None = None
+    """The rescue of the metadata that comes before any start; None if none is needed."""
+    unserved: tuple[Unserved, ...] = ()
+    """The directories with records that no election counts."""
+    nothing: str = NOTHING
+    """The words for no loss, which say how much of the cluster they are about."""
     premises: tuple[JudgedPremise, ...] = ()
     """The premises of the next starts that are refuted or were not seen."""
     written: tuple[str, ...] = ()
@@ -175,14 +187,20 @@ def elect_run(
     UsageError if the run has several clusters without a given name, or lacks the necessary tables. UsageError also
     without metadata for a plan, or if a file of the plan exists already or cannot be written.
     """
-    return elect_in(open_run(path), cluster, question, wanted=wanted, out=out)
-
-
-def elect_in(
-    run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter, out: str | None = None
-) -> RunElection:
-    """Return the same as `elect_run`, of a run that is open or is being written."""
+    run = open_run(path)
     known = prepared(run, cluster, question, is_planned=out is not None)
+    return _elected(run, known, question, wanted, out, not_reached_of(run, known.name))
+
+
+def elect_in(run: FleetRun, cluster: str | None, question: ElectionQuestion, *, wanted: PartitionFilter) -> RunElection:
+    """Return the same as `elect_run`, of a run that is open or is being written. Missing log dirs do not count."""
+    return _elected(run, prepared(run, cluster, question), question, wanted)
+
+
+def _elected(
+    run: FleetRun, known: RunCluster, question: ElectionQuestion, wanted: PartitionFilter, out: str | None = None,
+    unreached: tuple[str, ...] = (),
+) -> RunElection:  # fmt: skip
 
     def choose(here: ClusterHere) -> Elections:
         chosen = Elections(wanted, is_planned=out is not None)
@@ -191,28 +209,30 @@ def elect_in(
                 chosen.add(*elected(rows, here))
         return chosen
 
-    return elected_by(choose, run, known, question, out)
+    return elected_by(choose, run, known, question, out, unreached)
 
 
 def elected_by(
     choose: Callable[[ClusterHere], "Elections"], run: FleetRun, known: RunCluster, question: ElectionQuestion,
-    out: str | None,
+    out: str | None, unreached: tuple[str, ...],
 ) -> RunElection:  # fmt: skip
     """Return the answer for the end of the cluster's range of releases with more losses. `choose` decides for one end.
 
-    Write its plan into the directory `out`.
+    Write its plan into the directory `out`. `unreached` are missing log dirs.
     """
 
     def decided(release: Release) -> RunElection:
         cluster = known._replace(release=release)
         here = here_of(cluster, question)
-        return concluded(run, cluster, here, choose(here))
+        return _concluded(run, cluster, here, choose(here), unreached)
 
     answer = of_worse_end(known.release, decided, harm_of)
     if out is None:
         return answer
     here = here_of(answer.cluster, question)
-    written = write_plan_of_run(run, answer.cluster, here, answer.of_cluster, answer.order_of_cluster, out)
+    written = write_plan_of_run(
+        run, answer.cluster, here, answer.of_cluster, answer.order_of_cluster, answer.uncounted, answer.rescue, out
+    )
     return replace(answer, written=written)
 
 
@@ -261,19 +281,33 @@ def _no_offsets(_: str, __: int) -> None:
     """Return the committed offsets of consumer groups, which no table has."""
 
 
-def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, int]:
-    """Return the election of a partition, and how many of its replicas the scan has not read."""
+def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, int, tuple[JudgedPremise, ...]]:
+    """Return the election of a partition, and how many of its replicas the scan has not read.
+
+    Also return the premises that its replicas decide together.
+    """
     copies, unread = copies_of(rows.topic, rows.partition, rows.replicas, here)
     registration = None if rows.registration is None else registration_of(rows.registration)
     here = with_partition(here, rows.topic, rows.partition, rows.registration, registration)
     here = here._replace(counted=_counter(rows.counts))
-    election = _as_known(election_of(rows.topic, rows.partition, copies, here), unread)
-    return election, len(unread)
+    election = election_of(rows.topic, rows.partition, copies, here)
+    election = _as_known(election, unread, is_compared=_are_compared(copies))
+    return election, len(unread), premises_across(rows, copies, unread, here)
 
 
-def _as_known(election: PartitionElection, unread: Collection[int]) -> PartitionElection:
-    """Return an election without costs where a log was not read. No leader with unknown costs is recommended."""
-    if unread:
+def _are_compared(copies: Iterable[ReplicaCopy]) -> bool:
+    """Return whether the tables show where logs part. Only batches show where logs without epochs part."""
+    served = [copy.state for copy in copies if copy.role is CopyState.CURRENT]
+    is_blind = any(not row.cache and row.log_start_offset < (row.log_end_offset or 0) for row in served)
+    return not is_blind or len({row.log_end_offset for row in served}) < 2
+
+
+def _as_known(election: PartitionElection, unread: Collection[int], *, is_compared: bool) -> PartitionElection:
+    """Return an election without costs where a log was not read, or where the tables cannot compare the logs.
+
+    No leader with unknown costs is recommended.
+    """
+    if unread or not is_compared:
         unknown = NOT_KNOWN, Refetched(None, None)
         candidates = tuple(
             candidate._replace(
@@ -311,97 +345,6 @@ def _counter(rows: Sequence[Mapping[str, Any]]) -> Callable[[TruncationPlan], Tr
     return counted
 
 
-class Elections:
-    """The elections of a cluster, all of them lean, the worst in full. For a plan each has its best leader's plan."""
-
-    def __init__(self, wanted: PartitionFilter, *, is_planned: bool = False) -> None:
-        """Begin.
-
-        `wanted` selects the shown partitions. `is_planned` is true if files are to be written for the recommendation.
-        """
-        self.wanted: PartitionFilter = wanted
-        self._is_planned = is_planned
-        self.lean: list[PartitionElection] = []
-        self.unread: int = 0
-        self.at_stake: int = 0
-        self.lacking: list[Lacking] = []
-        self.lacking_count: int = 0
-        self._alike: dict[object, Any] = {}
-        self._worst: list[tuple[_Reversed, int, PartitionElection]] = []
-
-    def add(self, election: PartitionElection, unread: int) -> None:
-        """Take the election of one partition."""
-        if not election.is_of_cluster:
-            return
-        self._keep(_with_best_plan(election) if self._is_planned else lean(election))
-        if not self.wanted.has(election.topic, election.partition):
-            return
-        self.unread += unread
-        self.at_stake += is_at_stake(election)
-        self._keep_lacking(lacking(election))
-        self._keep_worst(election)
-
-    def _keep(self, small: PartitionElection) -> None:
-        if self._is_planned:
-            self.lean.append(small)
-            return
-        shared = (small.registration, small.seats, small.rules, small.candidates)
-        registration, seats, rules, candidates = self._alike.setdefault(shared, shared)
-        topic = sys.intern(small.topic)
-        self.lean.append(
-            small._replace(topic=topic, registration=registration, seats=seats, rules=rules, candidates=candidates)
-        )
-
-    def _keep_lacking(self, replicas: Iterable[Lacking]) -> None:
-        for replica in replicas:
-            self.lacking_count += 1
-            if len(self.lacking) < SHOWN_MAX:
-                self.lacking.append(replica)
-
-    def _keep_worst(self, election: PartitionElection) -> None:
-        item = (_Reversed((not is_at_stake(election), harm(election))), len(self.lean), election)
-        if len(self._worst) < SHOWN_MAX:
-            heapq.heappush(self._worst, item)
-        else:
-            heapq.heappushpop(self._worst, item)
-
-    def with_other(self, other: Self) -> Self:
-        """Return these elections and the elections of another task."""
-        for election in other.lean:
-            self._keep(election)
-        for election in other.shown:
-            self._keep_worst(election)
-        self.unread += other.unread
-        self.at_stake += other.at_stake
-        self.lacking = sorted((*self.lacking, *other.lacking))[:SHOWN_MAX]
-        self.lacking_count += other.lacking_count
-        return self
-
-    @property
-    def shown(self) -> tuple[PartitionElection, ...]:
-        """The worst partitions, by topic and number."""
-        return tuple(sorted((election for *_, election in self._worst), key=lambda row: (row.topic, row.partition)))
-
-
-def _with_best_plan(election: PartitionElection) -> PartitionElection:
-    """Return an election with only the followers' plans under the recommended leader."""
-    best = election.recommended
-    candidates = tuple(
-        candidate if candidate is best else candidate._replace(plan=None) for candidate in election.candidates
-    )
-    return election._replace(candidates=candidates)
-
-
-class _Reversed(NamedTuple):
-    """Sorts the least first that would come last."""
-
-    key: tuple[Any, ...]
-
-    def __lt__(self, other: tuple[Any, ...]) -> bool:
-        """Compare the other way round."""
-        return bool(self.key > other[0])
-
-
 def _raced(row: PartitionElection, lean: PartitionElection) -> PartitionElection:
     """Return an election with the race of its lean one."""
     return row._replace(race=lean.race, race_unseen=lean.race_unseen)
@@ -427,34 +370,69 @@ def _only(numbers: tuple[int, ...], brokers: set[int]) -> tuple[int, ...]:
     return tuple(number for number in numbers if number in brokers)
 
 
-def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections) -> RunElection:
+def _with_all(premises: Sequence[JudgedPremise], more: Iterable[JudgedPremise]) -> tuple[JudgedPremise, ...]:
+    """Return the premises with further ones, by id. What a broker's own files show already is said once."""
+    known = {(row.id, row.broker_id, row.partition) for row in premises}
+    others = (row for row in more if (row.id, row.broker_id, row.partition) not in known)
+    return tuple(sorted((*premises, *others), key=_premise_order))
+
+
+def _mend_words(brokers: Sequence[int]) -> Iterator[str]:
+    """Yield the sentence about brokers of which a repair may save records first. A run plans no repairs."""
+    if brokers:
+        names = broker_names(brokers, LISTED_MAX)
+        yield f"A run plans no repairs. First see whether a repair of {names} saves records, by kcheck recover."
+
+
+def _unreached_words(unreached: Sequence[str]) -> Iterator[str]:
+    if unreached:
+        yield f"Records of log dirs that the scan did not reach are not counted ({some_of(unreached)})."
+
+
+def _premise_order(premise: JudgedPremise) -> tuple[object, ...]:
+    return premise.broker_id is None, premise.broker_id or 0, premise.id
+
+
+def _concluded(
+    run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, unreached: tuple[str, ...]
+) -> RunElection:
     """Return the answer (the start order, the cost of each course, and the worst partitions)."""
     elections = in_doubt(sorted(chosen.lean, key=itemgetter(0, 1)))
     races = {(row.topic, row.partition): row for row in elections}
     shown = tuple(_raced(row, races[row.topic, row.partition]) for row in chosen.shown)
-    means = means_of(elections, here.release)
-    order = order_of_starts(elections, here.starts, means)
-    course = course_of(elections, order.brokers, here.starts, means)
-    elections, shown = (planned(rows, here.starts, order.brokers, course.means) for rows in (elections, shown))
+    elections, order, course = choice_of(here.starts, here.release, cluster.controllers, elections)
+    shown = planned(shown, here.starts, order.brokers, course.means)
     wanted = tuple(row for row in elections if chosen.wanted.has(row.topic, row.partition))
     gaps = tuple(gaps_of(wanted, here))
-    premises = open_premises(run, cluster.name)
+    premises = _with_all(open_premises(run, cluster.name), (*chosen.premises, *cluster.no_majority))
+    apart = unserved_of(run, cluster)
+    rescue = rescue_of(cluster.controllers, cluster.nodes, premises, here.dead, starts=bool(here.starts))
     uncounted = uncounted_premises(premises, elections)
+    failing = failing_of(gaps)
+    empty = None if wanted else why_empty(premises, here.image)
     own = {broker for row in wanted for broker in _brokers_of(row)}
     is_part = len(wanted) < len(elections)  # Then brokers without these partitions have no part in the answer.
     shown_order, shown_course = _of_brokers(order, course, own) if is_part else (order, course)
+    nothing = nothing_words([*gaps, *uncounted, *unreached], [*apart, *only_aside(elections), *failing], wanted)
     return RunElection(
         run=run,
         cluster=cluster,
         fenced=here.fenced,
-        verdict=verdict(
+        rescue=rescue,
+        unserved=apart,
+        nothing=nothing,
+        verdict=rescue.sentence
+        if rescue is not None
+        else verdict(
             wanted,
             here.starts,
             shown_order,
             shown_course,
-            failing=failing_of(gaps),
+            why_empty=empty,
+            failing=failing,
             uncounted=uncounted,
-            nothing=nothing_words([*gaps, *uncounted], ()),
+            apart=[*not_counted_words(apart), *_mend_words(cluster.mendable), *_unreached_words(unreached)],
+            nothing=nothing,
             is_all=not is_part,
         ),
         gaps=gaps,
@@ -467,7 +445,8 @@ def concluded(run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Ele
         broker_losses=broker_losses(wanted, here.starts),
         lacking=tuple(chosen.lacking),
         lacking_count=chosen.lacking_count,
-        is_safe=is_safe(wanted),
+        is_safe=not (rescue or apart or empty or uncounted or failing or cluster.mendable or unreached)
+        and is_safe(wanted),
         of_cluster=elections,
         starts=here.starts,
         order_of_cluster=order,

@@ -1,15 +1,18 @@
 """`kcheck elect --from RUN --output-dir DIR`, the plan of elections from a run."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
-from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.fencing import fences_alone
+from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.start_order import StartOrder
+from kcheck.documents.uncounted import missing_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, run_cluster
 from kcheck.model.cluster import TopicImage
+from kcheck.model.premises import JudgedPremise
 from kcheck.replicas.candidates import ClusterHere
 from kcheck.replicas.election_output import write_plan
 from kcheck.words import some_of
@@ -33,6 +36,8 @@ def write_plan_of_run(
     here: ClusterHere,
     elections: Sequence[PartitionElection],
     order: StartOrder,
+    uncounted: Sequence[JudgedPremise],
+    rescue: FirstRescue | None,
     out: str,
 ) -> tuple[str, ...]:
     """Write the plan into a directory; return the paths of its files.
@@ -44,30 +49,39 @@ def write_plan_of_run(
     columns = ("cluster", "topic", "topic_id")
     ids = {row[1]: row[2] for row in run.values("cluster_partitions", columns, cluster.name) if row[0] == cluster.name}
     image = cluster.image._replace(topics={name: TopicImage(name, topic_id, {}) for name, topic_id in ids.items()})
-    recovery = recovery_of(run, cluster, here.starts, here.dead, elections, order, out)._replace(image=image)
+    recovery = recovery_of(run, cluster, here, elections, order, uncounted, rescue, out)._replace(image=image)
     return write_plan(recovery, apart_from=(run.path,))
 
 
 def recovery_of(
     run: FleetRun,
     cluster: RunCluster,
-    starts: Mapping[int, BrokerStart],
-    dead: Collection[int],
+    here: ClusterHere,
     elections: Sequence[PartitionElection],
     order: StartOrder,
+    uncounted: Sequence[JudgedPremise],
+    rescue: FirstRescue | None,
     out: str,
 ) -> Recovery:
-    """Return the recommendation, without topics in its metadata, with the directory that its files are for."""
+    """Return the recommendation, without topics in its metadata, with the directory that its files are for.
+
+    `uncounted` are the premises whose losses no election counts, `rescue` comes before any start.
+    """
+    is_alone = fences_alone(here.fenced, {*cluster.brokers, *here.dead}, cluster.release, order)
     return Recovery(
         partitions=elections,
-        order=(*order.brokers, *(number for number in cluster.brokers if number not in starts)),
-        starts=starts,
-        dead=frozenset(dead),
+        order=(*order.brokers, *(number for number in cluster.brokers if number not in here.starts)),
+        starts=here.starts,
+        dead=here.dead,
         release=cluster.release,
         kraft=cluster.kraft,
         image=cluster.image,
         paths=tuple(f"{number}={log_dir}" for number, log_dir in log_dirs_of(run, cluster)),
         folder=out,
+        together=order.together,
+        fenced=here.fenced if is_alone else (),
+        uncounted=tuple(missing_words(uncounted, here.dead, elections)),
+        rescue=rescue,
         by_run=True,
     )
 

@@ -18,8 +18,8 @@ COUNTS = (
     "refetch_records", "refetch_bytes",
 )  # fmt: skip
 PARTITIONS = (
-    "topic_id", "leader", "leader_epoch", "partition_epoch", "replicas", "isr", "elr", "last_known_elr", "directories",
-    "removing",
+    "topic_id", "leader", "last_leader", "last_leader_epoch", "leader_epoch", "partition_epoch", "replicas", "isr",
+    "elr", "last_known_elr", "directories", "removing", "adding", "recovering",
 )  # fmt: skip
 
 

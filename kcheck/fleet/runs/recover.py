@@ -13,19 +13,20 @@ from kcheck.core.election.steps import StepText, steps_of
 from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer, release_row
 from kcheck.documents.election import scenario_row
-from kcheck.documents.election_words import decision_words
-from kcheck.documents.uncounted import nothing_words, uncounted_words
+from kcheck.documents.election_words import decision_words, rescue_words
+from kcheck.documents.uncounted import uncounted_words
+from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
-from kcheck.fleet.runs.elect import RunElection, costs, elect_in
+from kcheck.fleet.runs.elect import RunElection, costs, elect_in, here_of
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.runbook import PlanContext, step_texts
 from kcheck.model.depth import Depth
+from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
-from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, shell_line
 
 FIRST_COUNT = 3
@@ -102,20 +103,22 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     election = elect_in(run, name, question, wanted=PartitionFilter())
     scenarios = {row.name: row for row in election.scenarios}
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
-    uncounted = uncounted_premises(election.premises, election.of_cluster)
-    nothing = nothing_words([*election.gaps, *uncounted], ())
+    uncounted = election.uncounted
     is_known = start_all.offline_partitions is not None
     is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
-    sentences = decision_words(
-        start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=nothing,
-        uncounted=uncounted_words(
-            election.gaps, uncounted, election.of_cluster, has_steps=bool(election.starts)
-        ),
-    )  # fmt: skip
+    words = (
+        *uncounted_words(election.gaps, uncounted, election.of_cluster, has_steps=bool(election.starts)),
+        *not_counted_words(election.unserved),
+    )
+    sentences = (
+        decision_words(
+            start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=election.nothing, uncounted=words
+        )
+        if election.rescue is None
+        else rescue_words(election.rescue, (row for row in election.premises if row.status is PremiseStatus.REFUTED))
+    )
     not_known = tuple(_not_known(election, run.depth, is_counted=is_counted))
-    steps = _texts(run, election, question) if is_counted else ()
-    is_kept = (start_all.lost.committed, start_all.offline_partitions) == (0, 0)
-    fails = any(gap.fails for gap in election.gaps)
+    steps = _texts(run, election, question) if is_counted or election.rescue is not None else ()
     return ClusterDecision(
         cluster=name,
         release=election.cluster.release,
@@ -126,15 +129,30 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
         step_count=len(steps),
         not_known=not_known,
         command=f"{_disks(run, election.cluster, question)} --output-dir {_FOLDER}",
-        is_safe=election.is_safe and is_kept and not uncounted and not fails if is_counted and is_known else None,
-        is_whole=not (election.gaps or uncounted),
+        is_safe=_is_safe(election, start_all, is_known=is_counted and is_known),
+        is_whole=not (election.gaps or uncounted or election.unserved),
     )
+
+
+def _is_safe(election: RunElection, start_all: Scenario, *, is_known: bool) -> bool | None:
+    """Return whether starting everything keeps all; None if that is not known.
+
+    A run plans no repairs. So where one may save records first, nothing is safe.
+    """
+    if election.rescue is not None:
+        return False
+    if not is_known:
+        return None
+    is_kept = (start_all.lost.committed, start_all.offline_partitions) == (0, 0)
+    is_safe = election.is_safe and is_kept
+    return None if is_safe and election.cluster.mendable else is_safe
 
 
 def _texts(run: FleetRun, election: RunElection, question: ElectionQuestion) -> tuple[StepText, ...]:
     """Return the steps in words."""
+    here = here_of(election.cluster, question)
     recovery = recovery_of(
-        run, election.cluster, election.starts, question.dead, election.of_cluster, election.order, _FOLDER
+        run, election.cluster, here, election.of_cluster, election.order, election.uncounted, election.rescue, _FOLDER
     )
     return step_texts(PlanContext(recovery, (), {}, {}, {}, _FOLDER), steps_of(recovery))
 

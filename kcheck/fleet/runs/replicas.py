@@ -9,7 +9,7 @@ from kcheck.core.election.plans import CopyState
 from kcheck.core.replication.lineage import Lineage, lineage_of_cache
 from kcheck.core.start.startup import Outcome
 from kcheck.errors import KcheckError
-from kcheck.fleet.scan.replicas import lineage_of_runs
+from kcheck.fleet.scan.replicas import FAULTS, lineage_of_runs
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.loss import LostRecords
 from kcheck.model.names import DirectoryState
@@ -21,7 +21,7 @@ from kcheck.words import partition_name
 FIELDS = (
     "broker", "broker_id", "log_dir", "dir", "state", "outcome", "problem", "topic_id", "high_watermark",
     "loaded_log_start", "loaded_log_end", "loaded_high_watermark", "first_segment", "seen_epoch", "cached_epochs",
-    "batch_epochs", "lost",
+    "batch_epochs", "lost", "log_faults",
 )  # fmt: skip
 """The columns that an election reads, next to the partition."""
 
@@ -68,7 +68,7 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
         lineage: Lineage | None = lineage_of_runs(runs, first, end)
     else:  # What every comparison would derive from the cache again.
         lineage = None if end is None else lineage_of_cache(cache, log_start_offset=start, log_end_offset=end)
-    return ReplicaState(
+    state = ReplicaState(
         broker_id=row["broker_id"],
         topic=topic,
         partition=partition,
@@ -84,6 +84,8 @@ def _state(row: Mapping[str, Any], topic: str, partition: int) -> ReplicaState:
         topic_id=row["topic_id"],
         checkpointed=row["high_watermark"],
     )
+    faults = row.get("log_faults")
+    return state if faults is None else state._replace(**FAULTS.of(faults))
 
 
 @lru_cache(64)  # Replicas of a partition mostly have the same.

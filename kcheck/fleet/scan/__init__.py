@@ -15,12 +15,13 @@
 13. `replica_groups`: How do the replicas of a partition come together in bounded memory?
 14. `comparison`: How do the replicas of each partition differ?
 15. `replicas`: Which columns does a replica have?
-16. `arrow_take`: How are rows of Arrow batches reordered?
-17. `covered`: Did the scan reach enough of the fleet?
-18. `lost`: What does the run lack?
-19. `decisions`: What does starting everything now lose in each cluster, and by which refuted premises?
-20. `owners`: Which team owns a topic?
-21. `remote_storage`: What is in remote storage, and which replicas must not lead?
+16. `log_values`: How does a log's seldom fact cross as JSON?
+17. `arrow_take`: How are rows of Arrow batches reordered?
+18. `covered`: Did the scan reach enough of the fleet?
+19. `lost`: What does the run lack?
+20. `decisions`: What does starting everything now lose in each cluster, and by which refuted premises?
+21. `owners`: Which team owns a topic?
+22. `remote_storage`: What is in remote storage, and which replicas must not lead?
 
 Each step is a function of small values and Arrow batches, so that any process on any machine can run it.
 """

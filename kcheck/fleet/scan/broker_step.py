@@ -137,7 +137,10 @@ def _look_at_broker(
             problems = worse_findings((how.release, problems), (theirs.release, of_other))
         rows.append(("findings", findings_batch(place, [*_sorted(problems, how), *opened.findings])))
         directories = len(wanted_directories(opened, how.wanted)) + len(opened.links)
-        row = log_dirs.row(ours.views[-1], directories, str(ours.starts[-1].mode), kafka, opened.unlisted)
+        row = log_dirs.row(
+            ours.views[-1], directories, str(ours.starts[-1].mode), kafka, opened.unlisted,
+            metadata_log=log_dir.holds_metadata,
+        )  # fmt: skip
         rows.append(("log_dirs", batch_of([(*place, *row)], log_dirs.TABLE.run_columns)))
         entries = ((*place, *row) for row in checkpoints.rows(ours.views[-1]))
         for part in iter(lambda entries=entries: list(islice(entries, _ENTRY_COUNT)), []):  # type: ignore[misc]  # a default binds the variable

@@ -234,6 +234,7 @@ def _cluster_row(cluster: ClusterCopies, standing: Quorum) -> Row:
         "time": newest.timestamp,
         **quorum_row(standing),
         "copies": len(standing.copies),
+        "copy_ends": [(row.copy.node_id, row.copy.epoch, row.copy.end) for row in standing.copies],
         "brokers": len(image.brokers),
         "topics": len(image.topics),
         "partitions": sum(len(topic.partitions) for topic in image.topics.values()),

@@ -19,7 +19,7 @@ from kcheck.disk.tree import tree_of
 from kcheck.documents.truncation import table_rows
 from kcheck.fleet.scan.arrow_take import joined
 from kcheck.fleet.scan.both_ends import worse_findings
-from kcheck.fleet.scan.replicas import are_joined, lineage_of_runs
+from kcheck.fleet.scan.replicas import FAULTS, are_joined, lineage_of_runs
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
 from kcheck.model.cluster import PartitionRegistration, ReplicaInCluster
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
@@ -209,7 +209,7 @@ def _runs(row: _ReplicaRow) -> tuple[EpochRun, ...]:
 
 def _state(row: _ReplicaRow, topic: str, partition: int) -> ReplicaState:
     end, runs = row["loaded_log_end"], _runs(row)
-    return ReplicaState(
+    state = ReplicaState(
         broker_id=row["broker_id"], topic=topic, partition=partition, cache=_entries(row["cache"]),
         log_end_offset=end, log_start_offset=row["loaded_log_start"], first_segment=row["first_segment"],
         high_watermark=row["loaded_high_watermark"], latest_epoch=row["seen_epoch"],
@@ -218,9 +218,9 @@ def _state(row: _ReplicaRow, topic: str, partition: int) -> ReplicaState:
         if row["is_read"] and not row["lacks_epochs"]
         else None,
         problem=row["problem"], topic_id=row["topic_id"], checkpointed=row["high_watermark"],
-        lost_head=None if row["head_from"] is None else (row["head_from"], row["first_segment"]),
         has_every_segment=row["is_read"] and are_joined(runs, [log["base_offset"] for log in row["logs"]]),
     )  # fmt: skip
+    return state if row["log_faults"] is None else state._replace(**FAULTS.of(row["log_faults"]))
 
 
 def _logs(row: _ReplicaRow) -> tuple[LogFile, ...]:

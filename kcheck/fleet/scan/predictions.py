@@ -6,13 +6,13 @@ from itertools import islice
 from math import inf
 from typing import Any
 
-from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
+from kcheck.core.premises.facts import LogFacts
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NEXT_START_RANKS, Outcome, segments_from
-from kcheck.documents.predict import partition_row
+from kcheck.documents.predict import loss_row, partition_row
 from kcheck.documents.strays import stray_outcome
-from kcheck.model.entries import Offset
-from kcheck.model.loss import BatchFaults, DatedRecords, LostRecords, UnreadableRecords
+from kcheck.fleet.scan.log_values import SeldomValues
+from kcheck.model.loss import LostRecords
 from kcheck.model.names import (
     DirectoryState,
     PartitionDirectory,
@@ -39,12 +39,14 @@ _NAMED = len(DIRECTORY) - len(LOG_DIR)
 _JSON = tuple(column.name for column in _OF_START if column.type == "json")
 START = (
     *(column._replace(name=f"start_{column.name}") for column in (*_OF_START, KAFKA_DIFFERS)),
+    Column("start_whole", "json", "All records of a directory that no broker serves."),
     Column("start_queued", "bool", "True if its log dir is offline as soon as the broker runs."),
     Column(
         "start_touched", "string", "The reason why the broker continues to read the log, or to rename its directory."
     ),
     Column("start_loaded", "bool", "True if it loads the log of a replica."),
     Column("start_epoch", "int64", "The newest leader epoch of that log, if the broker serves it."),
+    Column("start_closed_at", "int64", "The end of that log at the last clean shutdown."),
     Column(
         "start_faults",
         "json",
@@ -54,12 +56,15 @@ START = (
 )
 """The next start in a row of a directory, with the table's columns, and the facts for its log dir."""
 _OUTCOME_AT = predictions.TABLE.names[2:].index("outcome")
-_OffsetSpan = tuple[int, int]
 _ENCODE = json.JSONEncoder().encode
+_IN_COLUMNS = {"partition", "log_dir", "topic_id", "start", "end", "epoch", "closed_at"}
+_OF_CLUSTER = {"remote", "remote_report", "lower"}
+"""The facts of a log that only other log dirs show."""
+_FACTS = SeldomValues(LogFacts, [name for name in LogFacts._fields if name not in _IN_COLUMNS | _OF_CLUSTER])
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}
 LIGHT = (
     "start_outcome", "start_reason", "start_lost", "start_scan_bytes", "start_queued", "start_touched", "start_loaded",
-    "start_epoch", "start_log_end_offset", "start_faults",
+    "start_log_start_offset", "start_log_end_offset", "start_epoch", "start_closed_at", "start_faults",
 )  # fmt: skip
 """The columns that decide what a directory does to its log dir."""
 
@@ -153,16 +158,10 @@ def start_row(prediction: PartitionPrediction | None, log: LogFacts | None, diff
         return (None,) * len(START)
     row = partition_row(prediction)
     row |= {name: _ENCODE(row[name]) for name in _JSON if row[name] is not None}
-    own = (prediction.fails_later, prediction.later_use, log is not None, None if log is None else log.epoch)
-    return (*islice(row.values(), _NAMED, None), differs, *own, None if log is None else _faults(log))
-
-
-def _faults(log: LogFacts) -> str | None:
-    faults = (
-        log.lost_head, log.missing, log.misdated, log.is_closed, log.is_emptied, log.unseen_epoch, log.closed_at,
-        log.lacks_snapshot, log.keys_of,
-    )  # fmt: skip
-    return _ENCODE((*faults, log.batches)) if any(faults) or log.batches is not None else None
+    whole = None if prediction.whole is None else _ENCODE(loss_row(prediction.whole))
+    own: tuple[object, ...] = (whole, prediction.fails_later, prediction.later_use, log is not None)
+    of_log = (None,) * 3 if log is None else (log.epoch, log.closed_at, _FACTS.text(log))
+    return (*islice(row.values(), _NAMED, None), differs, *own, *of_log)
 
 
 def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) -> PartitionPrediction | None:
@@ -190,48 +189,12 @@ def light_start(name: str, directory: PartitionDirectory, row: Sequence[Any]) ->
 
 def light_log(log_dir: str, directory: PartitionDirectory, topic_id: str | None, row: Sequence[Any]) -> LogFacts | None:
     """Return the facts of a log for premises, from its columns of LIGHT and the id in its partition.metadata."""
-    is_loaded, epoch, end, faults = row[-4:]
+    is_loaded, start, end, epoch, closed_at, faults = row[-6:]
     if not is_loaded:
         return None
     partition = TopicPartition(directory.topic, directory.partition)
-    log = LogFacts(partition, log_dir, topic_id=topic_id, epoch=epoch, end=end)
-    if faults is None:
-        return log
-    head, missing, misdated, is_closed, is_emptied, *more, batches = json.loads(faults)
-    unseen_epoch, closed_at, lacks_snapshot, keys_of = more
-    return log._replace(
-        lost_head=None if head is None else tuple(head),
-        missing=tuple(MissingRecords(*records) for records in missing),
-        misdated=tuple(MisdatedRecords(*records) for records in misdated),
-        is_closed=is_closed,
-        is_emptied=is_emptied,
-        unseen_epoch=unseen_epoch,
-        closed_at=closed_at,
-        lacks_snapshot=lacks_snapshot,
-        keys_of=None if keys_of is None else tuple(keys_of),
-        batches=None if batches is None else _batch_faults(*batches),
-    )
-
-
-def _batch_faults(
-    unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object,
-    dated: list[list[Any]], skipped: list[_OffsetSpan], first: list[Any] | None,
-    head: _OffsetSpan | None,
-) -> BatchFaults:  # fmt: skip
-    records, dates = tuple(UnreadableRecords(*one) for one in unreadable), tuple(DatedRecords(*one) for one in dated)
-    of_gaps, of_others, unfound = (
-        tuple((Offset(start), Offset(end)) for start, end in spans) for spans in (gaps, foreign, skipped)
-    )
-    return BatchFaults(
-        records,
-        of_gaps,
-        of_others,
-        is_complete is True,
-        dates,
-        unfound,
-        None if first is None else (first[0], first[1], first[2]),
-        None if head is None else (Offset(head[0]), Offset(head[1])),
-    )
+    log = LogFacts(partition, log_dir, topic_id=topic_id, start=start, end=end, epoch=epoch, closed_at=closed_at)
+    return log if faults is None else log._replace(**_FACTS.of(faults))
 
 
 def worse_row(

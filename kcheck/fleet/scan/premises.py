@@ -1,11 +1,17 @@
-"""Judges the premises of a broker's next start, by its log dirs and its cluster's metadata; never by the host."""
+"""Judges the premises of a broker's next start, by its log dirs and its cluster's metadata.
+
+A scan may run on another machine. So what only the host shows is not seen.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
-from kcheck.core.premises.facts import KeylessLog, LogFacts
-from kcheck.core.premises.table import judged
+from kcheck.core.premises.facts import BrokerFacts, KeylessLog, LogFacts
+from kcheck.core.premises.identity import FORMATTED
+from kcheck.core.premises.judged import not_seen
+from kcheck.core.premises.premise import PremiseKind
+from kcheck.core.premises.table import PREMISES, judged
 from kcheck.core.start.startup import settings
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
@@ -55,7 +61,19 @@ def broker_premises(
         keyless_logs=tuple(_keyless(opened, newest_copy(copies), release)) if reads_keys else None,
         sees_host=False,
     )
-    return judged(facts)
+    # Nothing says that an empty directory without settings is a KRaft log dir. A finding tells that it is empty.
+    is_known = is_mounted or facts.config is not None
+    return (*(row for row in judged(facts) if is_known or row.id != FORMATTED), *_not_judged(facts))
+
+
+def _not_judged(facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Yield the premises about the host, and about records of compacted topics where these are not read."""
+    for premise in PREMISES:
+        if premise.kind in (PremiseKind.RIGHTS, PremiseKind.RESOURCES):
+            sentence = f"a scan does not look at the host of {facts.name}"
+            yield not_seen(premise, facts, sentence, "kcheck preflight server.properties on that host")
+        elif premise.kind is PremiseKind.COMPACTION and facts.image is not None and facts.keyless_logs is None:
+            yield not_seen(premise, facts, "the scan read no records of compacted topics", "fleet scan --depth records")
 
 
 def _keyless(

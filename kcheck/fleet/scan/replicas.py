@@ -9,6 +9,7 @@ from kcheck.core.replication.lineage import EpochRange, Lineage, lineage_of_cach
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import folder_of
 from kcheck.documents.strays import NOT_SERVED
+from kcheck.fleet.scan.log_values import SeldomValues
 from kcheck.model.entries import Offset
 from kcheck.model.names import SWAP
 from kcheck.model.report import Column
@@ -36,7 +37,7 @@ OWN = (
     Column("cluster_topic_id", "string", "The id of its topic in the metadata of the cluster."),
     Column("is_certain", "bool", "True if the metadata is at least as new as its broker's; null without metadata."),
     Column("in_isr", "bool", "True if the metadata lists the replica in the ISR; null without the partition."),
-    Column("head_from", "int64", "The offset where its epochs begin, if the first segments of its log were removed."),
+    Column("log_faults", "json", "The facts of its log that change the cost of its election; null without any."),
 )
 """The columns of a replica next to the columns of its directory."""
 EPOCHS = (
@@ -68,6 +69,7 @@ FIELDS = (
     *LISTS,
 )
 """The columns of a replica that the comparison reads."""
+FAULTS = SeldomValues(ReplicaState, ("lost_head", "batches", "first_unstable", "is_compacted"))
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 KEY = ("cluster", "topic", "partition")
 """The columns that identify a partition."""
@@ -98,7 +100,7 @@ def own_row(
         view.is_compacted,
         folder_of(view.where).encode(errors="surrogateescape") if state.logs else None,
         *_in_cluster(view),
-        None if state.lost_head is None else state.lost_head[0],
+        FAULTS.text(state),
         _ENCODE(state.cache),
         _ENCODE(runs) if view.is_read and not lacks_epochs else None,
     )

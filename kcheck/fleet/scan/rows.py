@@ -121,7 +121,7 @@ _LISTS = {
     **{f"of_{name}": columns for name, columns in LISTS.items()},
 }
 
-_OF_REPLICA = {"outcome": "start_outcome", "lost": "start_lost"}
+_OF_REPLICA = {"outcome": "start_outcome", "lost": "start_lost", "held": "start_whole"}
 """The columns of the table `replicas` that have another name in the row of a directory."""
 _ABSENT = (None,) * len(partitions.TABLE.columns)
 

@@ -41,11 +41,12 @@ from kcheck.fleet.scan.rows import (
 )
 from kcheck.jobs.guard import guarded
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import parse_directory
+from kcheck.model.names import DirectoryState, parse_directory
 from kcheck.model.parsed import BrokerReads, Parsed
 from kcheck.model.release import Release
 from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets, FileView, LogDirView, PartitionView
+from kcheck.replicas.loading import brought_back
 from kcheck.replicas.replica import ReplicaState, after_start, logs_of
 from kcheck.startup.inputs import Context, load_inputs
 from kcheck.startup.log_manager import mode_of_log_dir
@@ -327,7 +328,11 @@ def _state(
     replace the batches' epochs. If some batches have no epoch, all are read again, because only their CRCs differ. A
     log that gets a swap as a segment is read again too.
     """
-    state = after_start(view, log_dir, start, how.release, reads=how.depth.verifies)
+    reads = how.depth.verifies
+    is_dropped = start is not None and start.outcome in (Outcome.STRAY, Outcome.DELETED)
+    if (is_dropped or view.state is not DirectoryState.CURRENT) and (reads or log_dir.clean_shutdown):
+        return brought_back(view, log_dir, how.release)
+    state = after_start(view, log_dir, start, how.release, reads=reads)
     if not view.is_read:
         return state
     lacks_some = any(segment.lacks_epochs for segment in view.read or ()) or any(is_swap(log) for log in state.logs)

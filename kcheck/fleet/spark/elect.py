@@ -13,11 +13,13 @@ from kcheck.arrow import batch_of
 from kcheck.disk.paths import is_url
 from kcheck.disk.tree import real_path
 from kcheck.errors import UsageError
+from kcheck.fleet.lost import not_reached_of
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster
-from kcheck.fleet.runs.elect import Elections, RunElection, elected, elected_by, prepared
+from kcheck.fleet.runs.elect import RunElection, elected, elected_by, prepared
 from kcheck.fleet.runs.elect_clusters import RunElections, together
 from kcheck.fleet.runs.election_rows import COUNTS, PARTITIONS, PartitionRows
+from kcheck.fleet.runs.elections import Elections
 from kcheck.fleet.runs.replicas import FIELDS
 from kcheck.fleet.spark.session import in_a_line
 from kcheck.fleet.spark.transport import ddl, rows_of
@@ -86,7 +88,7 @@ def _elected(
         parts = (pickle.loads(data) for data in decided.column("chosen").to_pylist())  # noqa: S301 - as above
         return reduce(Elections.with_other, parts, Elections(wanted, is_planned=out is not None))
 
-    return elected_by(choose, run, cluster, question, out)
+    return elected_by(choose, run, cluster, question, out, not_reached_of(run, cluster.name))
 
 
 def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "DataFrame":
@@ -97,7 +99,8 @@ def _partitions(spark: "SparkSession", run: FleetRun, cluster: str | None) -> "D
     for kind, (table, columns) in enumerate(_TABLES.items()):
         rows = spark.read.parquet(*(real_path(part.path) for part in run.parts[table]))
         own = rows.where(functions.col("cluster").eqNullSafe(functions.lit(cluster)))
-        text = functions.to_json(functions.struct(*columns), {"ignoreNullFields": "false"})
+        known = [name for name in columns if name in rows.columns]  # An older run lacks some.
+        text = functions.to_json(functions.struct(*known), {"ignoreNullFields": "false"})
         frames.append(own.select("topic", "partition", functions.lit(kind).alias("kind"), text.alias("row")))
     slices = 1 + run.rows("replicas") // _OF_SLICE
     every = reduce(lambda one, other: one.union(other), frames)

@@ -65,13 +65,16 @@ def _program(environment: Mapping[str, str]) -> tuple[str, tuple[tuple[str, str]
 def _default_options(options: Sequence[str], environment: Mapping[str, str]) -> list[str]:
     """Return defaults for options that the user has not set.
 
-    The driver runs this Python if the Python of the executors does not exist on this machine.
+    The driver runs this Python if the Python of the executors does not exist on this machine. A relative path is
+    one in the folder of an executor, as of an archive.
     """
     conf = dict(value.partition("=")[::2] for name in ("--conf", "-c") for value in _values(options, name))
     master, mode = (_values(options, name)[-1:] for name in ("--master", "--deploy-mode"))
     defaults = {"spark.log.level": "WARN"}
     executors = conf.get("spark.pyspark.python", environment.get("PYSPARK_PYTHON"))
-    is_here = shutil.which(executors or "", path=environment.get("PATH")) is not None
+    known = executors or ""
+    is_relative = os.path.dirname(known) != "" and not os.path.isabs(known)
+    is_here = not is_relative and shutil.which(known, path=environment.get("PATH")) is not None
     if not is_here and mode != ["cluster"] and "PYSPARK_DRIVER_PYTHON" not in environment:
         defaults["spark.pyspark.driver.python"] = python()
     if executors is None and master and master[0].startswith("local"):

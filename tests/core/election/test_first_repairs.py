@@ -40,3 +40,10 @@ def test_what_is_not_decided_stays_so() -> None:
     open_row = election(candidate(1, Amounts(1, 1, 1)))._replace(best=None)
     elsewhere = election(candidate(1))._replace(topic="other")
     assert [*unrepaired([open_row], [elsewhere])] == [open_row]
+
+
+def test_a_log_that_a_repair_brings_is_awaited_no_more() -> None:
+    """Without the repair the best of the others leads; a broker that is not here stays unknown."""
+    waits = election(candidate(1), candidate(3, None, problem="damaged"), isr=(3,))._replace(awaited=(3,), best=None)
+    then = election(candidate(1, Amounts(20, 20, 200)), candidate(3), isr=(3,))
+    assert [row.best for row in unrepaired([waits, waits._replace(unknown_replicas=(2,))], [then])] == [1, None]

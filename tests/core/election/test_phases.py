@@ -26,8 +26,8 @@ from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.sums import plus
 from kcheck.model.cluster import NO_LEADER
-from tests.core.election.test_early_elections import contested
-from tests.core.election.test_plans import candidate
+from tests.core.election.test_early_elections import POOR, contested
+from tests.core.election.test_plans import STARTS, candidate, election
 
 KRAFT = ElectionRules(kraft=True)
 ELR = ElectionRules(kraft=True, eligible_leader_replicas=True, min_isr=2)
@@ -396,3 +396,12 @@ def test_a_replica_that_cannot_lead_is_no_choice() -> None:
 def test_where_no_broker_starts_there_is_nothing_to_do() -> None:
     """All abort: no step of a plan brings one up."""
     assert phases((), (), Means()) == ()
+
+
+def test_of_equal_losses_the_fewest_unclean_elections_decide() -> None:
+    """Broker 1 is out of sync and has all records, broker 2 came back empty, broker 3 is in sync."""
+    row = election(candidate(1), candidate(2, POOR), candidate(3), isr=(2, 3))
+    row = row._replace(seats=Seats((1, 2, 3), (2, 3)), rules=ZOOKEEPER, best=3)
+    order = order_of_starts([row], STARTS, Means())
+    assert order.brokers.index(3) < order.brokers.index(2)
+    assert [*displaced([row], order.brokers, STARTS, Means())] == []

@@ -229,7 +229,12 @@ def test_a_lean_partition_decides_as_the_whole_one() -> None:
     whole, other = election(candidate(1, Amounts(1, 1, 1)), more, stopped), election(candidate(1), isr=None)
     small = [lean(whole), lean(other)]
     assert [False, True] == [row.registration is None for row in small]
-    assert lean(election(candidate(1, Amounts(1, 1, 1)), candidate(2), stopped))._replace(topic="t") == small[0]
+    assert (
+        lean(election(candidate(1, Amounts(1, 1, 1)), candidate(2, log_end_offset=Offset(5)), stopped))._replace(
+            topic="t"
+        )
+        == small[0]
+    )
     order = (2, 1, 3)
     assert scenarios([whole], STARTS, order) == scenarios(small[:1], STARTS, order)
     assert order_of_starts([whole, other], STARTS, Means()) == order_of_starts(small, STARTS, Means())
@@ -264,3 +269,11 @@ def test_a_plan_with_settings_that_were_not_seen() -> None:
     assert row.lost_planned == NOTHING
     (row,) = planned(in_doubt([ISR_LOSES._replace(rules=UNSEEN)]), STARTS, (1, 2, 3), Means())
     assert row.lost_planned != NOTHING
+
+
+def test_no_unclean_election_gives_up_what_an_awaited_log_may_have() -> None:
+    """A broker that does not start yet may have it. A replica in sync leads without being asked."""
+    for isr, best in (((4,), None), ((1,), 1)):
+        row = election(candidate(1), candidate(2), isr=isr)._replace(awaited=(4,))
+        assert decided(row, STARTS, complete=False).best == best
+        assert decided(row, STARTS, complete=True).best == 1

@@ -1,8 +1,21 @@
 """The log dirs in log.dirs, and those on the disk."""
 
-from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
+from kcheck.core.premises.facts import LogDirFacts
+from kcheck.model.cluster import UNASSIGNED_DIRECTORY, ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
-from tests.core.premises.test_premises import KRAFT, METADATA_LOG, facts, log_dir, not_seen, refuted, rows
+from tests.core.premises.test_premises import (
+    KRAFT,
+    METADATA_LOG,
+    copy,
+    directory,
+    facts,
+    image,
+    log_dir,
+    not_seen,
+    refuted,
+    rows,
+)
 
 
 def test_settings_that_list_log_dirs_which_are_not_here() -> None:
@@ -21,3 +34,50 @@ def test_replicas_of_a_partition_that_was_created_without_the_broker_need_no_dir
         partitions = {0: PartitionRegistration((2, 1), isr, 2, 0, epoch)}
         given = without._replace(image=ClusterImage({"orders": TopicImage("orders", "T", partitions)}))
         assert is_proven == ("P302" in rows(given, PremiseStatus.PROVEN))
+
+
+def test_the_log_that_the_broker_led_last() -> None:
+    """Only the last leader's log has what no follower had fetched. An only replica is counted by P302 already."""
+    led = image(1, 2, isr=(1,), leader=1)
+    empty = log_dir(directories=(METADATA_LOG,))
+    sentence = "no log dir here has the log of orders-0, which broker 1 led last"
+    assert sentence == refuted(facts(empty, image=led))["P861"]
+    for known in (image(1, 2, isr=(), last_leader=1), image(1, 2, isr=(), elr=(1,), last_leader=2)):
+        assert sentence == refuted(facts(empty, image=known))["P861"]
+    for known in (image(1, 2, isr=(2,), leader=2), image(1, 2, isr=(), elr=(1, 2), last_leader=2), image()):
+        assert "P861" in rows(facts(empty, image=known), PremiseStatus.PROVEN)
+    own = copy(node=1, of=led)
+    for some in (facts(empty, image=led, is_complete=False), facts(empty, image=led, copies=(own,))):
+        assert sentence == not_seen(some)["P861"]
+        assert "P861" not in refuted(some)
+    assert "P861" in rows(facts(image=led), PremiseStatus.PROVEN)
+
+
+def test_a_log_that_the_broker_led_last_and_does_not_serve() -> None:
+    """Elections count the records of directories that no broker serves. A -future directory is only a part."""
+    led = image(1, 2, isr=(1,), leader=1)
+    for state in DirectoryState:
+        given = facts(log_dir(directories=(METADATA_LOG, directory("orders", state=state))), image=led)
+        assert (state is DirectoryState.FUTURE) == ("P861" in refuted(given))
+
+
+def test_a_log_in_another_log_dir_than_in_the_metadata() -> None:
+    """It was moved by hand, or made again. Ids that name no log dir show nothing, nor does a log dir that is here."""
+    sentence = (
+        "broker 1 led orders-0 last in a log dir that is not here."
+        " Another log dir has a directory, but perhaps not the same log"
+    )
+    for number, is_here in (("D1", True), ("D9", False), (UNASSIGNED_DIRECTORY, True)):
+        given = facts(image=image(1, 2, isr=(1,), leader=1, directories=(number, "D2")))
+        assert is_here == ("P861" in rows(given, PremiseStatus.PROVEN))
+        assert (None if is_here else sentence) == not_seen(given).get("P861")
+
+
+def test_a_missing_log_dir_comes_before_the_logs_that_were_there() -> None:
+    """The broker does not start. The sentences about its disks name the partitions."""
+    led = image(1, 2, isr=(1,), leader=1)
+    empty = log_dir(directories=(METADATA_LOG,))
+    for other in (LogDirFacts("d2", is_there=False), LogDirFacts("d2")):
+        given = facts(empty, other, image=led)
+        assert "P301" in refuted(given)
+        assert "P861" not in {*refuted(given), *not_seen(given)}

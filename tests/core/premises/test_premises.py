@@ -147,8 +147,8 @@ def test_ids_are_unique_and_in_order() -> None:
     assert sorted(set(ids)) == ids
     losing = (
         "P109", "P302", "P304", "P305", "P306", "P307", "P308", "P309", "P310", "P311", "P312", "P313", "P315", "P316",
-        "P317", "P319", "P320", "P402", "P404", "P601", "P602", "P701", "P702", "P801", "P802", "P811", "P812", "P813",
-        "P814", "P821",
+        "P317", "P319", "P320", "P321", "P402", "P404", "P601", "P602", "P701", "P702", "P801", "P802", "P811", "P812",
+        "P813", "P814", "P821", "P861",
     )  # fmt: skip
     assert {*losing} == {*ids} - ENDS_START
 
@@ -184,7 +184,10 @@ NO_HISTORY_KNOWN = "which history the controllers will have is not known"
         (
             facts(log_dir(identity=None, directories=()), copies=(), image=None, broker_id=5),
             "P104",
-            "d1 is not formatted; kafka-storage.sh format --cluster-id CLUSTER_ID --config server.properties",
+            (
+                "d1 is not formatted or not mounted. Mount the disk. Only a new one needs kafka-storage.sh format"
+                " --cluster-id CLUSTER_ID --config server.properties"
+            ),
         ),
         (
             facts(

@@ -12,6 +12,7 @@ from kcheck.core.start.startup import (
     failed_read,
     first_pass,
     mode_of,
+    mode_of_metadata,
     of_file,
     offset_of,
     outcome_without_topic_id,
@@ -88,6 +89,16 @@ def test_mode_by_what_is_in_the_log_dir() -> None:
     assert mode_of(None, 0, V39) is Mode.ZOOKEEPER
     assert mode_of(None, None, V39) is Mode.KRAFT
     assert mode_of(None, None, release("3.0")) is Mode.ZOOKEEPER
+    assert mode_of(None, None, V39, Mode.ZOOKEEPER) is Mode.ZOOKEEPER
+    assert mode_of(None, 1, V39, Mode.ZOOKEEPER) is Mode.KRAFT
+
+
+def test_the_given_metadata_show_their_place() -> None:
+    """Of a migration both kinds can be given."""
+    assert mode_of_metadata(kraft=True, zookeeper=False) is Mode.KRAFT
+    assert mode_of_metadata(kraft=False, zookeeper=True) is Mode.ZOOKEEPER
+    assert mode_of_metadata(kraft=True, zookeeper=True) is None
+    assert mode_of_metadata(kraft=False, zookeeper=False) is None
 
 
 def test_logs_without_a_topic_id() -> None:

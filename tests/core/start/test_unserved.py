@@ -114,6 +114,21 @@ def test_what_no_election_counts() -> None:
     assert [] == [*lost_in_starts((start(orphan._replace(outcome=Outcome.STRAY)),), None, None)]
 
 
+def test_topics_that_the_metadata_deleted() -> None:
+    """The records of the deletion order the removal, and not a part of an incident."""
+    image = IMAGE._replace(deleted={"old": 5})
+    (row,) = lost_in_starts((start(directory("old-0", DELETED, 40)),), image, None)
+    assert row.is_ordered
+    assert [*not_counted_words([row])] == [
+        (
+            "Not counted: broker 7: 1 -delete directory holds 40 records of a deleted topic (old-0): the broker removes"
+            " it 60 s after its start by default; copy it out first if the topic should come back."
+        )
+    ]
+    (mixed,) = lost_in_starts((start(directory("old-0", DELETED, 40), directory("t-0", DELETED, 4)),), image, None)
+    assert not mixed.is_ordered
+
+
 def test_topics_that_are_being_deleted() -> None:
     """Their records are named by offsets, apart from those of topics that the cluster does not have."""
     log = LoadedLog(Offset(3), Offset(40), Offset(40), ((), ()), unstable=False, bases=(3,))

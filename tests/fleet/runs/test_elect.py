@@ -186,7 +186,7 @@ def test_a_name_of_two_clusters_is_refused(tmp_path: Path) -> None:
 
 
 def test_only_the_worst_of_many_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kcheck.fleet.runs.elect.SHOWN_MAX", 1)
+    monkeypatch.setattr("kcheck.fleet.runs.elections.SHOWN_MAX", 1)
     scanned(tmp_path, DIVERGED / "{broker}" / "{log_dir}", depth="crc")
     answer = from_run(tmp_path / "out")
     assert ["diverged"] == [row.topic for row in answer.partitions]

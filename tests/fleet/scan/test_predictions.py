@@ -7,15 +7,22 @@ from typing import Any
 import pytest
 
 from kcheck.arrow import from_bytes, to_bytes
+from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
 from kcheck.core.releases.releases import release
+from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
+from kcheck.core.start.startup import Outcome
 from kcheck.fleet.run import open_run
 from kcheck.fleet.runs.report import report
 from kcheck.fleet.scan.broker_step import look_at_broker
 from kcheck.fleet.scan.identify import ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir
+from kcheck.fleet.scan.predictions import LIGHT, START, light_log, start_row
 from kcheck.fleet.scan.rows import seen_of, tables_of
 from kcheck.fleet.scan.steps import list_items, scan_items
 from kcheck.model.depth import Depth
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.loss import BatchFaults, DatedRecords, UnreadableRecords
+from kcheck.model.names import DirectoryState, PartitionDirectory, TopicPartition
 from kcheck.model.report import PartitionFilter
 from tests.cli.command import kcheck
 from tests.fleet.scan.test_cluster_metadata import FIXTURES
@@ -100,3 +107,32 @@ def replica_of(row: dict[str, Any]) -> tuple[Any, ...]:
 def is_stray(row: dict[str, Any]) -> bool:
     """Whether the next start makes a stray of a replica; what an earlier one has set aside is none any more."""
     return (row["outcome"], row["dir"]) == ("stray", f"{row['topic']}-{row['partition']}")
+
+
+_LOADED = LoadedLog(Offset(3), Offset(9), Offset(9), (), unstable=False, bases=(0,))
+_DIRECTORY = PartitionDirectory("t", 0, DirectoryState.CURRENT, canonical=True)
+_START = PartitionPrediction("t-0", _DIRECTORY, Outcome.OK, None, log=_LOADED)
+_FACTS = LogFacts(
+    TopicPartition("t", 0), "d", lost_head=(Offset(1), Offset(2)), missing=(MissingRecords(Offset(1), Offset(2), "x"),),
+    misdated=(MisdatedRecords(Offset(1), Offset(2), 3, is_head=True),), topic_id="id", epoch=Epoch(4), end=Offset(9),
+    unseen_epoch=Epoch(5), is_closed=True, is_emptied=True, loses=True, start=Offset(3),
+    batches=BatchFaults(
+        (UnreadableRecords(Offset(1), Offset(2), "crc"),), ((Offset(1), Offset(2)),), ((Offset(3), Offset(4)),), False,
+        (DatedRecords(Offset(1), Offset(2), 3, 4),), ((Offset(5), Offset(6)),), (Offset(0), Offset(1), 7),
+        (Offset(0), Offset(2)),
+    ),
+    closed_at=Offset(8), lacks_snapshot=True, keys_of=(1, 9), unread_size=11, hides=True,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "log", [_FACTS, _FACTS._replace(batches=None), LogFacts(TopicPartition("t", 0), "d", start=Offset(3))]
+)
+def test_the_premises_of_a_scan_see_every_fact_of_a_log(log: LogFacts) -> None:
+    """Each field crosses to the look at the broker, but those that other log dirs show."""
+    usual, of_cluster = LogFacts._field_defaults, {"remote", "remote_report", "lower"}
+    unused = {name for name, value in _FACTS._asdict().items() if name in usual and value == usual[name]}
+    assert of_cluster == unused
+    columns = dict(zip((column.name for column in START), start_row(_START, log, None), strict=True))
+    row = [columns[name] for name in LIGHT]
+    assert log._replace(end=Offset(9)) == light_log("d", _START.directory, log.topic_id, row)

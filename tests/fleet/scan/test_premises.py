@@ -35,4 +35,17 @@ def test_a_scan_asks_what_preflight_asks(
     kcheck("fleet", "scan", ".", "--depth", "records", "--jobs", "1", "--output-dir", "out")
     (table,) = Path("out").glob("run=*/premises/*.parquet")
     scanned = {(row["id"], row["status"]) for row in pq.ParquetFile(table).read().to_pylist() if row["broker_id"] == 1}
-    assert asked == scanned
+    unseen = {(number, "not-seen") for number, why in ELSEWHERE.items() if why == _HOST}
+    assert asked | unseen == scanned
+
+
+def test_what_a_scan_does_not_look_at_is_not_seen(tmp_path: Path) -> None:
+    """Neither the host nor records of compacted topics are passed over: the row says what shows them."""
+    kcheck("fleet", "scan", FIXTURES / "brokers" / "4.3.1" / "stopped", "--output-dir", tmp_path, "--run", "r")
+    (table,) = tmp_path.glob("run=r/premises/*.parquet")
+    rows = [row for row in pq.ParquetFile(table).read().to_pylist() if row["id"] in (*ELSEWHERE, "P801")]
+    assert {"not-seen"} == {row["status"] for row in rows}
+    assert {"P401", "P402", "P403", "P404", "P405", "P801"} <= {row["id"] for row in rows}
+    assert {"kcheck preflight server.properties on that host", "fleet scan --depth records"} == {
+        row["provide"] for row in rows
+    }

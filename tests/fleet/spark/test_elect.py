@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from kcheck.errors import UsageError
-from kcheck.fleet.runs import elect
+from kcheck.fleet.runs import elect, elections
 from kcheck.fleet.spark import elect as by_spark
 from kcheck.model.report import PartitionFilter
 from kcheck.replicas.elect import ElectionQuestion
@@ -39,7 +39,7 @@ def test_the_answer_is_that_of_one_machine(
     by_spark.elect_run(run, None, question, wanted=wanted, session=nullcontext(spark), out=str(plans[1]))
     ours, theirs = ({file.name: file.read_text() for file in plan.iterdir()} for plan in plans)
     assert ours == {name: text.replace(str(plans[1]), str(plans[0])) for name, text in theirs.items()}
-    monkeypatch.setattr(elect, "SHOWN_MAX", 7)
+    monkeypatch.setattr(elections, "SHOWN_MAX", 7)
     here = from_run(tmp_path / "many")
     there = by_spark.elect_run(run, None, ElectionQuestion(), wanted=every, session=nullcontext(spark))
     assert document(here) == document(there)

@@ -83,9 +83,17 @@ def test_the_zip_is_kcheck_and_the_same_each_time(tmp_path: Path) -> None:
     ],
 )
 def test_this_python_is_that_of_the_driver_unless_told(
-    options: tuple[str, ...], around: dict[str, str], python: set[str], home: Path, tmp_path: Path
-) -> None:
-    """Told is one that is here; without any, this one is that of tasks, too, where these run on this machine."""
+    options: tuple[str, ...], around: dict[str, str], python: set[str], home: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Told is one that is here; without any, this one is that of tasks, too, where these run on this machine.
+
+    The environment that was packed is here, too.
+    """
+    monkeypatch.chdir(tmp_path)
+    own = tmp_path / "environment" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.symlink_to(sys.executable)
     told = submission((), options, {"SPARK_HOME": str(home), "XDG_CACHE_HOME": str(tmp_path), **around}).command
     added = told[1 : told.index("--py-files") - len(options)]
     assert {"spark.log.level=WARN", *(f"{name}={sys.executable}" for name in python)} == {*added[1::2]}

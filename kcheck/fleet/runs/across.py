@@ -1,0 +1,77 @@
+"""The premises that several replicas of a partition show together, from the tables of a run.
+
+A scan judges the other premises, broker by broker.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from kcheck.core.election.plans import CopyState
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts
+from kcheck.core.premises.followers import STARTS_TOGETHER, with_followers
+from kcheck.core.premises.log_ranges import ENDS_THERE
+from kcheck.core.premises.table import BY_ID
+from kcheck.core.start.startup import Mode
+from kcheck.fleet.runs.election_rows import PartitionRows
+from kcheck.model.cluster import STATIC
+from kcheck.model.entries import Epoch
+from kcheck.model.names import TopicPartition
+from kcheck.model.premises import JudgedPremise
+from kcheck.replicas.candidates import ClusterHere, ReplicaCopy
+from kcheck.replicas.replica import ReplicaState
+
+_PREMISES = tuple(BY_ID[number] for number in (ENDS_THERE, STARTS_TOGETHER))
+
+
+def premises_across(
+    rows: PartitionRows, copies: Iterable[ReplicaCopy], unread: Collection[int], here: ClusterHere
+) -> tuple[JudgedPremise, ...]:
+    """Return the premises of brokers that the replicas of a partition refute, or leave open, together.
+
+    `here` has the metadata of that partition. The logs of `unread` brokers after their start are not known.
+    """
+    served = [copy for copy in copies if copy.role is CopyState.CURRENT and copy.state.broker_id not in unread]
+    if len({copy.state.log_end_offset for copy in served}) < 2 and not any(_hides(copy.state) for copy in served):
+        return ()
+    places = {(row["broker_id"], row["dir"]): row["log_dir"] for row in rows.replicas}
+    logs = dict(_logs(TopicPartition(rows.topic, rows.partition), served, places))
+    facts: dict[object, BrokerFacts] = {number: _broker(number, log, here) for number, log in logs.items()}
+    compared = with_followers(facts)
+    changed = (own for number, own in compared.items() if own.logs != facts[number].logs)
+    return tuple(row for own in changed for premise in _PREMISES for row in premise.judge(premise, own))
+
+
+def _hides(state: ReplicaState) -> bool:
+    """Return whether segments begin below the log start, and no leader epoch shows who raised that."""
+    return not state.cache and state.first_segment < state.log_start_offset
+
+
+def _logs(
+    partition: TopicPartition, served: Iterable[ReplicaCopy], places: Mapping[tuple[int | None, str | None], str]
+) -> Iterator[tuple[int, LogFacts]]:
+    """Yield the logs that brokers load, by broker; `places` are the log dirs by broker and directory."""
+    for copy in served:
+        state, number, end = copy.state, copy.state.broker_id, copy.state.log_end_offset
+        if number is not None and end is not None:
+            epoch = Epoch(state.cache[-1].epoch) if state.cache else None
+            yield number, LogFacts(
+                partition, places[number, copy.dir], topic_id=state.topic_id, epoch=epoch, end=end,
+                loses=state.lost is not None, start=state.log_start_offset, hides=_hides(state),
+            )  # fmt: skip
+
+
+def _broker(number: int, log: LogFacts, here: ClusterHere) -> BrokerFacts:
+    image, registered = here.image, None if here.image is None else here.image.brokers.get(number)
+    settings = None if image is None else image.configs.get(STATIC)
+    is_clean = here.brokers[number].start.clean
+    return BrokerFacts(
+        broker_id=number,
+        release=here.release,
+        mode=Mode.KRAFT if here.kraft else Mode.ZOOKEEPER,
+        log_dirs=(
+            LogDirFacts(log.log_dir, clean=is_clean, shutdown_epoch=None if registered is None else registered.epoch),
+        ),
+        config=settings,
+        controller_config=settings,
+        image=image,
+        logs=(log,),
+    )

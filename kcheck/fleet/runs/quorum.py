@@ -1,0 +1,75 @@
+"""The controllers of a cluster by the tables of a run, and the rescue without a majority."""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from kcheck.core.cluster.quorum import Quorum
+from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, first_rescue
+from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.identity import NODE_ID
+from kcheck.core.premises.metadata import MAJORITY_STARTS, SAME_HISTORY
+from kcheck.core.premises.table import BY_ID, OF_QUORUM
+from kcheck.core.start.startup import Mode
+from kcheck.handouts.quorum_steps import rescue_command
+from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.release import Release
+
+
+class RunNodes(NamedTuple):
+    """The KRaft nodes of a cluster in a run, brokers and controllers."""
+
+    holders: frozenset[int] = frozenset()
+    """The nodes with a metadata log."""
+    without: frozenset[int] = frozenset()
+    """The nodes whose log dirs have none."""
+    stopped: frozenset[int] = frozenset()
+    """The nodes that do not start."""
+    log_dirs: tuple[tuple[int, str], ...] = ()
+    """The log dirs of all nodes, by node."""
+
+
+def no_majority(
+    controllers: Quorum | None, nodes: RunNodes, brokers: Collection[int], release: Release
+) -> tuple[JudgedPremise, ...]:
+    """Return the premise of each broker that no majority of the controllers starts; empty if one does."""
+    if controllers is None:
+        return ()
+    premise = BY_ID[MAJORITY_STARTS]
+    copies = tuple(row.copy for row in controllers.copies)
+    facts = (
+        BrokerFacts(number, release, Mode.KRAFT, (), copies=copies, stopped=nodes.stopped)
+        for number in brokers
+        if number not in nodes.stopped
+    )
+    return tuple(row for own in facts for row in premise.judge(premise, own))
+
+
+def rescue_of(
+    controllers: Quorum | None, nodes: RunNodes, premises: Iterable[JudgedPremise], dead: Collection[int],
+    *, starts: bool,
+) -> FirstRescue | None:  # fmt: skip
+    """Return the rescue that comes before any start, with its command; None without need, or in an older run.
+
+    `starts`: whether any broker starts.
+    """
+    if not nodes.holders and not nodes.without:
+        return None
+    refuted = {row.id for row in premises if row.status is PremiseStatus.REFUTED}
+    whole = set() if controllers is None else {row.copy.node_id for row in controllers.copies}
+    rescue = first_rescue(
+        MetadataHere(
+            voters=frozenset() if controllers is None else controllers.voters,
+            holders=nodes.holders,
+            without=nodes.without,
+            dead=frozenset(dead),
+            damaged=frozenset(nodes.holders - whole),
+            starts=starts,
+            outrun=SAME_HISTORY in refuted,
+            stopped=NODE_ID not in refuted and not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
+            all_lost=not nodes.holders and {number for number, _ in nodes.log_dirs} == nodes.without,
+        )
+    )
+    if rescue is None:
+        return None
+    words = [f"{number}={path}" for number, path in nodes.log_dirs]
+    return rescue._replace(command=rescue_command(rescue.verb, words, dead))

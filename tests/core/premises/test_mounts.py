@@ -1,0 +1,58 @@
+"""Log dirs with nothing in them: the mount points of disks that are not mounted, or new disks."""
+
+from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
+from kcheck.model.premises import PremiseStatus
+from tests.core.premises.test_premises import facts, image, log_dir, not_seen, refuted, rows
+
+EMPTY = log_dir(identity=None, directories=())
+FULL = log_dir("d2")
+ZOOKEEPER = {"mode": Mode.ZOOKEEPER, "release": release("3.9"), "copies": (), "config": None, "is_complete": False}
+FORMAT = "kafka-storage.sh format --cluster-id CLUSTER_ID --config server.properties"
+
+
+def _kraft(*log_dirs: object, **fields: object) -> BrokerFacts:
+    """Return broker 1 with KRaft, of which not all log dirs are known."""
+    given: dict[str, object] = {"config": None, "copies": (), "image": None, "is_complete": False, **fields}
+    return facts(*log_dirs, **given)
+
+
+def test_a_kraft_broker_does_not_start_with_an_empty_log_dir() -> None:
+    """Whatever other log dirs it has: the readable one has no meta.properties."""
+    sentence = f"d1 is not formatted or not mounted. Mount the disk. Only a new one needs {FORMAT}"
+    for known in ("3.3", "3.9", "4.3"):
+        assert sentence == refuted(_kraft(EMPTY, release=release(known)))["P104"]
+    two = _kraft(EMPTY, EMPTY._replace(path="d3"))
+    assert refuted(two)["P104"].startswith("d1, d3 are not formatted or not mounted.")
+    assert "P104" in refuted(_kraft(EMPTY, log_dir("d2", identity=None, is_readable=False)))
+
+
+def test_a_broker_that_the_cluster_does_not_know_is_new() -> None:
+    assert f"d1 is not formatted; {FORMAT}" == refuted(_kraft(EMPTY, is_expected=False))["P104"]
+
+
+def test_copies_of_partition_directories_are_no_log_dir() -> None:
+    """Only if it is known that they are all log dirs of a KRaft node, they are not formatted."""
+    copied = log_dir(identity=None)
+    assert "P104" not in refuted(_kraft(copied))
+    assert refuted(facts(copied))["P104"] == f"d1 is not formatted; {FORMAT}"
+
+
+def test_an_empty_log_dir_next_to_a_formatted_one_is_missing() -> None:
+    judged = refuted(_kraft(EMPTY, FULL, metadata_log_dir="d2"))
+    assert {"P301": "d1 has no readable meta.properties; readable in d2"} == judged
+
+
+def test_a_zookeeper_broker_starts_with_an_empty_log_dir() -> None:
+    """The metadata shows whether it had replicas there. Without it, or with other log dirs, that is not known."""
+    sentence = "d1 has no partitions: broker 1 makes the replicas that were there again, empty, unless the disk is new"
+    for given in (facts(EMPTY, **{**ZOOKEEPER, "image": None}), facts(EMPTY, FULL, **ZOOKEEPER)):
+        assert sentence == not_seen(given)["P321"]
+        assert not {"P104", "P302", "P321"} & {*refuted(given)}
+    assert "P302" in refuted(facts(EMPTY, **ZOOKEEPER))
+    assert "P321" not in not_seen(facts(EMPTY, **ZOOKEEPER))
+    other = facts(EMPTY, **{**ZOOKEEPER, "image": image(2, isr=(2,)), "is_expected": False})
+    assert "P302" in rows(other, PremiseStatus.PROVEN)
+    assert "P321" not in not_seen(facts(EMPTY, FULL, **{**ZOOKEEPER, "is_complete": True}))
+    assert "P321" not in not_seen(facts(FULL, **ZOOKEEPER))
