@@ -47,8 +47,9 @@ def test_a_run_decides_as_the_disks_do(path: Path, tmp_path: Path) -> None:
         return
     assert not decision.not_known
     assert decision.sentences == disks.sentences
-    steps = zip(disks.steps, disks.texts, strict=True)  # a run has no records to save
-    titles = [text.title for step, text in steps if step.kind is not RecoveryAction.SAVE]
+    # A run has no records to save. Its command reads the disks, whose plan saves them first.
+    rows = zip(disks.steps, disks.texts, strict=True)
+    titles = [text.title for step, text in rows if step.kind is not RecoveryAction.SAVE]
     assert [step.title for step in decision.steps] == titles[:3]
     assert decision.is_safe == disks.start_of_all.is_safe
     (row,) = body_of(tmp_path)["clusters"]
