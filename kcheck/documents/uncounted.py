@@ -6,7 +6,7 @@ from kcheck.core.election.at_risk import at_risk, has_directory, without_copy
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
-from kcheck.core.premises.presence import LAST_LOGS_THERE
+from kcheck.core.premises.presence import LAST_LOGS_THERE, lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
@@ -152,6 +152,9 @@ def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> I
     whose = "" if number is None else f"broker {number}: "
     if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:
         yield f"First restore __remote_log_metadata ({premise.id}): {whose}{premise.sentence}."
+        return
+    if lacks_log_dirs(premise):
+        yield f"First name {premise.provide} ({premise.id}): {premise.sentence}."
         return
     yield f"Not counted ({premise.id}): {whose}{premise.sentence}."
     if premise.status is PremiseStatus.REFUTED:
