@@ -54,7 +54,9 @@ def greener(folder: Path, out: Path) -> Iterator[tuple[object, ...]]:
             yield from ((name, "code", disks.code, run.code) for _ in range(disks.code > run.code))
     disks, run = (json.loads(done.out) if done.code <= 1 else {} for done in answers["elect"])
     of_run = _open(run)
-    yield from (key for key, rank in _open(disks).items() if of_run.get(key, 0) < rank and run)
+    # After a repair the disks have other premises. A run of disks with two cluster ids decides two clusters.
+    if not disks.get("repairs") and "clusters" not in run:
+        yield from (key for key, rank in _open(disks).items() if of_run.get(key, 0) < rank and run)
     costs = _costs(run)
     yield from ((key, cost, costs[key]) for key, cost in _costs(disks).items() if costs.get(key, inf) < cost)
 
