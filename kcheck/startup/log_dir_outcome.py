@@ -183,6 +183,8 @@ def without_abandoned(start: LogDirPrediction, current: frozenset[TopicPartition
 def _abandoned(partition: PartitionPrediction) -> PartitionPrediction:
     if not _is(partition, DirectoryState.FUTURE) or partition.promoted or partition.whole is None:
         return partition
+    if partition.outcome is Outcome.STRAY:
+        return partition  # The broker has renamed it before any thread moves it (LogManager.loadLog).
     return partition._replace(outcome=Outcome.LOST, reason=NO_CURRENT_LOG, lost=partition.whole)
 
 

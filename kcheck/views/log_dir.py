@@ -85,7 +85,7 @@ def open_log_dir(tree: Tree, path: str, broker_id: int | None, release: Release)
         directory_id=identity.properties.get("directory.id"),
         clean_shutdown=CLEAN_SHUTDOWN in listing.files or _is_marker(tree, path, unparseable, release),
         files=files,
-        unread=unread,
+        unread=unread if unlisted is None else _with_unlisted(unread, unlisted),
         unparseable=unparseable,
         blocked=tuple(
             name
@@ -104,6 +104,14 @@ def open_log_dir(tree: Tree, path: str, broker_id: int | None, release: Release)
         findings=findings,
         unlisted=unlisted,
     )
+
+
+def _with_unlisted(unread: Mapping[str, Unreadable], unlisted: Unreadable) -> Mapping[str, Unreadable]:
+    """Return the files that exist and cannot be read, with meta.properties where the log dir is no directory or closed.
+
+    A broker takes such a log dir offline (BrokerMetadataCheckpoint, MetaPropertiesEnsemble). A missing one has no file.
+    """
+    return unread if unlisted.cause is UnreadableCause.MISSING else {**unread, META_PROPERTIES: unlisted}
 
 
 def _is_marker(tree: Tree, path: str, unparseable: tuple[str, ...], release: Release) -> bool:

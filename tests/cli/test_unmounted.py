@@ -51,7 +51,7 @@ def test_no_verb_is_green(
     name: str, metadata: str, kafka: str, words: tuple[str, ...], empty: tuple[str, ...], tmp_path: Path, *,
     settings: bool,
 ) -> None:  # fmt: skip
-    """Exit code 1, with the reason. Only elect may be 0 where its plan loses nothing, as metadata shows."""
+    """Exit code 1, with the reason. A plan that loses nothing that is here does not count what was on the disk."""
     folder = unpacked(PLACE / f"{name}.tar.xz", tmp_path / "now").folder
     for disk in empty:
         shutil.rmtree(folder / "broker-2" / disk)
@@ -63,8 +63,7 @@ def test_no_verb_is_green(
     with contextlib.chdir(folder):
         for command in _commands(metadata, kafka, settings=settings):
             ended = kcheck(*shlex.split(command), columns=400)
-            is_planned = command.startswith("elect") and metadata in command and words is OF_ZOOKEEPER
-            if ended.code not in ((0, 1) if is_planned else (1,)) or not any(word in ended.out for word in words):
+            if ended.code != 1 or not any(word in ended.out for word in words):
                 wrong.append(f"[{ended.code}] {command}: {ended.out[:1_000]}")
     assert wrong == []
 

@@ -8,7 +8,9 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, UnreadableOutcome
-from kcheck.model.names import parse_directory
+from kcheck.model.entries import Offset
+from kcheck.model.loss import LostRecords
+from kcheck.model.names import TopicPartition, parse_directory
 from kcheck.startup.log_dir_outcome import (
     LogDirOutcome,
     PredictedPartition,
@@ -18,6 +20,7 @@ from kcheck.startup.log_dir_outcome import (
     log_dir_outcome,
     promoted_futures,
     with_abort,
+    without_abandoned,
     without_replaced,
 )
 
@@ -150,3 +153,15 @@ def test_a_promoted_future_log_replaces_the_current_one() -> None:
     replaced = partition()._replace(outcome=Outcome.DELETED, reason="its future log in d2 replaces it")
     assert (replaced, partition("t-1")) == without_replaced(log_dir("d1", partition(), partition("t-1")), futures)[7]
     assert promoted == without_replaced(promoted, futures)
+
+
+def test_a_future_log_without_a_current_one_is_emptied_unless_it_is_set_aside() -> None:
+    """The broker makes an empty current log, and cuts this one to it. A KRaft broker renames a stray before that."""
+    future = partition("t-0.0123456789abcdef0123456789abcdef-future")
+    whole = future._replace(whole=LostRecords(Offset(0), Offset(9), 9, 90, None))
+    alone = log_dir("d1", whole)
+    (lost,) = without_abandoned(alone, frozenset()).partitions
+    assert (Outcome.LOST, whole.whole) == (lost.outcome, lost.lost)
+    stray = log_dir("d1", whole._replace(outcome=Outcome.STRAY))
+    assert stray == without_abandoned(stray, frozenset())
+    assert alone == without_abandoned(alone, frozenset({TopicPartition("t", 0)}))

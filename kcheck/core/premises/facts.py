@@ -6,7 +6,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.reports import RemoteReport
-from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState
+from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState, is_reserved
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.loss import BatchFaults
@@ -146,6 +146,8 @@ class LogDirFacts(NamedTuple):
     """Its path, as the settings or the user name it."""
     is_there: bool = True
     """True if the directory exists."""
+    is_given: bool = True
+    """False if the settings list the log dir, and the user does not name the path."""
     is_named: bool = True
     """False if the broker does not load it, as its settings name another log dir here instead."""
     resolved: str | None = None
@@ -274,10 +276,12 @@ class BrokerFacts(NamedTuple):
 
     @property
     def has_all(self) -> bool:
-        """True if no other log dir is known, and these are all or have no partition."""
-        known = 0 if self.registration is None else len(self.registration.log_dirs)
-        is_hollow = all(log_dir.is_hollow for log_dir in self.log_dirs)
-        return self.is_complete or (is_hollow and known <= len(self.log_dirs))
+        """True if these are all log dirs, as registered, or if they have no partition and no other is known."""
+        registered = () if self.registration is None else self.registration.log_dirs
+        known = frozenset(number for number in registered if not is_reserved(number))
+        ids = {(log_dir.identity or {}).get("directory.id") for log_dir in self.log_dirs}
+        is_hollow = all(log_dir.is_hollow for log_dir in self.log_dirs) and len(known) <= len(self.log_dirs)
+        return self.is_complete or is_hollow or bool(known and known <= ids)
 
     @property
     def roles(self) -> frozenset[str]:

@@ -4,7 +4,17 @@ from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.premises import PremiseStatus
-from tests.core.premises.test_premises import facts, image, log_dir, not_seen, refuted, rows
+from tests.core.premises.test_premises import (
+    IDENTITY,
+    METADATA_LOG,
+    copy,
+    facts,
+    image,
+    log_dir,
+    not_seen,
+    refuted,
+    rows,
+)
 
 EMPTY = log_dir(identity=None, directories=())
 FULL = log_dir("d2")
@@ -56,3 +66,17 @@ def test_a_zookeeper_broker_starts_with_an_empty_log_dir() -> None:
     assert "P302" in rows(other, PremiseStatus.PROVEN)
     assert "P321" not in not_seen(facts(EMPTY, FULL, **{**ZOOKEEPER, "is_complete": True}))
     assert "P321" not in not_seen(facts(FULL, **ZOOKEEPER))
+
+
+def test_the_registration_lists_all_log_dirs() -> None:
+    """An empty formatted log dir beside a full one: absent partitions were in it if no other log dir is registered."""
+    hollow = log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=())
+    other = log_dir(directories=(METADATA_LOG,))
+    for known, premise in ((("D1", "D2"), "P302"), (("D1", "D2", "D3"), "P321")):
+        of = image(log_dirs=known)
+        given = facts(other, hollow, copies=(copy(of=of),), image=of, is_complete=False, config=None)
+        assert (premise == "P302") == ("P302" in refuted(given))
+        assert (premise == "P321") == ("P321" in not_seen(given))
+    of = image(log_dirs=("D1", "D2", "D3"))
+    full = facts(log_dir(), hollow, copies=(copy(of=of),), image=of, is_complete=False, config=None)
+    assert "P321" not in not_seen(full)

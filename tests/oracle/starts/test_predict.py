@@ -57,6 +57,7 @@ VERSIONS = (
 DAMAGED_COUNT = 50
 INDEX_SIZE = {"segment.index.bytes": 1 << 16}
 METADATA_LOG = "__cluster_metadata-0"
+RENAMED = "and the broker cannot rename it"
 
 EXCUSES = (
     "other parts of the broker", "the order of loading", "the order of swap files", "the order of producers",
@@ -93,6 +94,7 @@ def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
         *((METADATA_LOG,) if numbers(version) >= (3,) else ()),
     )
     named = "is not a valid partition directory name"  # the LogManager fails on a directory, whoever reads the file
+    created = "so the broker cannot create the directory"  # a replica that the broker is to lead or follow
     loaded = tuple(map(_as_loaded, start.partitions))
     if loaded != start.partitions:
         late = {f"{part.dir}: {part.reason}" for part in start.partitions if _as_loaded(part) is not part}
@@ -100,7 +102,11 @@ def _judged_alone(start: LogDirPrediction, version: str) -> LogDirPrediction:
         is_bad = any(part.outcome in (Outcome.OFFLINE, Outcome.ABORT) for part in loaded)
         outcome = start.outcome if rest and (is_bad or start.outcome is Outcome.ABORT) else Outcome.OK
         start = start._replace(partitions=loaded, reasons=rest, outcome=outcome)
-    reasons = tuple(reason for reason in start.reasons if reason.endswith(named) or not reason.startswith(others))
+    reasons = tuple(
+        reason
+        for reason in start.reasons
+        if reason.endswith(named) or not (reason.startswith(others) or reason.endswith(created))
+    )
     if start.reasons and start.reasons[0].startswith(f"{META_PROPERTIES} is missing"):  # the last of what ends a start
         return start._replace(outcome=Outcome.OFFLINE if reasons else Outcome.OK, reasons=reasons)
     if reasons == start.reasons:
@@ -124,6 +130,8 @@ def differences(starts: Sequence[LogDirPrediction], answer: Answer) -> Iterator[
         return  # meta.properties: another part of the broker
     if answer.outcome == "hang" and any(reason.endswith(ENDLESS) for start in starts for reason in start.reasons):
         return
+    if said is not Outcome.OK and all(start.reasons[0].endswith(RENAMED) for start in starts if start.reasons):
+        return  # what other parts do after the LogManager has loaded both
     if said != answer.outcome:
         if not (answer.outcome == "abort" and any(start.uncertain for start in starts)):
             yield f"{said}, but it is {answer.outcome}: {answer.exception} {answer.message}"

@@ -39,8 +39,14 @@ def _nothing(path: Path) -> None:
     shutil.rmtree(path)
 
 
+def _file(path: Path) -> None:
+    shutil.rmtree(path)
+    path.touch()
+
+
 SHAPES: Mapping[str, Callable[[Path], None]] = {
     "empty": _empty, "lost+found": _lost_and_found, "meta.properties alone": _bare_identity, "missing": _nothing,
+    "a file": _file,
 }  # fmt: skip
 
 
@@ -73,18 +79,20 @@ def test_with_kraft(version: str, start: Callable[..., Cluster], tmp_path: Path)
         for name, shape in SHAPES.items():
             for emptied in ((2,), (1, 2)):
                 for number in (1, 2):
+                    if cluster[1].log_dirs[number - 1].is_file():
+                        cluster[1].log_dirs[number - 1].unlink()
                     shutil.rmtree(cluster[1].log_dirs[number - 1], ignore_errors=True)
                     shutil.copytree(tmp_path / "kept" / f"data{number}", cluster[1].log_dirs[number - 1])
                 for number in emptied:
                     shape(cluster[1].log_dirs[number - 1])
-                there = [number for number in (1, 2) if cluster[1].log_dirs[number - 1].exists()]
+                there = [number for number in (1, 2) if cluster[1].log_dirs[number - 1].is_dir()]
                 disks = " ".join(f"1=broker-1/data{number}" for number in there) or "1=broker-1/server.properties"
                 codes = _answers(cluster.dir, "", f"--kafka {version}", disks)
                 assert set(codes.values()) <= {1, 3}, (name, emptied, codes)
                 told[name, emptied] = _starts(cluster[1])
                 cluster[1].kill()
     assert told == {
-        (name, emptied): name == "meta.properties alone" or (name == "missing" and emptied == (2,))
+        (name, emptied): name == "meta.properties alone" or (name == "a file" and emptied == (2,))
         for name in SHAPES
         for emptied in ((2,), (1, 2))
     }
