@@ -118,6 +118,7 @@ def scan(
 ) -> None:
     """Scan the log dirs of all brokers, and write Parquet tables."""
     from kcheck.disk.store import mounted
+    from kcheck.fleet.lost import RULE as LOST
     from kcheck.fleet.scan.identify import ScanOptions
     from kcheck.fleet.scan.local_engine import ScanRun
     from kcheck.fleet.scan.owners import owner_rules
@@ -142,7 +143,7 @@ def scan(
             scan_run = ScanRun(
                 name, out, how, jobs=jobs, seconds=time_limit, now=_now, shown=shown, fails=fails, tell=showing.tell,
                 options=options, logs=tuple(logs or ()), min_coverage=min_coverage,
-                since=since, store=store, owners=owner_rules(owners),
+                since=since, store=store, owners=owner_rules(owners), is_part=common.judging.ignores(LOST),
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
         written = [str(report.body["path"])]

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -12,6 +12,7 @@ from kcheck.cli.options import FindingFilter, with_judging, with_output_options
 from kcheck.cli.report_output import OutputOptions, end, write, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.finding import Chosen
+from kcheck.model.report import Report
 from kcheck.screen.printable import printable
 
 Run = Annotated[
@@ -94,7 +95,7 @@ def diff(
         runs = newest_two(before) if after is None else (open_run(before), open_run(after))
         summary, has_failed = compare(*runs, shown, fails)
         write_answer(summary, output_options)
-    end(summary, failed=has_failed())
+    _end_news(summary, failed=has_failed(), finished=runs[1].finished)
 
 
 @with_output_options
@@ -109,14 +110,20 @@ def trend(
 ) -> None:
     """Show when findings appeared and disappeared over several scan runs."""
     from kcheck.disk.store import mounted
-    from kcheck.fleet.run import open_runs
+    from kcheck.fleet.run import newest, open_runs
     from kcheck.fleet.runs.history import history as over_runs
 
     shown, fails = judging.chosen()
     with mounted(runs, storage_options(storage_option)):
-        answer, has_failed = over_runs(open_runs(runs), shown, fails)
+        opened = open_runs(runs)
+        answer, has_failed = over_runs(opened, shown, fails)
         write_answer(answer, output_options)
-    end(answer, failed=has_failed())
+    _end_news(answer, failed=has_failed(), finished=newest(opened).finished)
+
+
+def _end_news(report: Report, *, failed: bool, finished: bool) -> NoReturn:
+    """End the command: 1 for new trouble, else 3 if the newest run is incomplete."""
+    end(report._replace(body={"finished": failed or finished}), failed=failed)
 
 
 @with_output_options

@@ -93,6 +93,10 @@ class FindingFilter(NamedTuple):
             lambda rule, severity: counts(rule) and severity.rank >= fail_on.rank,
         )
 
+    def ignores(self, rule: str) -> bool:
+        """Return whether --ignore names a rule. --select and --severity only choose the shown findings."""
+        return rule.startswith(_ids("--ignore", self.ignore))
+
 
 class Common(NamedTuple):
     """The options of every command that takes paths, as given."""

@@ -60,7 +60,7 @@ def verdict(
             *_failing(failing),
             *empty_words(partitions),
             *in_sync_words(partitions),
-            *_incomplete(partitions),
+            *_incomplete(partitions, starts),
             *_starts(partitions, starts, order, course.phases, is_all=is_all),
             *_kept_out(partitions),
             *_early(early),
@@ -84,11 +84,11 @@ def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
         )
 
 
-def _incomplete(partitions: Sequence[PartitionElection]) -> Iterator[str]:
-    """Yield which disks to bring."""
+def _incomplete(partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart]) -> Iterator[str]:
+    """Yield which disks to bring. A premise names the missing log dirs of brokers that are here."""
     without = [row for row in partitions if row.best is None and row.unknown_replicas]
-    if without:
-        brokers = sorted({number for row in without for number in row.unknown_replicas})
+    brokers = sorted({number for row in without for number in row.unknown_replicas} - {*starts})
+    if brokers:
         them = agree(len(brokers), "it", "them")
         yield (
             f"Start no broker yet: kcheck recommends no leader for {counted(len(without), 'partition')}. Bring the log"
@@ -177,6 +177,9 @@ def _why_first(partitions: Sequence[PartitionElection], first: BrokerStart | Non
         if candidate is not None and candidate.seat in _SEATS:
             by_seat.setdefault(candidate.seat, []).append(row)
     only = [row for rows in by_seat.values() for row in rows if len(row.leaders) == 1]
+    alone = [row for row in only if row.registration is not None and len(row.registration.replicas) == 1]
+    if alone:
+        return f": it has the only replica of {names_of(alone)}"
     if only:
         return f": only it can lead {names_of(only)}"
     places = [f"{words} {names_of(by_seat[seat])}" for seat, words in _SEATS.items() if seat in by_seat]

@@ -166,10 +166,12 @@ def decision_words(
     uncounted: Iterable[str],
     nothing: str,
     is_counted: bool = True,
+    is_planned: bool = True,
 ) -> Iterator[str]:
     """Yield the loss of starting everything now, the loss of the plan, the `uncounted` losses, and the proof.
 
     Without metadata it is the loss of the best leaders. If a run does not show the losses, `is_counted` is false.
+    `is_planned` is false if there is no plan yet.
     """
     unled, is_known = sum(row.best is None for row in partitions), start_all.offline_partitions is not None
     if not is_counted:
@@ -181,7 +183,8 @@ def decision_words(
         now = [row for row in partitions if None in row.race]
         then = [row for row in partitions if row.planned is None]
         yield f"Starting everything now: {_outcome(start_all, nothing, now)}."
-        yield f"This plan: {_outcome(plan, nothing, then)}."
+        if is_planned:
+            yield f"This plan: {_outcome(plan, nothing, then)}."
     else:
         yield "Without metadata it is not known which leader Kafka elects."
         if unled < len(partitions):
@@ -191,7 +194,7 @@ def decision_words(
     yield from uncounted
     if unled and is_counted:
         yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
-    if is_known and plan.lost.upper_records is not None and plan.lost != best.lost:
+    if is_known and is_planned and plan.lost.upper_records is not None and plan.lost != best.lost:
         yield f"No plan can do better than this: {_outcome(best, nothing)}."
 
 

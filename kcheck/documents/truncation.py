@@ -118,6 +118,7 @@ def follower_row(follower: FollowerPlan, plan: TruncationPlan) -> Row:
         "refetch": None if follower.refetch is None else _refetch_row(follower.refetch),
         "leader_epochs_after": None if epochs is None else entry_rows(epochs),
         "diverges_silently_at": follower.diverges_silently_at,
+        "from_store": None if follower.from_store is None else follower.from_store.segment_id,
         "exits_without_unclean_election": dialogue is not None and dialogue.exits_without_unclean_election,
     }
 

@@ -6,7 +6,7 @@ from kcheck.core.election.at_risk import at_risk, has_directory, without_copy
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
-from kcheck.core.premises.presence import LAST_LOGS_THERE
+from kcheck.core.premises.presence import LAST_LOGS_THERE, lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
@@ -29,11 +29,12 @@ def nothing_words(
     """Return the words for no loss.
 
     `uncounted` are the reasons why other disks may have records. `unserved` are records on these disks that are removed
-    or not served. A partition whose replicas in sync have no log can have records elsewhere.
+    or not served. A partition without metadata, or whose replicas in sync have no log, can have records elsewhere.
     """
     if unserved:
         return NO_ELECTION
-    return NOTHING_HERE if uncounted or any(row.lost_in_sync for row in partitions) else NOTHING
+    is_elsewhere = any(row.registration is None or row.lost_in_sync for row in partitions)
+    return NOTHING_HERE if uncounted or is_elsewhere else NOTHING
 
 
 def uncounted_words(
@@ -151,6 +152,9 @@ def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> I
     whose = "" if number is None else f"broker {number}: "
     if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:
         yield f"First restore __remote_log_metadata ({premise.id}): {whose}{premise.sentence}."
+        return
+    if lacks_log_dirs(premise):
+        yield f"First name {premise.provide} ({premise.id}): {premise.sentence}."
         return
     yield f"Not counted ({premise.id}): {whose}{premise.sentence}."
     if premise.status is PremiseStatus.REFUTED:

@@ -56,6 +56,8 @@ class PlanContext(NamedTuple):
     """The brokers whose log dirs are in bundles, which have no records to save."""
     old_copies: Mapping[int, str] = {}
     """The final loss of each broker with an old copy of a disk, in words."""
+    at_start: Mapping[int, tuple[str, ...]] = {}
+    """The records that brokers remove for good when they start, in words, with the commands that save some."""
     session: str | None = None
     """The session timeout by the settings, such as `3 s`; None without one."""
     sought: Mapping[int, str] = {}
@@ -206,6 +208,7 @@ def _losses(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
     """Yield the final losses of a step."""
     if step.kind is RecoveryAction.START:
         yield from (plan.old_copies[number] for number in step.brokers if number in plan.old_copies)
+        yield from (words for number in step.brokers if not step.is_again for words in plan.at_start.get(number, ()))
     if step.cuts:
         yield _removed(step, plan)
 
@@ -362,11 +365,11 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 
 def _producers(recovery: Recovery) -> str:
-    """Return the condition for producers if brokers stop again.
+    """Return the condition for clients if brokers stop again. Consumers write too, as they commit offsets.
 
     Another leader may truncate records that a leader received while it ran alone.
     """
-    return "; no producer writes before the last step" if any(phase.stops for phase in recovery.phases) else ""
+    return "; no client connects before the last step" if any(phase.stops for phase in recovery.phases) else ""
 
 
 def _controllers(plan: PlanContext) -> str:

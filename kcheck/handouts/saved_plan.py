@@ -49,6 +49,7 @@ def _partition_row(partition: PlannedPartition) -> Row:
             "truncate_to": follower.truncate_to,
             "lost": None if follower.lost is None else {"from": follower.lost.start, "to": follower.lost.end},
             "follows": follower.follows,
+            "log_end_offset": follower.log_end_offset,
         }
         for follower in partition.followers
     ]
@@ -181,8 +182,9 @@ def _partition(row: "JsonObject") -> PlannedPartition:
 def _follower(row: "JsonObject") -> PlannedFollower:
     lost = _range(row.inner("lost")) if row.has("lost") else None
     return PlannedFollower(
-        row.number("broker_id", INT_MAX), row.offset("truncate_to"), lost, row.flag("follows") is not False
-    )
+        row.number("broker_id", INT_MAX), row.offset("truncate_to"), lost, row.flag("follows") is not False,
+        row.offset("log_end_offset") if row.has("log_end_offset") else None,
+    )  # fmt: skip
 
 
 def _served(row: "JsonObject") -> ServedRange:

@@ -159,13 +159,18 @@ class RemoteLog(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """True if every segment is known."""
-        return self.state is MetadataState.READ
+        """True if every segment is known that brokers find."""
+        return self.state is MetadataState.READ or self.is_cut
 
     @property
     def is_lost(self) -> bool:
-        """True if no broker has the metadata of all segments."""
-        return self.state in {MetadataState.MISSING, MetadataState.SHORT}
+        """True if brokers find no segment of the log, because its metadata is lost."""
+        return self.state in {MetadataState.MISSING, MetadataState.SHORT} and not self.is_cut
+
+    @property
+    def is_cut(self) -> bool:
+        """True if the end of its metadata is lost, and brokers still find older segments."""
+        return self.state is MetadataState.SHORT and bool(self.runs)
 
     @property
     def is_hidden(self) -> bool:

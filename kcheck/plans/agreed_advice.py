@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from kcheck.core.election.course import gets_records
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.steps import RecoveryAction
+from kcheck.documents.election_words import amount_lost
 from kcheck.documents.unserved import same_records_words
 from kcheck.model.finding import Finding, Severity
 from kcheck.plans.recover import ClusterRecovery
@@ -41,6 +42,8 @@ def _by_replica(answer: ClusterRecovery) -> dict[_PlacedReplica, str]:
     rows = {row.name: row for row in answer.election.of_cluster}
     for row in rows.values():
         led = _led(row) if is_at_stake(row) else {} if row.planned is None else {row.planned: _LEADS}
+        if led and row.lost_planned is not None and row.lost_planned.records != 0:
+            led = {number: f"{words}. Even so, {amount_lost(row.lost_planned, '')}" for number, words in led.items()}
         advice |= {(number, row.topic, row.partition): words for number, words in led.items()}
     repairs = {repair.broker_id: repair.arguments for repair in answer.election.repairs}
     for at, step in enumerate(answer.steps, 1):

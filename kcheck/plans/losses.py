@@ -15,10 +15,14 @@ from kcheck.words import lost_words, record_count
 
 
 def scope_row(step: RepairStep) -> dict[str, object]:
-    """Return whether the records are lost for the cluster or this disk; the counts are for this disk."""
+    """Return whether the records are lost for the cluster or this disk, and who must lead first.
+
+    The counts are for this disk.
+    """
     if step.holder is None:
         return {"scope": "disk", "cluster_records": None}
-    return {"scope": "cluster", "cluster_records": 0}
+    first = {} if step.leader is None else {"leader": step.leader}
+    return {"scope": "cluster", "cluster_records": 0, **first}
 
 
 def worse(before: list[LogDirPrediction], after: list[LogDirPrediction]) -> str | None:

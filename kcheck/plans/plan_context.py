@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.disk.paths import absolute, is_absolute, join
 from kcheck.disk.tree import path_at_home, real_path, tree_of
+from kcheck.documents.removed_records import removed_words
 from kcheck.documents.uncounted import served_from_copies
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.runbook import PlanContext
@@ -38,6 +39,10 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str) -> 
         saved=election.saved_in if election.saved else None,
         bundles=recovery.bundles,
         old_copies=served_from_copies(election.uncounted, election.of_cluster),
+        at_start={
+            number: tuple(removed_words([row for row in election.removed if row.broker_id == number]))
+            for number in {row.broker_id for row in election.removed}
+        },
         session=_session(seen.values(), kraft=election.kraft),
     )
 

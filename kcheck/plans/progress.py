@@ -69,6 +69,8 @@ class RecoveryProgress(Answer):
     """The directories that brokers do not serve, once every step is done."""
     gone: tuple[str, ...] = ()
     """The partitions of the plan whose topics the cluster no longer has, or is deleting."""
+    unfenced: tuple[int, ...] = ()
+    """The brokers that the metadata lists as running since before the plan; none once a broker has started."""
     cases: tuple[str, ...] = ()
     """The conditions of the cases for which the directory has other plans."""
 
@@ -108,11 +110,20 @@ class RecoveryProgress(Answer):
         if self.state is PlanState.WAIT:
             waits = f"{wait_words(self.at, count, step.title)} It is once {step.until}."
             return (*self.now.uncounted, waits, *self.now.bundle_words)
-        go_on = [go_on_words(self.at, count, step.title)]
+        go_on = [*self.before, go_on_words(self.at, count, step.title)]
         if self.then is not None:
             words = go_on_words(self.then, count, self.steps[self.then].title)
             go_on.append(f"If the disk is lost for good, {words[:1].lower()}{words[1:]}")
         return (*self.now.uncounted, *go_on, *self.other_plans, *self.now.bundle_words)
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The step 0, as long as the metadata lists brokers as running that have not started since; else nothing."""
+        first, step = self.now.nodes_first, None if self.at is None else self.steps[self.at]
+        if first is None or step is None or step.kind is not RecoveryAction.START or not self.unfenced:
+            return ()
+        running = f"The metadata still lists {broker_names(self.unfenced)} as running."
+        return (f"Step 0 is not seen. {first.title}. {running}",)
 
     @property
     def then(self) -> int | None:
@@ -236,11 +247,13 @@ def next_step(
     progress = RecoveryProgress(
         folder=folder, steps=steps, states=far, now=now, differs=differs,
         gone=tuple(partition_name(*name) for name in gone),
+        unfenced=() if seen.registered or not now.election.kraft else tuple(sorted(seen.unfenced)),
         cases=parse_cases(read_saved(folder, RECOVERY), join(folder, RECOVERY)),
     )  # fmt: skip
     waits = tuple(unled(steps, far, plan, seen)) if now.election.kraft else ()
     late = overtaken(steps, seen) if now.election.kraft else ()
     fails = (
+        *_without_steps(steps, far, now),
         *(f"broker {later} has started before broker {number}" for number, later in late),
         *_fails(progress, seen),
         *_new_needs(progress, seen),
@@ -264,6 +277,14 @@ def next_step(
         left=tuple(row for row in differing if row.kind not in {StepKind.STRAY, StepKind.TOPIC}),
         strays=tuple(row.seen for row in differing if row.kind is StepKind.STRAY),
     )
+
+
+def _without_steps(steps: tuple[SavedStep, ...], far: tuple[StepState, ...], now: ClusterRecovery) -> Iterator[str]:
+    """Yield the log dirs that are not given, and that the plan was made without some."""
+    if not steps or any(state is not StepState.DONE for state in far):
+        yield from (words[:1].lower() + words[1:].rstrip(".") for words in now.first_of_all)
+    if not (steps or now.first_of_all):
+        yield "the plan has no steps, because some disks were missing then"
 
 
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
@@ -415,22 +436,31 @@ def _not_saved(plan: SavedPlan, progress: RecoveryProgress) -> Iterator[str]:
 
 
 def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
-    """Yield the planned leaders whose logs have another end now, although their brokers have not started since.
+    """Yield the replicas whose logs have another end now, although their brokers have not started since.
 
-    Such a disk is another one, or was changed.
+    Such a disk is another one, or was changed. Replicas that a step moves aside, or that are empty, do not count.
     """
     waiting = _waiting(progress) - seen.registered
     now = {(part.topic, part.partition): part for part in progress.now.election.partitions}
+    aside = {
+        (number, name)
+        for step in progress.steps
+        if step.kind is RecoveryAction.SET_ASIDE
+        for number in step.brokers
+        for name in step.partitions
+    }
     for row in plan.partitions:
         part, name = now.get((row.topic, row.partition)), partition_name(row.topic, row.partition)
-        if row.leader not in waiting or part is None:
-            continue
-        copy = part.leaders.get(row.leader)
-        end = None if copy is None else copy.log_end_offset
-        if copy is None:
-            yield f"broker {row.leader} has no log of {name} any more that can lead"
-        elif end != row.log_end_offset and None not in (end, row.log_end_offset):
-            yield f"{name} of broker {row.leader} ends at offset {end} (at {row.log_end_offset} in the plan)"
+        followers = [(own.broker_id, own.log_end_offset) for own in row.followers if own.log_end_offset]
+        for number, expected in ((row.leader, row.log_end_offset), *followers):
+            if number not in waiting or part is None or (number, (row.topic, row.partition)) in aside:
+                continue
+            copy = part.leaders.get(number)
+            end = None if copy is None else copy.log_end_offset
+            if copy is None:
+                yield f"broker {number} has no log of {name} any more that can lead"
+            elif end != expected and None not in (end, expected):
+                yield f"{name} of broker {number} ends at offset {end} (at {expected} in the plan)"
 
 
 def _waiting(progress: RecoveryProgress) -> set[int]:

@@ -11,7 +11,7 @@ from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
 from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.core.premises.presence import LOG_DIRS_THERE, lacks_log_dirs
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
@@ -20,7 +20,8 @@ from kcheck.documents.election import interrupted_row, is_least, partition_row, 
 from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.uncounted import sought_words, uncounted_words
+from kcheck.documents.removed_records import range_words, readable_words
+from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -38,12 +39,10 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
-from kcheck.words import LISTED_MAX, agree, broker_names, listed, shell_line
+from kcheck.words import LISTED_MAX, agree, broker_names, capital, listed, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
-
-
 UNREAD = "whether all batches are intact, because starts read few of them (kcheck check --depth crc reads all)"
 """Words for the batches that no start reads completely."""
 
@@ -134,8 +133,15 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
-        """The steps, one after the other; none for a part of the cluster."""
-        return () if self.election.is_part or self.wants else steps_of(self.recovery)
+        """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
+        return () if self.election.is_part or self.first_of_all or self.wants else steps_of(self.recovery)
+
+    @cached_property
+    def first_of_all(self) -> tuple[str, ...]:
+        """The sentences about log dirs that are not named, although their brokers are. They come before any step."""
+        if self.election.rescue is not None or self.election.question.incomplete_ok:
+            return ()
+        return tuple(premise_words(filter(lacks_log_dirs, self.election.uncounted), self.election.of_cluster))
 
     @cached_property
     def wants(self) -> tuple[int, ...]:
@@ -154,7 +160,7 @@ class ClusterRecovery(Answer):
     @property
     def nodes_first(self) -> StepText | None:
         """The step 0, which starts the controllers or ZooKeeper; None if a step of the plan does."""
-        return nodes_first(self._context, self.steps)
+        return None if self.first_of_all else nodes_first(self._context, self.steps)
 
     @cached_property
     def _context(self) -> PlanContext:
@@ -217,13 +223,17 @@ class ClusterRecovery(Answer):
             *self.uncounted,
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
+            *(f"{capital(row)}." for row in readable_words(election.removed)),
             *(
                 kept_elsewhere_words(row.broker_id, row.prediction.dir, row.prediction, row.holders)
                 for row in self.kept_elsewhere
             ),
         )
-        nothing = election.nothing_words
-        return tuple(decision_words(start, plan, best, election.partitions, uncounted=uncounted, nothing=nothing))
+        words = decision_words(
+            start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
+            is_planned=not self.first_of_all,
+        )  # fmt: skip
+        return tuple(dict.fromkeys((*self.first_of_all, *words)))
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -248,6 +258,11 @@ class ClusterRecovery(Answer):
         return frozenset(text for text in self.sentences if text.startswith(bad))
 
     @property
+    def lost_ranges(self) -> tuple[str, ...]:
+        """The offsets that the steps remove for good, as `20-49 of orders-0`, by partition."""
+        return tuple(range_words(self.election.removed, (cut for step in self.steps for cut in step.cuts)))
+
+    @property
     def uncounted(self) -> tuple[str, ...]:
         """The brokers that do not start, the records that no disk here shows, and the first steps, as sentences."""
         election = self.election
@@ -257,7 +272,7 @@ class ClusterRecovery(Answer):
                 election.uncounted,
                 election.of_cluster,
                 without=election.question.without,
-                has_steps=bool(election.starts),
+                has_steps=bool(election.starts) and not self.first_of_all,
             )
         )
 
@@ -303,6 +318,10 @@ class ClusterRecovery(Answer):
         question = self.election.question
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
+        if self.first_of_all:
+            rows = [row for row in self.election.uncounted if lacks_log_dirs(row) and row.log_dir is not None]
+            lacking = [f"{row.broker_id}={row.log_dir}" for row in rows]
+            return shell_line(["kcheck", "recover", *self.words, *lacking, *named])
         return f"{shell_line(['kcheck', 'recover', *self.words, *named])} --output-dir {FOLDER}"
 
     @property
@@ -340,6 +359,7 @@ class ClusterRecovery(Answer):
             premise
             for premise in self.election.premises
             if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
+            and not (self.first_of_all and lacks_log_dirs(premise))
         ]
         alike: dict[tuple[str | None, ...], list[JudgedPremise]] = {}
         for premise in unseen:
@@ -386,7 +406,7 @@ class ClusterRecovery(Answer):
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": election.order.is_proven or is_least(election.scenarios),
+            "proven": not self.first_of_all and (election.order.is_proven or is_least(election.scenarios)),
             "steps": step_rows(self.steps, self.texts),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -428,6 +448,7 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
     """Yield the steps if missing disks, of brokers or of one log dir, never come back."""
     question = answer.election.question
     absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
+    absent -= {*answer.election.brokers}
     if absent and not question.incomplete_ok:
         dead = tuple(sorted(absent))
         if_lost = replace(question, dead=(*question.dead, *dead))
@@ -461,7 +482,7 @@ def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
 
 def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
     """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs."""
-    if any(row.rules.unclean_unseen for row in answer.election.of_cluster):
+    if not answer.first_of_all and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
         other = ClusterRecovery(election=answer.election.if_unclean())
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
             words = f"{UNCLEAN} is true on a controller"

@@ -26,7 +26,7 @@ from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
-from kcheck.words import bare_range
+from kcheck.words import agree, bare_range, counted
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
@@ -42,6 +42,7 @@ LEADERS_LEGEND = (
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
+_WORST_COUNT, _LOSING_MAX = 5, 50
 _WAYS = {
     "start-all": "start all brokers",
     "start-all-unrepaired": "start all brokers as they are",
@@ -124,6 +125,31 @@ def harm(partition: PartitionElection) -> tuple[object, ...]:
     """Return the sort key of partitions, the worst first."""
     *costs, _, _ = harm_of(partition)
     return (*costs, partition.name)
+
+
+def worst(
+    rows: Sequence[PartitionElection], left_out: int = 0, *, every: bool = False
+) -> tuple[list[PartitionElection], str]:
+    """Return the partitions to show, and the sentence about the others, or none.
+
+    Every partition that loses by the plan, or gets no leader, comes first, at most `_LOSING_MAX`. Others fill up a
+    short table. `every` shows all. `left_out` more are not among the rows.
+    """
+    losing = [row for row in rows if _loses_by_plan(row)]
+    others = [row for row in rows if not _loses_by_plan(row)]
+    shown = [*rows] if every else [*losing[:_LOSING_MAX], *others[: max(0, _WORST_COUNT - len(losing))]]
+    left, more = 0 if every else len(losing[_LOSING_MAX:]), len(rows) - len(shown) + left_out
+    if left:
+        loses, gets = (agree(left, *words) for words in (("loses", "lose"), ("gets", "get")))
+        what = f"{counted(left, 'more partition')} {loses} records by this plan, or {gets} no leader"
+    else:
+        what = f"{counted(more, 'more partition')} can lose records under another leader"
+    return shown, f"{what}; --all lists them." if more else ""
+
+
+def _loses_by_plan(row: PartitionElection) -> bool:
+    """Return whether a partition with known places loses records by the plan, or gets no leader."""
+    return row.seats is not None and (row.lost_planned is None or row.lost_planned.records != 0)
 
 
 def scenario_rows(election: Election) -> list[tuple[object, ...]]:

@@ -25,6 +25,7 @@ from kcheck.renderers._election_rows import (
     repair_commands,
     scenario_rows,
     warnings,
+    worst,
 )
 from kcheck.renderers._text_truncation import follower
 from kcheck.replicas.elect import ClusterElection
@@ -86,16 +87,13 @@ def _election(answer: Election, page: Page) -> None:
         page.line("No partition loses records, whichever replica leads.")
         if not page.every or not partitions:
             return
-    shown = sorted(partitions, key=harm) if page.every else at_stake[:_WORST_COUNT]
+    rows = sorted(partitions, key=harm) if page.every else at_stake
+    shown, more = worst(rows, left_out, every=page.every)
     page.line()
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
-    rest = left_out + (0 if page.every else len(at_stake) - len(shown))
-    more = (
-        f"{counted(rest, 'more partition')} can lose records under another leader; --all lists them. " if rest else ""
-    )
     page.wrapped(LEADERS_LEGEND)
     page.line()
-    page.wrapped(f"{more}Add --partition {shell_word(shown[0].name)} to see one in full.")
+    page.wrapped(f"{more}{' ' if more else ''}Add --partition {shell_word(shown[0].name)} to see one in full.")
 
 
 def _clusters(answer: "RunElections", page: Page) -> None:

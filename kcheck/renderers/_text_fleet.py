@@ -7,7 +7,7 @@ from kcheck.core.start.startup import NEXT_STARTS, Outcome
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import STYLES, Page, cell, moment, size
-from kcheck.words import counted, some_of
+from kcheck.words import agree, counted, some_of
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
@@ -46,8 +46,10 @@ def fleet_report(report: Report, page: Page) -> None:
     things = ((len(body["clusters"]), "cluster"), (len(nodes), "node"), (rows["log_dirs"], "log dir"))
     page.wrapped(", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
-    for words in incomplete_words(*coverage, finished=body["finished"]):
+    for words in incomplete_words(*coverage, finished=body["finished"], failing=body["failing"]):
         page.wrapped(words, style="yellow")
+    for words in carried_words(body["carried_over"], rows["partitions"], body["since"]):
+        page.wrapped(words)
     _actions(page, body["actions"])
     _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", *_SEVERITIES))
     for row in body["clusters"]:
@@ -74,14 +76,25 @@ def nodes_of(brokers: Iterable[Row]) -> list[Row]:
 
 
 def incomplete_words(
-    reached: int | None, expected: int | None, others: Sequence[str], *, finished: bool
+    reached: int | None, expected: int | None, others: Sequence[str], *, finished: bool, failing: int = 0
 ) -> Iterator[str]:
-    """Yield the parts that a run lacks, in words."""
+    """Yield the parts that a run lacks, in words, and the findings that its exit code 3 hides."""
     if (reached or 0) < (expected or 0):
         names = f": {some_of(others)}" if others else ""
         yield f"Incomplete: reached {reached} of {counted(expected or 0, 'log dir')}. Not reached{names}"
     elif not finished:
         yield "Incomplete: findings KC000 and KC001 list what could not be read."
+    if failing and not finished:
+        found = f"{counted(failing, 'finding')} {agree(failing, 'is', 'are')} at or above --fail-on"
+        yield f"Exit code 3, because the run is incomplete. Also {found}, which alone is exit code 1."
+
+
+def carried_words(carried: int | None, directories: int, since: str | None) -> Iterator[str]:
+    """Yield how many directories this run did not read, and the run with their answers."""
+    if carried:
+        some = f"{carried} of {counted(directories, 'partition directory')}"
+        yield f"{some} had the sizes and times of run {since}. This run did not read their bytes again."
+        yield "Bits that flip on the disk change neither. A scan without --since-run finds these."
 
 
 def _actions(page: Page, actions: Any) -> None:
@@ -185,8 +198,8 @@ def fleet_diff(report: Report, page: Page) -> None:
 
 
 def _place_words(row: Row) -> str:
-    """Return the cluster of a row, and its broker; a finding can be about the cluster alone."""
-    of_broker = f" broker {cell(row['broker'])}" if row["broker"] is not None or row["cluster"] is None else ""
+    """Return the cluster of a row, and its broker; some findings are about the cluster alone."""
+    of_broker = f" broker {cell(row['broker'])}" if row["broker"] is not None or row["log_dir"] is not None else ""
     return f"cluster {cell(row['cluster'])}{of_broker}"
 
 
@@ -259,12 +272,15 @@ def fleet_scan(report: Report, page: Page) -> None:
         f" {counted(rows['findings'], 'finding')} in {counted(tables, 'table')}"
     )
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
-    for words in incomplete_words(*coverage, finished=body["finished"]):
+    for words in incomplete_words(*coverage, finished=body["finished"], failing=body["failing"]):
         page.wrapped(words, style="yellow")
     worst = [{**row, "broker": "-" if row["broker"] is None else row["broker"]} for row in body["worst_brokers"]]
     _table(page, "errors", worst, ("cluster", "broker", "fatal", "error"))
     if "carried_over" in body:
-        page.wrapped(f"{body['carried_over']} unchanged partition directories were not read again.")
+        page.wrapped(
+            f"{body['carried_over']} unchanged partition directories were not read again. Only sizes and times of their"
+            " files were compared."
+        )
 
 
 def _said(row: Row) -> str:

@@ -12,7 +12,7 @@ from kcheck.plans.losses import PartitionLoss
 from kcheck.plans.plan_report import PlanOutcome
 from kcheck.plans.repair import NotPlanned, RepairPlan
 from kcheck.screen.page import Page, cell, loss_text, size
-from kcheck.words import counted, lost_words, some_of
+from kcheck.words import agree, counted, lost_words, some_of
 
 _VERBS: Mapping[type[FileOp], str] = {
     Write: "write", Patch: "patch", Truncate: "cut", Rename: "rename", SetAside: "move aside",
@@ -37,6 +37,25 @@ def plan(report: Report, page: Page) -> None:
     count = len(answer.plan.operations)
     _head(answer.plan, counted(count, "operation") if count else "nothing to do", page)
     _steps(answer.plan, done, {}, page)
+    _emptied(answer.plan, page)
+
+
+def _emptied(plan: Plan, page: Page) -> None:
+    """Write which replicas start empty, as another replica that follows one of them deletes its records."""
+    moved: dict[int, list[str]] = {}
+    for row in plan.operations:
+        leader = (row.why.loses or {}).get("leader")
+        if isinstance(leader, int) and isinstance(row, SetAside):
+            moved.setdefault(leader, []).append(_directory(row.path, plan.log_dirs))
+    if moved:
+        page.line()
+    for leader, names in sorted(moved.items()):
+        them = agree(len(names), names[0], "all of them")
+        page.wrapped(
+            f"{some_of(names)} {agree(len(names), 'starts', 'start')} empty. Do not start the broker before broker"
+            f" {leader} leads {them}. Otherwise the others delete their records. kcheck recover has the order.",
+            style="bold red",
+        )
 
 
 def _numbers(plan: Plan) -> range:
@@ -54,6 +73,7 @@ def _repair(answer: RepairPlan, page: Page, *, nothing_read: bool) -> None:
     words = "nothing to do" if is_empty else counted(count, "operation")
     page.wrapped(f"Plan: {words}" + (f", saves {counted(saved, 'record')}" if saved else ""), style="bold")
     _steps(answer.plan, {}, _least(answer), page)
+    _emptied(answer.plan, page)
     _losses(answer.losses, page)
     if answer.healed:
         page.line()
@@ -210,7 +230,10 @@ def _in_brief(lost: Row) -> str:
 def _lost_or_moved(lost: Row) -> tuple[str, str]:
     """Return the verb and the records of an operation, which moves records to the backup if another copy has them."""
     if lost.get("held"):
-        return "moves", f"{_loss_text(lost)} to the backup; the cluster loses no committed record: {lost['held']}"
+        what = f"{_loss_text(lost)} to the backup"
+        if lost.get("leader") is not None:
+            return "moves", f"{what}. {lost['held']}. If the empty replica leads, the cluster loses them"
+        return "moves", f"{what}; the cluster loses no committed record: {lost['held']}"
     return "loses", f"{_loss_text(lost)}, on this disk; other replicas were not compared"
 
 

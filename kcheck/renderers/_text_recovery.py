@@ -17,13 +17,13 @@ from kcheck.renderers._election_rows import (
     interrupted,
     partition_cells,
     warnings,
+    worst,
 )
 from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted, other_end_words
+from kcheck.words import counted, other_end_words, some_of
 
-_WORST_COUNT = 5
-
+_RANGES_COUNT = 10
 _PLACES = "Type a step on the host of its broker. Relative paths begin here; bin/ and config/ are Kafka's."
 _FENCED_ALONE = "The plan checks it. Once they are fenced, --next reads the ISR, and plans again if it is another."
 _FENCED_LATER = "Once a broker runs, --next looks for the leaders of the plan, and plans again if one is missing."
@@ -184,15 +184,17 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
         page.wrapped("The steps and losses are for every partition. The table has only the wanted ones.")
     if not rows:
         return
-    shown = rows if page.every else rows[:_WORST_COUNT]
+    shown, more = worst(rows, every=page.every)
     page.line()
     if answer.election.repairs:
         page.wrapped("The table is for the disks after the repairs.")
     page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
     page.wrapped(LEADERS_LEGEND)
-    if len(rows) > len(shown):
-        more = counted(len(rows) - len(shown), "more partition")
-        page.wrapped(f"{more} can lose records under another leader; --all lists them.")
+    if more:
+        page.wrapped(more)
+    lost = some_of(answer.lost_ranges, len(answer.lost_ranges) if page.every else _RANGES_COUNT)
+    if lost and answer.steps:
+        page.wrapped(f"This plan loses offsets {lost}.")
 
 
 def recover_run(report: Report, page: Page) -> None:

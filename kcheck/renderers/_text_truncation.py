@@ -207,6 +207,10 @@ def follower(follower: FollowerPlan, plan: TruncationPlan, page: Page) -> None:
         page.wrapped(follower.problem, indent="    ", style="yellow")
     for step in follower.steps:
         page.wrapped(_step(step, plan), indent="    ", hanging="      ")
+    if follower.from_store is not None:
+        name = f"{follower.from_store.start_offset or 0:020d}-{follower.from_store.segment_id}"
+        text = f"needs .leader_epoch_checkpoint and .snapshot of remote segment {name} (kcheck tiered --store PLACE)"
+        page.wrapped(text, indent="    ", hanging="      ")
     if follower.dialogue is not None and follower.dialogue.status in _PROBLEMS:
         text = _PROBLEMS[follower.dialogue.status].format(steps=len(follower.steps), end=cell(after))
         page.wrapped(text, indent="    ", style="red")

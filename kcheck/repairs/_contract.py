@@ -79,6 +79,7 @@ class RepairStep(NamedTuple):
 
     `holder` is a clause about the copy that still has the removed records; None if no copy is known. The paths of
     the edits are in `log_dir`, if set, instead of the shown log dir. `settles` are other findings that they settle.
+    `leader` is the broker that must lead first, because the replica starts empty.
     """
 
     finding: Finding
@@ -88,6 +89,7 @@ class RepairStep(NamedTuple):
     holder: str | None = None
     log_dir: "LogDirSite | None" = None
     settles: tuple[Finding, ...] = ()
+    leader: int | None = None
 
 
 class Refused(NamedTuple):

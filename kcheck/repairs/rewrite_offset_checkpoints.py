@@ -132,7 +132,8 @@ def _kept(log_dir: LogDirSite, name: str, entries: tuple[OffsetEntry, ...], rule
                 return _Kept(
                     (),
                     (),
-                    f"{where} is corrupt, and its high watermark shows the loss ({damaged.id})",
+                    f"{name} stays as it is, because the high watermark of {where} shows the loss of its corrupt log"
+                    f" ({damaged.id})",
                 )
             changes.append(f"lower {where} from {low} to its log end {end}")
             low = end

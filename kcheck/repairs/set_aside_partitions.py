@@ -75,8 +75,9 @@ def plan(partition: PartitionSite, findings: tuple[Finding, ...]) -> Iterator[Re
                 "until it is back in sync. kcheck recover has the order of starts"
             )
             yield RepairStep(
-                finding, (AsideEdit(partition.dir), *without_entries(partition)), reason, (proof,), holder=holder
-            )
+                finding, (AsideEdit(partition.dir), *without_entries(partition)), reason, (proof,), holder=holder,
+                leader=theirs.where.broker_id,
+            )  # fmt: skip
             return
 
 

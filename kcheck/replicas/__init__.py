@@ -31,6 +31,7 @@ In: `BROKER=PATH` arguments. Out: a typed answer, such as `EndOffsets`, `Truncat
 - `group_offsets`: Which offsets have consumer groups committed?
 - `transaction_states`: Which transactions do coordinators know?
 - `coordinators`: Do the logs of a check agree with the coordinators?
+- `removed_at_start`: Which records do brokers truncate for good when they start, and which of them are readable before?
 - `saved_records`: Where are copies of the batches that a replica loses?
 - `served_now`: Does the leader still serve the remote offsets of a plan?
 - `plan_steps`: Which steps of a saved plan came true?

@@ -16,7 +16,7 @@ from kcheck.core.election.plans import (
     seat_of,
 )
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, at_most, total
-from kcheck.core.replication.truncation_plans import OffsetRange, TruncationPlan
+from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.strays import directory_of
@@ -46,6 +46,8 @@ _ROLES = {
     DirectoryState.FUTURE: CopyState.FUTURE,
     DirectoryState.DELETED: CopyState.DELETED,
 }
+NOT_GIVEN = "its log dir is not given"
+"""The reason why a replica in a log dir outside of the paths cannot lead."""
 _DROPPED = {Outcome.STRAY: CopyState.STRAY, Outcome.DELETED: CopyState.DELETED}
 
 
@@ -79,6 +81,8 @@ class BrokerHere(NamedTuple):
     """True if all of its log dirs are here and come online, as far as its files show."""
     has_new_log_dir: bool = False
     """True if the broker makes replicas again, as the cluster does not know a log dir, or log.dirs lost one."""
+    is_part: bool = False
+    """True if the broker has log dirs that are not given."""
     offline: Mapping[str, str] = {}
     """The reason why log dirs go offline, by path."""
 
@@ -168,9 +172,7 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
         registration=registration,
         high_watermark=max(marks, default=None),
         candidates=(),
-        unknown_replicas=tuple(
-            number for number in replicas if number not in cluster.brokers and number not in cluster.dead
-        ),
+        unknown_replicas=tuple(number for number in replicas if _is_unknown(number, current, cluster)),
         awaited=tuple(number for number in replicas if _is_awaited(current.get(number), cluster.brokers.get(number))),
     )
     if cluster.image is not None and known is not None and registration is not None:
@@ -186,6 +188,13 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
         *unserved,
     )
     return decided(election._replace(candidates=candidates), cluster.starts, complete=cluster.incomplete_ok)
+
+
+def _is_unknown(number: int, current: Mapping[int | None, ReplicaCopy], cluster: ClusterHere) -> bool:
+    """Return whether the disk of a replica is not given, and not given up."""
+    if number not in cluster.brokers:
+        return number not in cluster.dead
+    return number in current and current[number].state.problem == NOT_GIVEN
 
 
 def _is_awaited(copy: ReplicaCopy | None, broker: BrokerHere | None) -> bool:
@@ -266,7 +275,9 @@ def _missing(
     log_dir = directory_of(registration, number)
     problem = None if broker.problem is None else f"the broker does not start: {broker.problem}"
     is_lost = _is_lost(log_dir, broker)
-    if problem is None and is_lost and not broker.has_new_log_dir:
+    if problem is None and broker.is_part and (is_lost or log_dir is None):
+        problem = NOT_GIVEN
+    elif problem is None and is_lost and not broker.has_new_log_dir:
         problem = f"its log dir {log_dir} is not here, or does not come online"
     elif problem is None and log_dir is None and not broker.is_complete:
         problem = "it may be in a log dir that is not here, or does not come online"
@@ -428,6 +439,14 @@ def _with_amounts(
     )
 
 
+def _is_refilled(follower: FollowerPlan) -> bool:
+    """Return whether a follower has the remote history of its leader afterwards, from the store or from offset 0.
+
+    Seen on 4.3.1 for empty followers and for followers that only lack newer records.
+    """
+    return not follower.log_end_offset_before or (follower.from_store is not None and follower.lost is None)
+
+
 def _with_later(
     candidate: Candidate, plan: TruncationPlan, states: Mapping[int | None, ReplicaState], election: PartitionElection
 ) -> Candidate:
@@ -436,8 +455,11 @@ def _with_later(
         return candidate
     in_sync = in_sync_under(plan)
     later = later_leader(election.registration, candidate.broker_id, in_sync, election.rules)
-    followers = (row for row in plan.followers if row.broker_id in in_sync)
-    remote = {row.broker_id: remote_lost(states[row.broker_id], states.values()) for row in followers}
+    followers = [row for row in plan.followers if row.broker_id in in_sync]
+    remote = {
+        row.broker_id: () if _is_refilled(row) else remote_lost(states[row.broker_id], states.values())
+        for row in followers
+    }
     lacking = tuple(
         row.broker_id
         for row in plan.followers

@@ -17,6 +17,7 @@ from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
+from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
@@ -29,6 +30,7 @@ from kcheck.documents.election import controller_row, election_body, election_ou
 from kcheck.documents.election_verdict import verdict, why_empty
 from kcheck.documents.election_words import discards
 from kcheck.documents.premises import premise_rows
+from kcheck.documents.removed_records import readable_words
 from kcheck.documents.uncounted import missing_words, nothing_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
@@ -51,7 +53,7 @@ from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
 from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
-from kcheck.words import LISTED_MAX, broker_names, counted
+from kcheck.words import LISTED_MAX, broker_names, capital, counted
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
 
@@ -151,6 +153,8 @@ class ClusterElection(BrokerAnswer):
     """The files of the plan."""
     unserved: tuple[Unserved, ...] = ()
     """The directories with records that no election counts; none where not all partitions are asked for."""
+    removed: tuple[RemovedAtStart, ...] = ()
+    """The records that brokers remove for good when they start, because their logs are corrupt."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before any start; None if none is needed."""
 
@@ -373,9 +377,11 @@ def _decided(
     apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
     apart = apart if len(shown) == len(elections) else ()
     uncounted, unserved = uncounted_premises(directories.premises, elections), only_aside(elections)
+    removed = directories.removed(elections)
     words = verdict(
         shown, cluster.starts, order, course, failing=failing, is_all=shown == elections,
-        why_empty=why_empty(directories.premises, image), uncounted=uncounted, apart=[*not_counted_words(apart)],
+        why_empty=why_empty(directories.premises, image), uncounted=uncounted,
+        apart=[*not_counted_words(apart), *(f"{capital(row)}." for row in readable_words(removed))],
         nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *unserved, *failing], shown),
     )  # fmt: skip
     rescue = rescue_first(
@@ -399,6 +405,7 @@ def _decided(
         verdict=words if rescue is None else rescue.sentence,
         rescue=rescue,
         unserved=apart,
+        removed=removed,
         gaps=gaps,
         order=order,
         scenarios=compared,
@@ -429,7 +436,7 @@ def _elections(
     directories: PartitionDirectories, cluster: ClusterHere
 ) -> tuple[tuple[PartitionElection, ...], str | None]:
     """Return the elections of all partitions; after an interrupt those so far, and how many are missing."""
-    image, names, every = cluster.image, _every_partition(directories, cluster), list[PartitionElection]()
+    image, names, every = cluster.image, directories.every(cluster), list[PartitionElection]()
     with suppress(KeyboardInterrupt):
         for topic, number in () if directories.is_interrupted else names:
             every.append(election_of(topic, number, directories.of(topic, number), cluster))
@@ -489,10 +496,3 @@ def _targets(arguments: list[str], trees: Mapping[str, Tree], without: Collectio
         if target.kind is TargetKind.FILE:
             raise directory_wanted(target, "an election")
     return tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)
-
-
-def _every_partition(directories: PartitionDirectories, cluster: ClusterHere) -> list[tuple[str, int]]:
-    """Return every partition that has a directory here or is in the metadata, without the metadata log."""
-    image = cluster.image
-    named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
-    return sorted({*(row for row in directories.partitions if row[0] not in cluster.deleting), *named})

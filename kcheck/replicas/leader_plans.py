@@ -17,9 +17,11 @@ from kcheck.core.replication.truncation_plans import (
     TruncatedRecords,
     TruncationPlan,
 )
+from kcheck.core.tiered.histories import state_segment
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import ids_differ
 from kcheck.model.release import Release
+from kcheck.model.remote_log import RemoteSegment
 from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loss import Amount, amount, cut_at, fetched, lineage
 from kcheck.replicas.replica import ReplicaState
@@ -171,6 +173,11 @@ def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue
     changed = after != before or emptied
     # A log that restarts after the remote log keeps none of its own records.
     is_moved = any(isinstance(step, FetchRequest) and step.reply is _MOVED for step in dialogue.steps)
+    from_store: RemoteSegment | None = None
+    if is_moved and leading.remote is not None and leading.remote.is_known:
+        from_store = state_segment(leading.remote, leader.local_log_start_offset, leader.cache)
+        if from_store is None:
+            dialogue = dialogue._replace(status=Status.NEVER_COMPLETES)
     kept = Offset(max(state.log_start_offset, leader.log_start_offset)) if is_moved else after
     parted = fork_of(state, leading)
     gone = ranges(parted, log_start_offset=state.log_start_offset, before=before, after=kept)
@@ -192,6 +199,7 @@ def _costed(state: ReplicaState, leading: ReplicaState, leader: Leader, dialogue
         expired=_expired(state, leader.log_start_offset) if emptied or leading.lost_head is not None else None,
         refetch=None if dialogue.status is Status.FETCH_FAILS else _refetched(leading, leader, after),
         diverges_silently_at=diverges_at,
+        from_store=from_store,
     )
 
 

@@ -6,9 +6,10 @@ from itertools import chain
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.election.election import BrokerStart
-from kcheck.core.election.plans import CopyState
+from kcheck.core.election.plans import CopyState, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
-from kcheck.core.premises.presence import LOG_DIRS_NAMED
+from kcheck.core.election.start_losses import RemovedAtStart
+from kcheck.core.premises.presence import LOG_DIRS_NAMED, lacks_log_dirs
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import registers_cleanly
@@ -22,9 +23,10 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDirView
 from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_near
-from kcheck.replicas.candidates import BrokerHere, ReplicaCopy, copy_of, salvaged
+from kcheck.replicas.candidates import BrokerHere, ClusterHere, ReplicaCopy, copy_of, salvaged
 from kcheck.replicas.group_offsets import CommittedOffsets, GroupOffset, committed_offsets
 from kcheck.replicas.loading import ReplicaFiles, started
+from kcheck.replicas.removed_at_start import removed_at_start
 from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import start_of, with_copies
 from kcheck.verbs.premises import judged_starts
@@ -115,10 +117,20 @@ class PartitionDirectories:
             return starts[:read], tuple(sorted({number for number in brokers[read:] if number is not None}))
         return starts, ()
 
+    def removed(self, elections: Iterable[PartitionElection]) -> tuple[RemovedAtStart, ...]:
+        """Return the records that brokers remove for good when they start."""
+        return tuple(removed_at_start(elections, self._targets, self.starts))
+
     @property
     def partitions(self) -> Iterable[tuple[str, int]]:
         """The partitions that have a directory."""
         return self._files.keys()
+
+    def every(self, cluster: ClusterHere) -> list[tuple[str, int]]:
+        """Return every partition that has a directory or is in the metadata, without the metadata log."""
+        image = cluster.image
+        named = {(topic.name, number) for topic, number, _ in image.partitions()} if image is not None else set()
+        return sorted({*(row for row in self.partitions if row[0] not in cluster.deleting), *named})
 
     def of(self, topic: str, partition: int) -> tuple[ReplicaCopy, ...]:
         """Return the directories of a partition."""
@@ -201,6 +213,7 @@ class PartitionDirectories:
         assigned = set() if image is None else image.brokers.keys() | _replicas_in(image)
         by_broker: dict[int, list[LogDirPrediction]] = {}
         partial, own = set(), dict[int, list[Target]]()
+        of_parts = {row.broker_id for row in self.premises if lacks_log_dirs(row)}
         for target, start in zip(self._targets, starts, strict=True):
             number = self._broker_of(target)
             if number is not None:
@@ -218,6 +231,7 @@ class PartitionDirectories:
                 image,
                 is_complete=number not in partial,
                 has_all=names_no_other(own[number]),
+                is_part=number in of_parts,
             )
             for number, log_dirs in sorted(by_broker.items())
         }
@@ -229,12 +243,18 @@ def _replicas_in(image: ClusterImage) -> set[int]:
 
 
 def broker_here(
-    number: int, starts: list[LogDirPrediction], image: ClusterImage | None, *, is_complete: bool, has_all: bool = False
+    number: int,
+    starts: list[LogDirPrediction],
+    image: ClusterImage | None,
+    *,
+    is_complete: bool,
+    has_all: bool = False,
+    is_part: bool = False,
 ) -> BrokerHere:
     """Return the state of a broker, by the predictions of its log dirs.
 
     With `has_all` its settings name no other log dir. The broker then makes replicas in other registered log dirs
-    again.
+    again. `is_part` is true if other log dirs are not given.
     """
     registration = None if image is None else image.brokers.get(number)
     epoch = None if registration is None else registration.epoch
@@ -254,6 +274,7 @@ def broker_here(
         log_dirs=ids,
         is_complete=is_complete and len(online) == len(starts) and (known <= ids or is_short),
         has_new_log_dir=is_short or (bool(known) and any(_is_new(start.view, known) for start in online)),
+        is_part=is_part,
         offline={start.path: next(iter(start.reasons), str(start.outcome)) for start in starts if start not in online},
     )
 

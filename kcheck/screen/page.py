@@ -255,7 +255,7 @@ class Page:
         by_log_dir: dict[str | None, list[Finding]] = {}
         for finding in findings:
             by_log_dir.setdefault(finding.where.log_dir, []).append(finding)
-        above: dict[_Text, str] = {}
+        above: dict[_Text, tuple[str, str]] = {}
         for log_dir, own in by_log_dir.items():
             if log_dir is not None:
                 self.line()
@@ -267,10 +267,10 @@ class Page:
             for _, alike in sorted(by_rule.items(), key=lambda item: item[0][0]):
                 self._alike(alike, above, indent="" if log_dir is None else "  ")
 
-    def _alike(self, alike: list[Finding], above: "dict[_Text, str]", indent: str) -> None:
+    def _alike(self, alike: list[Finding], above: "dict[_Text, tuple[str, str]]", indent: str) -> None:
         """Write the findings of one rule in one log dir.
 
-        `above` are the texts of earlier log dirs, each with its first log dir.
+        `above` are the texts of earlier log dirs, each with its first log dir and its directories there.
         """
         if self.every:
             for finding in alike:
@@ -286,11 +286,13 @@ class Page:
             indent, by_text = indent + "  ", {next(iter(by_text)): [first]}
         for text, equal in by_text.items():
             if text in above:
-                self._first_line(equal[0], f"{_places(equal) or equal[0].name}: as in {above[text]}", indent)
+                own, (log_dir, others) = _places(equal), above[text]
+                same = "as in" if own == others else f"as {others} in"
+                self._first_line(equal[0], f"{own or equal[0].name}: {same} {log_dir}", indent)
             else:
                 self.finding(*equal, indent=indent)
                 if equal[0].where.log_dir is not None:
-                    above[text] = equal[0].where.log_dir
+                    above[text] = equal[0].where.log_dir, _places(equal)
 
     def _first_line(self, finding: Finding, words: str, indent: str) -> None:
         label, style = f"{finding.severity} {finding.id}", STYLES[finding.severity]

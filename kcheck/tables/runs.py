@@ -25,6 +25,12 @@ TABLE = Table(
         Column("log_dirs_expected", "int64", "Log dirs that were named, that match the layout, or are missing."),
         Column("log_dirs_reached", "int64", "Number of these that could be listed and are not empty."),
         Column("releases", "json", "The releases that were modelled, each with the number of its brokers."),
+        Column("since", "string", "The run of --since-run; null without one."),
+        Column(
+            "carried_over",
+            "int64",
+            "Number of partition directories with the sizes and times of that run. This run did not read them again.",
+        ),
     ),
     in_run=(),
 )

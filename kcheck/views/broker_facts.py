@@ -1,7 +1,7 @@
 """Reads the facts for the premises of a next start (the settings, log dirs and metadata of one broker)."""
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
@@ -64,13 +64,12 @@ def broker_facts(
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
     added = frozenset(map(real_path, added))
-    loaded = {*map(real_path, every), *added}
-    if loaded.isdisjoint(given) and (config is not None or is_elsewhere or not every):
-        loaded.update(given)
-    opened = [_log_dir(path, broker_id, log_dirs, is_named=place in loaded) for place, path in paths.items()]
+    may_differ = config is not None or is_elsewhere or not every
+    loaded = _loaded({*map(real_path, every), *added}, given, may_differ=may_differ)
+    opened = [*_opened(paths, broker_id, log_dirs, loaded=loaded, given=given)]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
-    missing = _missing_beside(every, given) if is_elsewhere and _are_moved(every, given) else ()
-    facts = (*_on_host(opened, written, sees_host=sees_host), *missing)
+    near = _beside(every, given, broker_id, log_dirs) if is_elsewhere and _are_moved(every, given) else ()
+    facts = (*_on_host(opened, written, sees_host=sees_host), *near)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
     stated = (*(row.node_id for row in facts), stated_id(settings or {}))
@@ -102,9 +101,7 @@ def broker_facts(
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
-        stopped=frozenset(
-            (*_of_another_disk({**controllers, **_of_controllers(foreign, own)}), *_of_another_cluster(foreign, own))
-        ),
+        stopped=_stopped(controllers, foreign, own),
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
@@ -158,16 +155,21 @@ def _end_of(place: str) -> str:
     return "/" + (split(place)[1] if is_absolute(place) else _UPWARDS.sub("", place, count=1).rstrip("/"))
 
 
-def _missing_beside(places: Iterable[str], given: Mapping[str, Target]) -> Iterator[LogDirFacts]:
-    """Yield the listed log dirs that are missing where a given log dir of their folder is."""
+def _beside(
+    places: Iterable[str], given: Mapping[str, Target], broker_id: int | None, log_dirs: LogDirs
+) -> Iterator[LogDirFacts]:
+    """Yield the listed log dirs that are not given, where a given log dir of their folder is."""
     places = tuple(places)
     for place in places:
         folder, name = split(place)
         beside_it = tuple(_end_of(other) for other in places if split(other)[0] == folder)
         folders = {split(target.path)[0]: target.tree for real, target in given.items() if real.endswith(beside_it)}
         for here, tree in folders.items():
-            if not tree.exists(join(here, name)):
-                yield LogDirFacts(join(here, name), is_there=False, listed=place)
+            path = join(here, name)
+            if not tree.exists(path):
+                yield LogDirFacts(path, is_there=False, is_given=False, listed=place)
+            elif tree.real(path) not in given:
+                yield _log_dir(path, broker_id, log_dirs, is_given=False)[0]
 
 
 def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[VoterList]:
@@ -176,6 +178,14 @@ def _voter_lists(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Itera
         voters = ids_of_voters(said.get(_VOTERS, ""))
         if voters:
             yield VoterList(number, path, voters)
+
+
+def _stopped(
+    controllers: Mapping[int, tuple[str, Mapping[str, str]]], foreign: list[MetadataCopy], own: int | None
+) -> frozenset[int]:
+    """Return the controllers given next to the broker that do not start, or do not answer its cluster."""
+    settings = {**controllers, **_of_controllers(foreign, own)}
+    return frozenset((*_of_another_disk(settings), *_of_another_cluster(foreign, own)))
 
 
 def _of_another_disk(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[int]:
@@ -274,19 +284,38 @@ def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapp
     return None if place is None else paths[real_path(place)]
 
 
+def _loaded(listed: set[str], given: Collection[str], *, may_differ: bool) -> set[str]:
+    """Return the log dirs that the broker loads; the given ones too if the settings may be of other paths."""
+    return {*listed, *given} if may_differ and listed.isdisjoint(given) else listed
+
+
+def _opened(
+    paths: Mapping[str, str],
+    broker_id: int | None,
+    log_dirs: LogDirs,
+    *,
+    loaded: Container[str],
+    given: Container[str],
+) -> Iterator[tuple[LogDirFacts, tuple[str, ...]]]:
+    """Yield log dirs, by real path. `loaded` are the log dirs of the broker, `given` the arguments."""
+    for place, path in paths.items():
+        yield _log_dir(path, broker_id, log_dirs, is_named=place in loaded, is_given=place in given)
+
+
 def _log_dir(
-    path: str, broker_id: int | None, log_dirs: LogDirs, *, is_named: bool
+    path: str, broker_id: int | None, log_dirs: LogDirs, *, is_named: bool = True, is_given: bool = True
 ) -> tuple[LogDirFacts, tuple[str, ...]]:
     """Return a log dir, and the names of its partition directories."""
     tree = tree_of(path)
     log_dir = log_dirs.open(Target(TargetKind.LOG_DIR, path, broker_id, tree=tree))
     if log_dir.unlisted is not None and not tree.exists(path):
         resolved = absolute(path) if not (tree.is_remote or is_absolute(path)) else None
-        return LogDirFacts(path, is_there=False, resolved=resolved), ()
+        return LogDirFacts(path, is_there=False, is_given=is_given, resolved=resolved), ()
     file = log_dir.view.files.get(META_PROPERTIES)
     entries = {} if file is None else file.parsed.value.properties
     facts = LogDirFacts(
         path,
+        is_given=is_given,
         is_named=is_named,
         is_readable=log_dir.unlisted is None and META_PROPERTIES not in log_dir.view.unread,
         identity=None if names_nothing(entries) else entries,

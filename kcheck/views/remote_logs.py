@@ -201,14 +201,16 @@ class RemoteLogs:
         if best is None or not best.log_end_offset:
             return MetadataPartition(MetadataState.MISSING if is_whole else MetadataState.NOT_GIVEN)
         mark = max((view.high_watermark for view in known if view.high_watermark is not None), default=0)
-        if best.log_end_offset < mark:
-            return MetadataPartition(MetadataState.SHORT if is_whole else MetadataState.NOT_GIVEN)
+        is_short = best.log_end_offset < mark
+        if is_short and not is_whole:
+            return MetadataPartition(MetadataState.NOT_GIVEN)
         if conflict is not None:
             return MetadataPartition(MetadataState.CONTRADICTORY, conflict=conflict)
         fold = _fold(best)
         if fold is None or fold.unreadable:
             return MetadataPartition(MetadataState.NOT_GIVEN)
-        return MetadataPartition(MetadataState.READ, fold.logs(), fold.names, fold.last_ms, ids=fold.ids)
+        state = MetadataState.SHORT if is_short else MetadataState.READ
+        return MetadataPartition(state, fold.logs(), fold.names, fold.last_ms, ids=fold.ids)
 
     def _settings(self, broker_id: int | None) -> Mapping[str, str] | None:
         """Return the server.properties of a broker that lists its log dirs; None if no file is readable."""

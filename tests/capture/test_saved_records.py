@@ -20,6 +20,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         shutil.copytree(DIVERGED / f"broker-{number}", tmp_path / f"broker-{number}")
         captured([tmp_path / f"broker-{number}"], tmp_path)
     monkeypatch.chdir(tmp_path)
+    fresh()  # of what other tests read by the same relative paths
     yield tmp_path
     fresh()
 

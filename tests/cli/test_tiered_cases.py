@@ -4,6 +4,7 @@ A: killed while the auxiliary state is built. B: an old leader after an unclean 
 uncleanly. D: the metadata topic is lost. E: deletes that fail. F: a gap below the local start. G: a missing object.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import pytest
 from pyarrow import parquet
 
+from tests.cli.command import document
 from tests.cli.command import kcheck as command
 from tests.tiered_states import EMPTY, GAP, KILLED, LOST, OBJECTS, OLD_LEADER, REFUSED, state
 
@@ -266,3 +268,24 @@ def test_each_loss_by_each_verb(name: str, verb: str, tmp_path: Path) -> None:
 def test_every_verb_is_asked() -> None:
     """Each loss has an answer of each verb; the scan names the replicas that lose records."""
     assert all(rows.keys() == VERBS.keys() for rows in EXPECTED.values())
+
+
+def test_an_emptied_follower_takes_its_history_from_the_store(tmp_path: Path) -> None:
+    """Broker 2 of 4.3.1 joined with all epochs; nothing has to be moved aside before."""
+    of = state(KILLED, "5-broker-1-stopped", tmp_path)
+    log = of / "broker-2" / "a-0"
+    for path in log.glob("0*"):
+        path.unlink()
+    (log / f"{0:020}.log").touch()
+    (log / "leader-epoch-checkpoint").write_text("0\n0\n")
+    for name in ("log-start-offset-checkpoint", "recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
+        path = of / "broker-2" / name
+        rows = [row for row in path.read_text().splitlines()[2:] if not row.startswith("a 0 ")]
+        path.write_text("\n".join(("0", str(len(rows)), *rows)) + "\n")
+    wanted = (*brokers_of(of), "--topic", "a")
+    shown = command("truncation", *wanted, "--partition", "0", "--leader", "1")
+    words = " ".join(shown.out.split())
+    (segment,) = (path.name[21:43] for path in of.glob(f"store/kafka-tiered-storage/a-0-*/{30:020}-*.log"))
+    assert f"needs .leader_epoch_checkpoint and .snapshot of remote segment {30:020}-{segment}" in words
+    assert f'"from_store": "{segment}"' in json.dumps(document("truncation", *wanted, "--leader", "1"))
+    assert "outside every log dir" not in command("elect", *wanted).out

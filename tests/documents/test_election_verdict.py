@@ -41,7 +41,9 @@ def test_the_verdict() -> None:
     )
     starts = {1: BrokerStart(1, clean=True)}
     places = [election(candidate(1, seat=seat)) for seat in (Seat.LAST_KNOWN, Seat.ELR)]
-    assert said(*places, starts=starts).startswith("Start broker 1 first: only it can lead t-0, t-1. With this plan")
+    assert said(*places, starts=starts).startswith(
+        "Start broker 1 first: it has the only replica of t-0, t-1. With this"
+    )
     places = [election(candidate(1, seat=seat), candidate(2)) for seat in (Seat.LAST_KNOWN, Seat.ELR)]
     assert said(*places, starts=starts).startswith(
         "Start broker 1 first: it is in the ELR (after registration) of t-1 and the last known leader of t-0. With this"

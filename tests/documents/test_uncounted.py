@@ -11,6 +11,7 @@ from kcheck.documents.uncounted import (
     missing_words,
     nothing_words,
     premise_words,
+    risk_words,
     sought_words,
     uncounted_words,
 )
@@ -30,7 +31,8 @@ PARTITIONS = (UNREGISTERED, ONLY, SHARED, LED)
 def test_no_loss_has_words_for_what_it_is_about() -> None:
     """A missing disk and records that no broker serves are no proof that nothing is lost."""
     assert [NOTHING, NOTHING_HERE, NO_ELECTION, NO_ELECTION] == [
-        nothing_words(uncounted, unserved) for uncounted, unserved in (((), ()), ((1,), ()), ((), (1,)), ((1,), (1,)))
+        nothing_words(uncounted, unserved, ())
+        for uncounted, unserved in (((), ()), ((1,), ()), ((), (1,)), ((1,), (1,)))
     ]
 
 
@@ -111,3 +113,22 @@ def test_a_partition_without_the_logs_of_its_replicas_in_sync_may_have_lost_any_
 def test_a_plan_names_what_the_disks_of_given_up_brokers_would_have() -> None:
     risk = "Without the disks of broker 2 the records of t-0 there are lost for good, because no other replica exists."
     assert [risk] == [*missing_words((), (2,), (ONLY,))]
+
+
+def test_a_partition_without_metadata_may_have_records_elsewhere() -> None:
+    """Nobody knows who led it last, or which other brokers have replicas."""
+    assert [NOTHING_HERE, NOTHING, NO_ELECTION] == [
+        nothing_words((), (), [UNREGISTERED]), nothing_words((), (), [SHARED]), nothing_words((), (1,), [UNREGISTERED]),
+    ]  # fmt: skip
+
+
+def test_an_only_replica_that_waits_for_its_broker_is_offline() -> None:
+    """Its directory is here. Without one, or as an old copy, its records can be lost."""
+    bare = ONLY._replace(topic="bare", candidates=())
+    waits = [*risk_words(2, [ONLY, bare], is_gone=False, waits=True)]
+    assert waits == [
+        "t-0 is offline until broker 2 starts.",
+        "Without its disks bare-0 can lose records, because no other replica exists.",
+    ]
+    (gone,) = risk_words(2, [ONLY], is_gone=False)
+    assert gone.startswith("Without its disks t-0 can lose records")

@@ -24,6 +24,7 @@ from tests.builders import (
     readable_run as run,
 )
 from tests.cases.build import CASES, lay_out
+from tests.cli.command import kcheck
 from tests.repairs.test_cases import wish, wrong
 
 BROKERS = Path(__file__).parents[2] / "fixtures" / "brokers" / "4.3.1"
@@ -64,6 +65,14 @@ def test_a_damaged_replica_is_set_aside_against_a_whole_one(tmp_path: Path) -> N
     assert aside.directory
     assert aside.why.loses is not None
     assert "of broker 2 has every record up to offset 120" in str(aside.why.loses["held"])
+    assert aside.why.loses["leader"] == 2
+    warning = "t-0 starts empty. Do not start the broker before broker 2 leads t-0. Otherwise the others delete"
+    shown = kcheck("repair", f"1={one}", "--against", f"2={two}", "-o", tmp_path / "plan.json", columns=1000).out
+    assert warning in shown
+    assert "loses no committed record" not in shown
+    shown = kcheck("apply", tmp_path / "plan.json", "--backup", tmp_path / "b", "--yes", columns=1000).out
+    assert warning in shown
+    assert kcheck("undo", tmp_path / "b").code == 0
     assert ("Write", "replication-offset-checkpoint") in names(made.plan)
     (tmp_path / "backup").mkdir()
     apply(made.plan_bytes(), str(tmp_path / "backup"))

@@ -134,8 +134,19 @@ def test_lost_metadata() -> None:
     (found,) = found_by(KC245, tiered(state=MetadataState.MISSING))
     assert found.message.startswith("__remote_log_metadata-2 is missing or empty")
     assert found.effect == "This start raises the log start from 0 to 30. Kafka 4.3 leaves 30 records in the store."
-    (found,) = found_by(KC245, tiered(state=MetadataState.SHORT, number=None))
+    deleted = SEGMENTS[0]._replace(state=SegmentState.DELETE_FINISHED)
+    (found,) = found_by(KC245, tiered(WHOLE, deleted, state=MetadataState.SHORT, number=None))
     assert found.message.startswith("__remote_log_metadata ends below its high watermark")
+
+
+def test_metadata_without_its_end() -> None:
+    """A broker of 4.3.1 kept the log start, served 0-14, and had lost 15-34."""
+    (found,) = found_by(KC245, tiered(WHOLE, *SEGMENTS[:1], state=MetadataState.SHORT))
+    assert found.message == (
+        "__remote_log_metadata-2 ends below its high watermark, without the newest remote segments of t-0"
+    )
+    assert found.effect == "Kafka 4.3 keeps the log start, and does not find offsets 10-29."
+    assert not found_by(KC245, tiered(WHOLE, *SEGMENTS, state=MetadataState.SHORT))
 
 
 def test_metadata_without_the_first_record() -> None:

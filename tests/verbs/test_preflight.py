@@ -91,9 +91,9 @@ def test_a_new_disk(tmp_path: Path) -> None:
     new.write_text("".join(line for line in lines if not line.startswith("directory.id")), "utf-8")
     path = tmp_path / "broker-1" / "server.properties"
     path.write_text(f"node.id=1\nprocess.roles=broker\nlog.dirs={old.parent},{new.parent}\n", "utf-8")
-    assert answer(path, metadata=[]) == (None, [("unknown", False), ("unknown", False)])
+    assert answer(path, metadata=[]) == (None, [("unknown", False)] * 3)
     said = kcheck.preflight(path).to_dict()
-    assert [row["premise"] for row in said["reasons"]] == ["P302", "P303"]
+    assert [row["premise"] for row in said["reasons"]] == ["P302", "P303", "P861"]
     assert said["reasons"][0]["why"].startswith("__consumer_offsets-0, __transaction_state-0, codecs-0 and 2 more have")
 
 

@@ -168,6 +168,7 @@ def test_a_copy_below_its_high_watermark(tmp_path: Path) -> None:
     marks.write_text("\n".join(lines) + "\n")
     logs = remote([str(folder)])
     assert (logs[1, "m-0"].state, logs[1, "n-0"].state) == (MetadataState.SHORT, MetadataState.READ)
+    assert (logs[1, "m-0"].is_cut, len(logs[1, "m-0"].segments)) == (True, 4)  # brokers find what is left
 
 
 def test_damaged_metadata_is_not_known(tmp_path: Path) -> None:

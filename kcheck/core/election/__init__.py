@@ -19,5 +19,6 @@ with their losses, start orders, and the recovery plan; `documents.election_verd
 - `broker_losses`: Which records are lost with a broker that never returns?
 - `at_risk`: Which partitions may have their newest records on one broker's disk alone?
 - `recovery_plan`: What does `elect` recommend, and how should the cluster look afterwards?
+- `start_losses`: Which records do brokers remove for good when they start?
 - `steps`: What is done one after the other, and what can each step no longer undo?
 """

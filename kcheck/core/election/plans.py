@@ -151,7 +151,7 @@ class PartitionElection(NamedTuple):
     best: int | None = None
     """The candidate that costs least; None if none can lead, or if the picture has a gap."""
     unknown_replicas: tuple[int, ...] = ()
-    """Brokers of the assignment that are neither here nor given up."""
+    """Brokers of the assignment whose log dir of the partition is neither here nor given up."""
     awaited: tuple[int, ...] = ()
     """Brokers of the assignment that are here and do not start, or that lack a log dir. Their logs may show later."""
     seats: Seats | None = None

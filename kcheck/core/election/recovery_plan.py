@@ -166,6 +166,8 @@ class PlannedFollower(NamedTuple):
     """The offsets whose records it loses; None if it loses none, or if that is not known."""
     follows: bool = True
     """True if it gets the leader's records; a replica that does not needs an operator."""
+    log_end_offset: Offset | None = None
+    """The log end offset once the broker has started, before any fetch; None if not known."""
 
 
 class ServedRange(NamedTuple):
@@ -295,6 +297,7 @@ def _followers(plan: TruncationPlan) -> tuple[PlannedFollower, ...]:
             follower.truncate_to,
             None if follower.lost is None else OffsetRange(follower.lost.start, follower.lost.end),
             follows=gets_records(follower),
+            log_end_offset=follower.log_end_offset_before,
         )
         for follower in plan.followers
         if follower.broker_id is not None

@@ -146,6 +146,8 @@ class LogDirFacts(NamedTuple):
     """Its path, as the settings or the user name it."""
     is_there: bool = True
     """True if the directory exists."""
+    is_given: bool = True
+    """False if the settings list the log dir, and the user does not name the path."""
     is_named: bool = True
     """False if the broker does not load it, as its settings name another log dir here instead."""
     resolved: str | None = None
@@ -275,8 +277,8 @@ class BrokerFacts(NamedTuple):
     @property
     def has_all(self) -> bool:
         """True if these are all log dirs, as registered, or if they have no partition and no other is known."""
-        known = () if self.registration is None else self.registration.log_dirs
-        known = frozenset(number for number in known if not is_reserved(number))
+        registered = () if self.registration is None else self.registration.log_dirs
+        known = frozenset(number for number in registered if not is_reserved(number))
         ids = {(log_dir.identity or {}).get("directory.id") for log_dir in self.log_dirs}
         is_hollow = all(log_dir.is_hollow for log_dir in self.log_dirs) and len(known) <= len(self.log_dirs)
         return self.is_complete or is_hollow or bool(known and known <= ids)

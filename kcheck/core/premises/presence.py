@@ -13,7 +13,7 @@ from kcheck.core.start.strays import directory_of, registers_cleanly
 from kcheck.model.cluster import STATIC, is_reserved
 from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
-from kcheck.words import capital, counted, partition_name, shell_word, some_of
+from kcheck.words import agree, capital, counted, partition_name, shell_word, some_of
 
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
@@ -29,10 +29,10 @@ LAST_LOGS_THERE = "P861"
 
 
 def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for log dirs that the settings name, or that the broker registered, and that are not there."""
+    """Look for log dirs that the settings name, or that the broker registered, and that are missing or not given."""
     missing = [log_dir for log_dir in facts.log_dirs if not log_dir.is_there]
-    for path, resolved, listed in ((log_dir.path, log_dir.resolved, log_dir.listed) for log_dir in missing):
-        evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {listed or path}")
+    for path, resolved, entry in ((log_dir.path, log_dir.resolved, log_dir.listed) for log_dir in missing):
+        evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {entry or path}")
         leads = f"; the path is relative, and leads to {resolved}" if resolved is not None else ""
         sentence = f"log dir {path} is missing{_partitions_there(facts)}{leads}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
@@ -46,14 +46,31 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         for path in unformatted:
             sentence = f"{path} has no readable {META_PROPERTIES}; readable in {formatted[0].path}"
             yield refuted(premise, facts, sentence, PremiseEvidence(path, f"no {META_PROPERTIES}"), log_dir=path)
-    if not missing and not unformatted:
+    left_out = [log_dir.path for log_dir in facts.log_dirs if log_dir.is_there and _is_left_out(log_dir)]
+    for path in left_out:
+        named = shell_word(path) if facts.broker_id is None else f"{facts.broker_id}={shell_word(path)}"
+        evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {path}")
+        sentence = f"{facts.name} has another log dir, {path}, which is not given"
+        yield not_seen(premise, facts, sentence, f"{named} too", evidence, log_dir=path)
+    if not left_out and not missing and not unformatted:
         yield from _registered(premise, facts)
+
+
+def lacks_log_dirs(judged: JudgedPremise) -> bool:
+    """Return whether a broker has, or may have, log dirs that are not given."""
+    return judged.id == LOG_DIRS_THERE and judged.status is PremiseStatus.NOT_SEEN
+
+
+def _is_left_out(log_dir: LogDirFacts) -> bool:
+    """Return whether the broker loads a log dir that the answer does not contain."""
+    return log_dir.is_named and not log_dir.is_given
 
 
 def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the directory ids of the registration with the ids of the log dirs."""
     newest, broker = facts.newest, facts.registration
     if newest is None or broker is None or not broker.log_dirs:
+        yield from _unplaced(premise, facts)
         return
     known = {number for number in broker.log_dirs if not is_reserved(number)}
     here = {(log_dir.identity or {}).get("directory.id") for log_dir in facts.log_dirs}
@@ -61,13 +78,28 @@ def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
     gone = known - here
     if not gone:
         yield proven(premise, facts, evidence)
-    elif not facts.is_complete:
-        return
     elif facts.config is None:
-        sentence = f"{facts.name} registered {len(known)} log dirs, {len(gone)} of them are not among the given ones"
-        yield not_seen(
-            premise, facts, f"{sentence}{_partitions_there(facts)}", "the broker's server.properties", evidence
-        )
+        sentence = f"{facts.name} registered {len(known)} log dirs, and {len(gone)} of them"
+        sentence += f" {agree(len(gone), 'is', 'are')} not given"
+        yield not_seen(premise, facts, f"{sentence}{_partitions_there(facts)}", _others(facts), evidence)
+
+
+def _others(facts: BrokerFacts) -> str:
+    """Return the evidence for the other log dirs of a broker, in words."""
+    return f"the other log dirs of {facts.name}, or a server.properties that lists all of them"
+
+
+def _unplaced(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for assigned partitions without a directory, if nothing lists the log dirs of the broker."""
+    if facts.config is not None or facts.is_complete:
+        return
+    absent = [partition for partition in absent_partitions(facts) if not _was_never_in_sync(partition, facts)]
+    if absent:
+        sentence = f"whether every log dir of {facts.name} is given is not known, because {_named(absent)}"
+        given = some_of([log_dir.path for log_dir in facts.log_dirs])
+        sentence += f" {agree(len(absent), 'has', 'have')} no directory in {given}"
+        evidence = PremiseEvidence(facts.image_path or "", f"{len(absent)} assigned partitions have no directory")
+        yield not_seen(premise, facts, sentence, _others(facts), evidence)
 
 
 def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -373,13 +405,15 @@ def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
 
 TABLE = (
     Premise(
-        LOG_DIRS_THERE, PremiseKind.PRESENCE, "Every log dir of the broker is there.",
-        "Each directory in log.dirs exists and is formatted; each registered directory id was found.",
-        "A log dir is missing, or has no readable meta.properties. Without server.properties a registered "
-        "directory id that no log dir has is not seen.",
+        LOG_DIRS_THERE, PremiseKind.PRESENCE, "Every log dir of the broker is there, and is given.",
+        "Each directory in log.dirs exists, is formatted and is given; each registered directory id was found.",
+        "A log dir is missing, or has no readable meta.properties. Not seen: a log dir that is not given. Without"
+        " server.properties that is a registered directory id that no given log dir has. Without these ids it is an"
+        " assigned partition without a directory.",
         "KRaft: the process ends, or starts without the partitions of that log dir.",
-        "Mount the disk. If it is lost, see kcheck help dead-disk.",
+        "Mount the disk, and name every log dir. If the disk is lost, see kcheck help dead-disk.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1; LogManager.createAndValidateLogDirs", log_dirs,
+        cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
         PARTITIONS_THERE, PremiseKind.PRESENCE, "Every partition assigned to the broker has a directory.",

@@ -80,6 +80,13 @@ def has_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise
                 f" {counted(end - start, 'record')} in the store"
             )
             yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
+    for log in rows:
+        if log.remote is not None and log.remote.is_cut:
+            lost += 1
+            sentence = (
+                f"{_name(log)}: {log.remote.metadata_name} ends below its high watermark. Newer segments are lost"
+            )
+            yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
     conflicts = conflicts_words(log.remote for log in rows if log.remote is not None)
     for conflict in conflicts:
         provide = "only the log dirs of the broker that leads the partition"

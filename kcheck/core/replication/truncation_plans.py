@@ -13,7 +13,7 @@ from kcheck.core.sums import known_sum
 from kcheck.model.cluster import ElectionKind, PartitionRegistration, Seat
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.loss import LostRecords
-from kcheck.model.remote_log import Spans
+from kcheck.model.remote_log import RemoteSegment, Spans
 
 
 class OffsetRange(NamedTuple):
@@ -102,6 +102,8 @@ class FollowerPlan(NamedTuple):
     """The records that it fetches afterwards; None if it is up to date, or cannot fetch."""
     diverges_silently_at: Offset | None = None
     """The first offset from which it keeps records that the leader does not have; None without any."""
+    from_store: RemoteSegment | None = None
+    """The remote segment with the leader epochs and producer state that the follower takes; None without one."""
 
     @property
     def steps(self) -> tuple[DialogueStep, ...]:

@@ -1,10 +1,10 @@
-"""Leader epochs of a log from the epoch indexes of a store."""
+"""Leader epochs and producer state of a log from the objects of a store."""
 
 from collections.abc import Iterable
 
 from kcheck.core.tiered.reading import epochs_by_offset, readable
 from kcheck.core.tiered.spans import within
-from kcheck.model.entries import EpochEntries, EpochEntry, Offset
+from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.remote_log import RemoteLog, RemoteSegment
 
 
@@ -20,6 +20,21 @@ def last_segments(log: RemoteLog, local_start: Offset) -> tuple[RemoteSegment, .
         if row.is_finished and row.start_offset is not None and row.end_offset is not None
         if row.start_offset < local_start <= row.end_offset
     )
+
+
+def state_segment(log: RemoteLog, local_start: Offset, epochs: EpochEntries) -> RemoteSegment | None:
+    """Return the segment from which a follower of an empty log takes leader epochs and producer state.
+
+    TierStateMachine.buildRemoteLogAuxState 3.6 to 4.3.1 looks up the leader's offset before its first local one, with
+    the epoch there. Without a segment the follower fails, and tries again without end.
+    """
+    last = Offset(local_start - 1)
+    own = [row for row in last_segments(log, local_start) if _epoch_at(row.epochs, last) == _epoch_at(epochs, last)]
+    return own[-1] if own else None
+
+
+def _epoch_at(epochs: EpochEntries, offset: Offset) -> Epoch | None:
+    return next((entry.epoch for entry in reversed(epochs) if entry.start_offset <= offset), None)
 
 
 def restored_history(

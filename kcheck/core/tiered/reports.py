@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kcheck.core.tiered.reading import deleted_by_leading, epochs_by_offset, offsets_of, readable, readable_by_epoch
 from kcheck.core.tiered.spans import merged, within, without
-from kcheck.model.entries import Epoch, EpochEntries, Offset
+from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.remote_log import MetadataConflict, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
 
 STUCK_MS = 3_600_000
@@ -63,6 +63,8 @@ def remote_report(log: RemoteLog, replica: RemoteReplica) -> RemoteReport:
     if not epochs:
         return RemoteReport(deleted=deleted_by_leading(runs, epochs))
     missing = without(without(remote, readable(runs, epochs)), _retired(log, replica.log_start))
+    if len(missing) == 1 and _is_raised(log, *missing[0], epochs[0]):
+        missing = ()
     unreadable = within(missing, Offset(0), epochs[0].start_offset)
     return RemoteReport(deleted_by_leading(runs, epochs), unreadable, without(missing, unreadable))
 
@@ -71,6 +73,18 @@ def _retired(log: RemoteLog, log_start: Offset) -> Spans:
     """Return the deleted offsets at the log start, as a crash of a broker restores an older log start."""
     deleted = without(log.copied, offsets_of(log.runs))
     return tuple(span for span in deleted if span[0] <= log_start < span[1])
+
+
+def _is_raised(log: RemoteLog, start: Offset, end: Offset, first: EpochEntry) -> bool:
+    """Return whether a broker raised the log start to an offset of the first segment. 3.6 and 3.7 forget that.
+
+    The segment begins with the first epoch of the file. LeaderEpochFileCache.truncateFromStart changed that entry.
+    """
+    return end == first.start_offset and any(
+        row.is_finished and row.start_offset == start and row.epochs[0].epoch == first.epoch
+        for row in log.segments
+        if row.end_offset is not None and end < row.end_offset
+    )
 
 
 class StuckCopy(NamedTuple):

@@ -22,6 +22,7 @@ from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, costs, elect_in, here_of
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.runbook import PlanContext, step_texts
+from kcheck.model.depth import Depth
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
@@ -53,6 +54,12 @@ class ClusterDecision(NamedTuple):
     """The command that reads the disks, and writes the complete plan."""
     is_safe: bool | None
     """True if starting all loses no committed record and leaves no partition without leader; None if not known."""
+    is_whole: bool = True
+    """True if a loss of 0 is proven, because no missing disk or broker has records that are not counted."""
+
+    def proven(self, count: int | None) -> int | None:
+        """Return a count of lost records; None for a 0 that is not proven."""
+        return count if self.is_whole else count or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +117,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
         if election.rescue is None
         else rescue_words(election.rescue, (row for row in election.premises if row.status is PremiseStatus.REFUTED))
     )
-    not_known = tuple(_not_known(election, is_counted=is_counted))
+    not_known = tuple(_not_known(election, run.depth, is_counted=is_counted))
     steps = _texts(run, election, question) if is_counted or election.rescue is not None else ()
     return ClusterDecision(
         cluster=name,
@@ -123,6 +130,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
         not_known=not_known,
         command=f"{_disks(run, election.cluster, question)} --output-dir {_FOLDER}",
         is_safe=_is_safe(election, start_all, is_known=is_counted and is_known),
+        is_whole=not (election.gaps or uncounted or election.unserved),
     )
 
 
@@ -149,13 +157,18 @@ def _texts(run: FleetRun, election: RunElection, question: ElectionQuestion) -> 
     return step_texts(PlanContext(recovery, (), {}, {}, {}, _FOLDER), steps_of(recovery))
 
 
-def _not_known(election: RunElection, *, is_counted: bool) -> Iterator[str]:
+def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterator[str]:
     """Yield facts that tables do not show (other disks, unread logs, and the benefit of repairs)."""
     yield from (f"what only broker {gap.broker_id} holds" for gap in election.gaps if gap.why is None)
     if election.unread:
         yield f"what the next start keeps of {counted(election.unread, 'replica')}: the scan did not read the logs"
     elif not is_counted:
-        yield "how many records the replicas do not share: the scan did not read all batches (--depth crc does)"
+        unread = (
+            "a run keeps no batches"
+            if Depth(depth).verifies
+            else "the scan did not read all batches (--depth crc does)"
+        )
+        yield f"how many records the replicas do not share: {unread}"
     mendable = election.cluster.mendable
     if mendable:
         yield f"whether a repair of {broker_names(mendable, LISTED_MAX)} saves records first: a run plans no repairs"
@@ -181,11 +194,11 @@ def decision_columns(run: FleetRun, name: str | None) -> Row:
     return {
         "decision": " ".join(decision.sentences),
         "safe": decision.is_safe,
-        "start_all_lost": start.lost.upper_records,
-        "start_all_committed": start.lost.upper_committed,
+        "start_all_lost": decision.proven(start.lost.upper_records),
+        "start_all_committed": decision.proven(start.lost.upper_committed),
         "start_all_offline": start.offline_partitions,
-        "plan_lost": plan.lost.upper_records,
-        "plan_committed": plan.lost.upper_committed,
+        "plan_lost": decision.proven(plan.lost.upper_records),
+        "plan_committed": decision.proven(plan.lost.upper_committed),
         "plan_offline": plan.offline_partitions,
         "first_steps": json.dumps([*step_rows(decision)]),
         "not_known": json.dumps(decision.not_known),

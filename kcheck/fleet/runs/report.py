@@ -31,6 +31,13 @@ from kcheck.survey.rule_runner import all_rules
 from kcheck.tables import findings
 from kcheck.verbs.explain import rule_pages
 
+_KINDS = {
+    "actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
+    "partitions": "partition", "cluster_starts": "cluster-start", "broker_starts": "broker-start",
+    "premises": "premise", "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
+    "owners": "owner", "remote": "remote-replica", "trend": "trend",
+}  # fmt: skip
+"""The kinds of rows, by the field that has them."""
 FINDING_COUNT = 50
 """Findings of each rule and severity that are listed one by one."""
 
@@ -61,7 +68,8 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     _add_lost(at_risk, lost)
     starts, commands = starts_of(run), RunCommands(run)
     known = clusters_of(run)
-    expected, reached = next(run.values("runs", ("log_dirs_expected", "log_dirs_reached")), (None, None))
+    columns = ("log_dirs_expected", "log_dirs_reached", "since", "carried_over")
+    expected, reached, since, carried = next(run.values("runs", columns), (None,) * len(columns))
     refuted_count, refuted = refuted_rows(run)
     remote_count, remote = remote_rows(run)
     brokers = broker_rows(counted, starts.brokers, commands)
@@ -72,6 +80,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "actions": actions_of(commands, clusters, brokers, starts.brokers, partitions, refuted, lost, worst),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "log_dirs_expected": expected, "log_dirs_reached": reached, "not_reached": not_reached(run),
+        "since": since, "carried_over": carried,
         "clusters": tuple(
             {**row, "partitions_at_risk": _of_cluster(at_risk, row["cluster"]),
              **known.get(row["cluster"], ClusterBrokers()).row}  # type: ignore[call-overload]  # a name
@@ -105,10 +114,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
     log_dirs = {path for (path,) in run.values("log_dirs", ("log_dir",)) if path and "\0" not in path}
     return Report(
         verb="fleet-report", kafka=run.kafka, body=body, elsewhere=summary, checked=tuple(sorted(log_dirs)),
-        kinds={"actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
-               "partitions": "partition", "cluster_starts": "cluster-start", "broker_starts": "broker-start",
-               "premises": "premise", "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
-               "owners": "owner", "remote": "remote-replica", "trend": "trend"},
+        kinds=_KINDS,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.lost import RULE as LOST
 from kcheck.fleet.lost import not_reached
-from kcheck.fleet.run import BrokerKey, worst_brokers, written_run
+from kcheck.fleet.run import BrokerKey, open_run, worst_brokers, written_run
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
@@ -70,7 +70,7 @@ class ScanRun(NamedTuple):
     fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage` percent
     of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in the loss
     of starting everything in each cluster. `store` is the store of remote segments. `owners` are the rows of
-    `--owners`.
+    `--owners`. With `is_part` the user ignores missing log dirs, because the roots are a part of a cluster.
     """
 
     name: str
@@ -89,6 +89,7 @@ class ScanRun(NamedTuple):
     decide: Decide | None = None
     store: str | None = None
     owners: tuple[OwnerRule, ...] = ()
+    is_part: bool = False
 
 
 def scan(roots: Sequence[str], run: ScanRun) -> tuple[Report, bool]:
@@ -140,19 +141,24 @@ def _workers(run: ScanRun, tick: Callable[[], None], *, in_threads: bool) -> Wor
 
 
 class FindingCounts:
-    """The findings of a run; `counts` of written ones by severity, and whether it `failed` or is `finished`."""
+    """The findings of a run; `counts` of written ones by severity, of `failing` ones, and whether it is `finished`."""
 
     def __init__(self, run: ScanRun) -> None:
         self.counts: dict[str, int] = {str(severity): 0 for severity in Severity}
-        self.failed: bool = False
+        self.failing: int = 0
         self.finished: bool = True
         self._run = run
+
+    @property
+    def failed(self) -> bool:
+        """True if a finding fails the run."""
+        return self.failing > 0
 
     def count(self, rule: str, severity: Severity, number: int = 1) -> bool:
         """Count findings of a rule that are alike; return whether they are to be written."""
         is_shown = self._run.shown(rule, severity)
         self.counts[severity] += number * is_shown
-        self.failed = self.failed or self._run.fails(rule, severity)
+        self.failing += number * self._run.fails(rule, severity)
         self.finished = self.finished and (severity is Severity.INFO or not rule.startswith("KC00"))
         return is_shown
 
@@ -182,16 +188,17 @@ def conclude(
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
     earlier, lacking = _write_lost(run, roots, output, totals)
     written = written_run(output, TABLES)
-    # Who ignores the finding scans a part of the clusters on purpose.
-    empty, missing = lost_counts(written, lacking, earlier) if run.shown(LOST, Severity.ERROR) else (0, 0)
+    empty, missing = (0, 0) if run.is_part else lost_counts(written, lacking, earlier)
     expected, reached = coverage.expected + missing, coverage.reached - empty
     finished = totals.finished and reached == expected
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
     unreached, worst = not_reached(written), worst_brokers(written)
     ended = run.now()
+    since = None if run.since is None else open_run(run.since).name
+    carried_over = (since, None if since is None else carried)
     row = (
         run.name, started, ended, __version__, release, depth, json.dumps([*roots]), *counts, finished,
-        expected, reached, json.dumps(releases),
+        expected, reached, json.dumps(releases), *carried_over,
     )  # fmt: skip
     output.write("runs", batch_of([row], runs.TABLE.run_columns))
     output.finish({"started": started, "ended": ended, "finished": finished})
@@ -201,6 +208,7 @@ def conclude(
         "depth": depth,
         "releases": dict(releases),
         "finished": finished,
+        "failing": totals.failing,
         "log_dirs_expected": expected,
         "log_dirs_reached": reached,
         "not_reached": unreached,

@@ -36,7 +36,7 @@ from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._html.trend import tiles
-from kcheck.renderers._text_fleet import incomplete_words, nodes_of, place_of
+from kcheck.renderers._text_fleet import carried_words, incomplete_words, nodes_of, place_of
 from kcheck.screen.page import moment
 from kcheck.words import counted
 
@@ -97,8 +97,9 @@ def _summary(report: Report) -> Html:
     named = (item for item in _SECTIONS.items() if item[0] != "remote" or rows.get("tiered_partitions"))
     links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in named)
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
-    lacks = incomplete_words(*coverage, finished=body["finished"])
-    left = "".join(f'<p class="note">{text(words)}</p>\n' for words in lacks)
+    lacks = incomplete_words(*coverage, finished=body["finished"], failing=body["failing"])
+    notes = (*lacks, *carried_words(body["carried_over"], rows["partitions"], body["since"]))
+    left = "".join(f'<p class="note">{text(words)}</p>\n' for words in notes)
     return (
         f'<a class="skip" href="#main">Skip to the list</a>\n<header><h1>Fleet report of run'
         f' {text(body["run"])}</h1>\n<p class="facts">{text(said)}, depth {text(body["depth"])},'

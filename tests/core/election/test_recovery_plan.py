@@ -114,7 +114,9 @@ def test_what_is_expected() -> None:
                 topic="t", partition=0, topic_id="ID", leader=1, log_end_offset=Offset(9), epoch_floor=Epoch(7),
                 high_watermark=Offset(4), replicas=(1, 2),
                 followers=(
-                    PlannedFollower(2, None, (5, 9)), PlannedFollower(3, None, None), PlannedFollower(4, None, None),
+                    PlannedFollower(2, None, (5, 9), log_end_offset=Offset(9)),
+                    PlannedFollower(3, None, None, log_end_offset=Offset(0)),
+                    PlannedFollower(4, None, None),
                 ),
                 allowed_unclean=False,
             ),

@@ -7,6 +7,7 @@ from kcheck.model.premises import PremiseStatus
 from tests.core.premises.test_premises import (
     KRAFT,
     METADATA_LOG,
+    SECOND,
     copy,
     directory,
     facts,
@@ -34,6 +35,21 @@ def test_replicas_of_a_partition_that_was_created_without_the_broker_need_no_dir
         partitions = {0: PartitionRegistration((2, 1), isr, 2, 0, epoch)}
         given = without._replace(image=ClusterImage({"orders": TopicImage("orders", "T", partitions)}))
         assert is_proven == ("P302" in rows(given, PremiseStatus.PROVEN))
+
+
+def test_log_dirs_that_are_not_given() -> None:
+    """The settings list them, or the broker registered them, or an assigned partition must be in them."""
+    listed = facts(log_dir(), SECOND._replace(is_given=False))
+    assert not_seen(listed)["P301"] == "broker 1 has another log dir, d2, which is not given"
+    registered = facts(config=None, is_complete=False, copies=(copy(of=image(log_dirs=("D1", "D2"))),))
+    assert not_seen(registered)["P301"] == "broker 1 registered 2 log dirs, and 1 of them is not given"
+    without_ids = {"config": None, "copies": (copy(of=image(log_dirs=())),), "image": image(1, 2, isr=(2, 1))}
+    for is_complete in (False, True):
+        assigned = facts(log_dir(directories=()), is_complete=is_complete, **without_ids)
+        words = "whether every log dir of broker 1 is given is not known, because orders-0 has no directory in d1"
+        assert not_seen(assigned).get("P301") == (None if is_complete else words)
+        for given in (listed, registered, assigned):
+            assert "P301" not in rows(given, PremiseStatus.PROVEN)
 
 
 def test_the_log_that_the_broker_led_last() -> None:

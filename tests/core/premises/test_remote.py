@@ -121,6 +121,13 @@ def test_lost_metadata() -> None:
     assert sentence == "pay-0: this start raises the log start from 0 to 20 and leaves 20 records in the store"
 
 
+def test_metadata_without_its_end() -> None:
+    sentence = "pay-0: __remote_log_metadata-2 ends below its high watermark. Newer segments are lost"
+    assert judgements(RemoteReport(), remote_log(MetadataState.SHORT, SEGMENTS, 2))[REMOTE_METADATA] == (
+        PremiseStatus.REFUTED, sentence,
+    )  # fmt: skip
+
+
 def test_metadata_that_is_not_given() -> None:
     """Nothing else is known of the remote part then."""
     remote = remote_log(MetadataState.NOT_GIVEN)

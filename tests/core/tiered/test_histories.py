@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.tiered.histories import last_segments, restored_history, restored_log_start
+from kcheck.core.tiered.histories import last_segments, restored_history, restored_log_start, state_segment
 from kcheck.core.tiered.reading import remote_log
 from kcheck.model.entries import Epoch, EpochEntries, EpochEntry, Offset
 from kcheck.model.remote_log import MetadataState, RemoteSegment, SegmentState
@@ -54,3 +54,28 @@ def test_the_segments_before_the_local_ones() -> None:
         12,
         20,
     ]
+
+
+@pytest.mark.parametrize(
+    ("local_start", "own", "segment_id"),
+    [
+        (40, ((0, 0), (2, 24)), "again"),  # the copy that was written last
+        (40, ((0, 0), (1, 24)), None),  # another lineage
+        (40, ((2, 50),), None),  # the leader has no epoch there
+        (45, ((0, 0), (2, 24)), None),  # a gap
+        (20, ((0, 0), (2, 24)), "old"),
+    ],
+)
+def test_the_segment_that_an_empty_follower_needs(
+    local_start: int, own: tuple[tuple[int, int], ...], segment_id: str | None
+) -> None:
+    rows = [("old", 10, 20, ((0, 0),)), ("first", 30, 40, ((2, 24),)), ("again", 30, 40, ((2, 24),))]
+    log = remote_log(
+        MetadataState.READ,
+        [
+            RemoteSegment(name, SegmentState.COPY_FINISHED, Offset(start), Offset(end), 1, epochs(history))
+            for name, start, end, history in rows
+        ],
+    )
+    found = state_segment(log, Offset(local_start), epochs(own))
+    assert (None if found is None else found.segment_id) == segment_id

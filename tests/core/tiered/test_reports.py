@@ -127,6 +127,17 @@ def test_retention_went_on_before_a_crash() -> None:
     assert remote_report(log(*OLD[:3], middle, *OLD[4:]), replica).gaps == ((15, 20),)
 
 
+def test_a_log_start_inside_the_first_segment() -> None:
+    """DeleteRecords to 7: after a restart a log of 3.6 begins at 0, and offsets 5 and 6 are deleted still."""
+    deleted = OLD[0]._replace(state=SegmentState.DELETE_FINISHED)
+    rows = log(deleted, *OLD[1:])
+    assert remote_report(rows, RemoteReplica(0, 40, epochs((0, 7)), 44)) == RemoteReport()
+    assert remote_report(rows, RemoteReplica(0, 40, epochs((0, 12)), 44)).unreadable == ((5, 12),)
+    assert remote_report(rows, RemoteReplica(0, 40, epochs((1, 7)), 44)).unreadable == ((5, 7),)
+    assert remote_report(log(*OLD), RemoteReplica(0, 40, epochs((0, 7)), 44)).unreadable == ((0, 7),)
+    assert remote_report(log(*OLD), RemoteReplica(0, 40, epochs((0, 3)), 44)) == RemoteReport()
+
+
 def test_hidden_offsets_are_not_lost() -> None:
     """A replica without older epochs deletes only segments of older epochs."""
     rows = log(segment(0, 5, (0, 0)), segment(5, 10, (2, 5)))

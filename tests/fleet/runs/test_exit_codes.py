@@ -76,6 +76,24 @@ def test_a_refuted_premise_is_never_green(
     assert ("error", "error") == (body["clusters"][0]["risk"], body["clusters"][0]["verdict"])
     errors = {row["id"] for row in tables(fleet.parent / "out" / "run=hurt")["findings"] if row["severity"] == "error"}
     assert {rule} == errors & {"KC315", "KC222"}
+    # Steps beside "do not restart" would be two answers.
+    (plan,) = [row["what"] for row in body["actions"] if row["kind"] == "recover"]
+    assert (True, False) == ("Before the first step, look at broker-2 of calm" in plan, "First steps" in plan)
+    assert "premise-refuted" not in {row["kind"] for row in body["actions"]}
+
+
+def test_a_missing_disk_comes_before_the_steps_of_a_plan(fleet: Path) -> None:
+    """The steps go on without the disk. What only that disk has is not counted, so a loss of 0 is not known."""
+    shutil.rmtree(fleet / "calm" / "broker-1" / "data2")
+    settings = "process.roles=broker\nnode.id=1\nlog.dirs=/x/data1,/x/data2\n"
+    (fleet / "calm" / "broker-1" / "server.properties").write_text(settings)
+    assert 3 == scan(fleet, "r")
+    body = summary(fleet, "r")
+    (row,) = body["clusters"]
+    assert None is row["start_all_lost"] is row["start_all_committed"]
+    plans = [action["what"] for action in body["actions"] if action["kind"] == "recover"]
+    assert all("Before the first step, look at broker-1 of calm: log dir" in plan for plan in plans)
+    assert not any("First steps" in plan for plan in plans)
 
 
 def test_a_start_that_loses_committed_records_is_a_finding(tmp_path: Path) -> None:
@@ -103,3 +121,42 @@ def test_an_action_is_never_green(place: Path, tmp_path: Path) -> None:
     needed = [row["kind"] for row in json.loads(report.out)["actions"] if row["kind"] not in _NO_HARM]
     assert code == report.code
     assert bool(code) >= bool(needed)
+
+
+def test_a_missing_disk_is_incomplete_whatever_is_shown(fleet: Path) -> None:
+    """--select and --severity choose rows. --ignore of the rule says that the missing log dirs are known."""
+    shutil.rmtree(fleet / "calm" / "broker-1" / "data2")
+    assert 3 == scan(fleet, "selected", "--select", "KC222")
+    assert 3 == scan(fleet, "fatal", "--severity", "fatal")
+    assert 0 == scan(fleet, "known", "--ignore", "KC505", "--select", "KC222")
+
+
+def test_exit_code_3_hides_no_finding(fleet: Path) -> None:
+    """Scan and report say how many findings would be exit code 1. A diff says new trouble before an incomplete run."""
+    assert 0 == scan(fleet, "calm")
+    shutil.rmtree(fleet / "calm" / "broker-1" / "data2")
+    out = fleet.parent / "out"
+    done = kcheck("fleet", "scan", fleet / _LAYOUT, "--output-dir", out, "--run", "a", columns=400)
+    also = "Exit code 3, because the run is incomplete. Also"
+    assert (3, True) == (done.code, also in done.out)
+    assert summary(fleet, "a")["failing"] > 0
+    shown = kcheck("fleet", "report", out, "--html", out.parent / "page.html", columns=400)
+    assert (3, True, True) == (shown.code, also in shown.out, also in (out.parent / "page.html").read_text())
+    assert 3 == scan(fleet, "b")
+    newer, same = (out / "run=calm", out / "run=a"), (out / "run=a", out / "run=b")
+    assert (1, 1) == (kcheck("fleet", "diff", *newer).code, kcheck("fleet", "trend", *newer).code)
+    assert (3, 3) == (kcheck("fleet", "diff", *same).code, kcheck("fleet", "trend", *same).code)
+
+
+def test_a_report_says_what_was_not_read_again(fleet: Path) -> None:
+    """A bit that flips changes neither size nor time of a file, so the depth alone would promise too much."""
+    assert 0 == scan(fleet, "a", "--remember", "--depth", "crc")
+    out = fleet.parent / "out"
+    assert 0 == scan(fleet, "b", "--since-run", out / "run=a", "--depth", "crc")
+    (row,) = tables(out / "run=b")["runs"]
+    count = row["carried_over"]
+    assert ("a", True) == (row["since"], count > 0)
+    words = f"{count} of 25 partition directories had the sizes and times of run a. This run did not read their bytes"
+    shown = kcheck("fleet", "report", out / "run=b", "--html", out.parent / "page.html", columns=400)
+    assert (True, True) == (words in shown.out, words in (out.parent / "page.html").read_text())
+    assert "bytes again" not in kcheck("fleet", "report", out / "run=a", columns=400).out

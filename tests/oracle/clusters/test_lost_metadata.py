@@ -9,14 +9,10 @@ from pathlib import Path
 import pytest
 
 import kcheck
-from kcheck.core.rescue.made_ids import made_id
-from tests.builders import log_dir, partition_dir, partition_metadata, run, write
 from tests.oracle.ask import sampled
 from tests.oracle.clusters.lost_metadata import NEW, answers, planned, started, with_controller, without_metadata
-from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, QUORUM, Nodes, copied, followed, same, wait_leads
+from tests.oracle.clusters.lost_quorum import BROKERS, CONTROLLERS, QUORUM, copied, followed, same, wait_leads
 from tests.oracle.clusters.test_lost_quorum import DYNAMIC, Base, base
-from tests.oracle.conftest import no_kafka
-from tests.oracle.jars import NoKafkaError
 from tests.oracle.kafka import free_port, wait_for
 
 __all__ = ["base"]
@@ -120,38 +116,6 @@ def test_one_broker_alone_serves_what_it_has(version: str, base: Base, tmp_path:
         assert nodes.strays() == []
         image = nodes.image(1)
         assert {*image.topics} == {topic.name for topic in answer.rebuild.topics}
-
-
-@pytest.mark.whole
-@pytest.mark.parametrize(
-    ("version", "bootstrap"), [(version, False) for version in sampled(("3.3.2", "4.3.1"))] + [("4.3.1", True)]
-)
-def test_twenty_thousand_partitions_load(version: str, bootstrap: bool, tmp_path: Path) -> None:
-    """No bound on the records of a transaction counts: a snapshot has none. 3.3 takes 10,000 of a bootstrap file."""
-    count, cluster_id = 20_000, "AAAAAAAAQAaAAAAAAAAAAA"
-    names = [(f"t{number // 10}", number % 10) for number in range(count)]
-    sample = {file.name: file.read_bytes() for file in partition_dir(tmp_path / "sample", [run(0, 9)]).iterdir()}
-    data = log_dir(tmp_path / "nodes" / "node-1" / "data", cluster_id=cluster_id)
-    for topic, number in names:
-        write(data / f"{topic}-{number}", {**sample, "partition.metadata": partition_metadata(made_id(topic))})
-    with Nodes(version, tmp_path / "nodes", dynamic=False, places={}, cluster_id=cluster_id) as nodes:
-        nodes.add(1, voters=[NEW])
-        try:
-            with_controller(nodes)
-        except NoKafkaError as error:
-            no_kafka(f"Kafka {error}".partition("\n")[0])
-        answer = kcheck.recover_metadata(
-            *nodes.arguments(NEW, 1), out=tmp_path / "out", kafka=version[:3], bootstrap=bootstrap
-        )
-        assert answer.refusals == ()
-        followed(nodes, answer)
-        nodes[NEW].start()
-        wait_leads(nodes[NEW])
-        wait_for("the topics", lambda: len(nodes.image(NEW).topics) == count // 10)
-        first = 0 if answer.place is None else answer.place[0]
-        wait_for("a record of its own", lambda: nodes.end(NEW) > first)
-        assert nodes[NEW].alive
-        assert sum(len(topic.partitions) for topic in nodes.image(NEW).topics.values()) == count
 
 
 @pytest.mark.whole

@@ -53,11 +53,14 @@ def test_two_of_five_static_controllers_are_left(base: Base, tmp_path: Path) -> 
         started(nodes, answer, cluster)
 
 
+@pytest.mark.parametrize("older", [False, True])
 @pytest.mark.parametrize("version", sampled(("3.9.2", "4.3.1")))
-def test_two_of_five_dynamic_controllers_get_a_stand_in(version: str, base: Base, tmp_path: Path) -> None:
-    """One empty node with the ids of a lost one makes three of five."""
+def test_two_of_five_dynamic_controllers_get_a_stand_in(version: str, older: bool, base: Base, tmp_path: Path) -> None:
+    """One empty node with the ids of a lost one makes three of five; one of the other two may lack records."""
     cluster, dead = base(version, dynamic=True, controllers=FIVE), FIVE[2:]
     with copied(cluster, tmp_path / "run", version, dynamic=True, lost=dead, controllers=FIVE) as nodes:
+        if older:
+            cut(nodes, 102, middle(nodes))
         answer = planned(nodes, 101, 102, *BROKERS, way=Way.IDENTITY, out=tmp_path / "out", dead=dead)
         followed(nodes, answer)
         assert answer.rescue is not None

@@ -6,6 +6,8 @@
 //   keyed TOPIC PARTITION COUNT CODEC ACKS       the same with seven keys; prints the key of each, too
 //   commit|abort|open TOPIC PARTITION COUNT      one transaction; `commit` prints what it has committed
 //   offset GROUP TOPIC PARTITION OFFSET          the commit of a consumer group
+//   share GROUP TOPIC COUNT                      a share group accepts so many records from the beginning of the topic
+//                                                on, and releases the others; prints "r TOPIC PARTITION OFFSET VALUE"
 //   configure TOPIC NAME=VALUE
 //   acl USER TOPIC                               lets a user read a topic
 //   scram USER PASSWORD                          gives a user credentials of SCRAM-SHA-512
@@ -134,6 +136,24 @@ public class Lab {
         }
     }
 
+    static void share(String[] w) throws Exception {
+        admin.incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.GROUP, w[1]), List.of(new AlterConfigOp(
+            new ConfigEntry("share.auto.offset.reset", "earliest"), AlterConfigOp.OpType.SET)))).all().get();
+        Properties p = settings("group.id", w[1], "share.acknowledgement.mode", "explicit");
+        try (KafkaShareConsumer<String, String> consumer = new KafkaShareConsumer<>(p, new StringDeserializer(), new StringDeserializer())) {
+            consumer.subscribe(List.of(w[2]));
+            int left = Integer.parseInt(w[3]);
+            long deadline = System.nanoTime() + Duration.ofSeconds(3 * PATIENCE).toNanos();
+            while (left > 0 && System.nanoTime() < deadline) {
+                for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofMillis(500))) {
+                    consumer.acknowledge(record, left > 0 ? AcknowledgeType.ACCEPT : AcknowledgeType.RELEASE);
+                    if (left-- > 0) System.out.println("r " + record.topic() + " " + record.partition() + " " + record.offset() + " " + String.valueOf(record.value()).replaceAll("x+$", ""));
+                }
+                consumer.commitSync();
+            }
+        }
+    }
+
     static void read(String[] w) throws Exception {
         TopicPartition tp = new TopicPartition(w[1], Integer.parseInt(w[2]));
         String at = w[1] + " " + w[2] + " ";
@@ -203,6 +223,7 @@ public class Lab {
                 break;
             case "commit": case "abort": case "open": transaction(w); break;
             case "offset": offset(w); break;
+            case "share": share(w); break;
             case "move":
                 admin.alterReplicaLogDirs(Map.of(new TopicPartitionReplica(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3])), w[4])).all().get();
                 break;

@@ -1,0 +1,48 @@
+"""The sentences about records that brokers remove for good when they start, and how to save the readable ones."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kcheck.core.election.start_losses import RemovedAtStart
+from kcheck.core.election.steps import Cut
+from kcheck.model.entries import Offset
+from kcheck.words import bare_range, listed, partition_name, shell_line, some_of
+
+
+def removed_words(rows: Sequence[RemovedAtStart]) -> Iterator[str]:
+    """Yield the loss of one broker's start, and the commands that save the readable records, as clauses."""
+    if rows:
+        names = some_of([f"{_lost(row)} of {_name(row)}" for row in rows])
+        yield f"broker {rows[0].broker_id} truncates offsets {names}, and no replica here has them then"
+    yield from readable_words(rows)
+
+
+def readable_words(rows: Iterable[RemovedAtStart]) -> Iterator[str]:
+    """Yield the command that saves the readable records of each log before its broker starts, as clauses."""
+    for row in rows:
+        if row.readable:
+            offsets = listed([bare_range(part.start, part.end) for part in row.readable])
+            first, file = str(row.readable[0].start), f"{_name(row)}.ndjson"
+            command = shell_line(["kcheck", "export", row.path, "--from", first, "-o", file])
+            yield f"before broker {row.broker_id} starts, {command} saves offsets {offsets} of {_name(row)}"
+
+
+def range_words(removed: Iterable[RemovedAtStart], cuts: Iterable[Cut]) -> Iterator[str]:
+    """Yield the offsets that starts and truncations remove for good, as `20-49 of orders-0`, by partition."""
+    rows = [
+        *((row.topic, row.partition, row.end, row.last) for row in removed),
+        *((cut.topic, cut.partition, cut.lost.start, cut.lost.end) for cut in cuts),
+    ]
+    widest: dict[tuple[str, int], tuple[Offset, Offset | None]] = {}
+    for topic, partition, start, end in rows:
+        first, last = widest.get((topic, partition), (start, end))
+        widest[topic, partition] = min(first, start), None if last is None or end is None else max(last, end)
+    for name, (start, end) in sorted(widest.items()):
+        yield f"{f'from {start}' if end is None else bare_range(start, end)} of {partition_name(*name)}"
+
+
+def _name(row: RemovedAtStart) -> str:
+    return partition_name(row.topic, row.partition)
+
+
+def _lost(row: RemovedAtStart) -> str:
+    return f"from {row.end}" if row.last is None else bare_range(row.end, row.last)

@@ -1,0 +1,53 @@
+"""Three brokers of 3.9 lost power. Real brokers left the disks, and some logs are corrupt on every replica."""
+
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import kcheck
+from tests.cli.command import kcheck as command
+from tests.replicas.incident_plans import PACKED
+
+BROKERS = ("1=broker-1", "2=broker-2", "3=broker-3")
+METADATA = ("--metadata", "controller")
+
+
+@pytest.fixture(autouse=True)
+def _disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tarfile.open(PACKED["power-loss-3.9.2"]) as tar:
+        tar.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_table_has_every_partition_that_the_plan_loses() -> None:
+    """The sum of its losses is the loss of the plan."""
+    answer = kcheck.recover(*BROKERS, metadata=["controller"])
+    lost = {
+        row.name: row.lost_planned.upper_records
+        for row in answer.election.of_cluster
+        if row.lost_planned is not None and row.lost_planned.records != 0
+    }
+    assert lost == {"clicks-1": 5, "old-1": 20, "solo-0": 30, "solo-1": 30}
+    assert sum(count or 0 for count in lost.values()) == answer.scenario("plan").lost.upper_records
+    shown = command("recover", *BROKERS, *METADATA, columns=1000).out
+    assert all(re.search(rf"^{name} ", shown, re.MULTILINE) for name in lost)
+    ranges = "125-129 of clicks-1, 20-39 of old-1, 20-49 of solo-0, 20-49 of solo-1"
+    assert f"This plan loses offsets {ranges}." in shown
+
+
+def test_readable_records_behind_a_corrupt_batch_are_exported_before_the_start() -> None:
+    """Everything else of the log is lost."""
+    said = "before broker 2 starts, kcheck export broker-2/data/solo-1 --from 40 -o solo-1.ndjson saves offsets 40-49"
+    for verb in ("recover", "elect"):
+        assert said[1:] in command(verb, *BROKERS, *METADATA, columns=1000).out
+    command("recover", *BROKERS, *METADATA, "--output-dir", "plan")
+    assert said in Path("plan/recovery.md").read_text()
+
+
+def test_the_first_step_waits_until_the_controllers_have_fenced_the_brokers() -> None:
+    command("recover", *BROKERS, *METADATA, "--output-dir", "plan")
+    progress = kcheck.recovery_progress("plan", *BROKERS, metadata=["controller"])
+    assert progress.sentences[0].startswith("Step 0 is not seen. Start the controllers unless they run, and wait for")
+    assert progress.sentences[0].endswith("The metadata still lists brokers 1, 2 and 3 as running.")
