@@ -109,7 +109,7 @@ def open_log_dir(tree: Tree, path: str, broker_id: int | None, release: Release)
 def _with_unlisted(unread: Mapping[str, Unreadable], unlisted: Unreadable) -> Mapping[str, Unreadable]:
     """Return the files that exist and cannot be read, with meta.properties where the log dir is no directory or closed.
 
-    A broker takes such a log dir offline (BrokerMetadataCheckpoint, MetaPropertiesEnsemble). A missing one has no file.
+    A broker takes that log dir offline (BrokerMetadataCheckpoint, MetaPropertiesEnsemble). A missing one has no file.
     """
     return unread if unlisted.cause is UnreadableCause.MISSING else {**unread, META_PROPERTIES: unlisted}
 
