@@ -61,7 +61,7 @@ Acceptance of rescues: a cell, its test, the releases with `KCHECK_SWEEP`, and t
 | dynamic, copy | a_new_controller_gets_the_copy_of_a_broker_and_the_record | 3.9.2 4.0.2 4.3.1 | - |
 | dynamic, brokers run | brokers_run_on_while_a_record_names_the_voter | 3.9.2 4.0.2 4.3.1 | - |
 | five controllers, static | two_of_five_static_controllers_are_left | 4.3.1 | all |
-| five controllers, dynamic | two_of_five_dynamic_controllers_get_a_stand_in | 3.9.2 4.3.1 | - |
+| five controllers, dynamic | two_of_five_dynamic_controllers_get_a_stand_in | 3.9.2 4.3.1 | all |
 | metadata, kill, copies gone | all_comes_back_from_disks_without_metadata | 4.3.1 | - |
 | metadata, kill, copies kept | brokers_drop_their_older_copies | 3.3.2 3.9.2 4.0.2 4.3.1 | - |
 | metadata, clean stop, log dirs, ELR | log_dirs_and_clean_stops | 3.3.2 3.9.2 4.0.2 4.3.1 | all |
