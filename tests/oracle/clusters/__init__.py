@@ -61,7 +61,7 @@ Acceptance of rescues: a cell, its test, the releases with `KCHECK_SWEEP`, and t
 | dynamic, copy | a_new_controller_gets_the_copy_of_a_broker_and_the_record | 3.9.2 4.0.2 4.3.1 | - |
 | dynamic, brokers run | brokers_run_on_while_a_record_names_the_voter | 3.9.2 4.0.2 4.3.1 | - |
 | five controllers, static | two_of_five_static_controllers_are_left | 4.3.1 | all |
-| five controllers, dynamic | two_of_five_dynamic_controllers_get_a_stand_in | 3.9.2 4.3.1 | - |
+| five controllers, dynamic | two_of_five_dynamic_controllers_get_a_stand_in | 3.9.2 4.3.1 | all |
 | metadata, kill, copies gone | all_comes_back_from_disks_without_metadata | 4.3.1 | - |
 | metadata, kill, copies kept | brokers_drop_their_older_copies | 3.3.2 3.9.2 4.0.2 4.3.1 | - |
 | metadata, clean stop, log dirs, ELR | log_dirs_and_clean_stops | 3.3.2 3.9.2 4.0.2 4.3.1 | all |
@@ -75,10 +75,10 @@ Acceptance of rescues: a cell, its test, the releases with `KCHECK_SWEEP`, and t
 | metadata, ACLs and users | acls_and_credentials_of_the_answers_hold | 3.9.2 4.3.1 | - |
 | metadata, 20,000 partitions | twenty_thousand_partitions_load | 3.3.2 4.3.1 | - |
 | metadata, 20,000 of brokers | twenty_thousand_partitions_come_back | 3.3.2 4.3.1 | - |
-| metadata, remote storage | records_in_remote_storage_are_read_again | 3.9.2 4.3.1 | - |
-| metadata, share groups | a_share_group_goes_on | 4.3.1 | - |
-| metadata, a late old disk | a_broker_comes_back_with_its_old_disk | 4.3.1 | - |
-| metadata, a log dir is lost | one_of_two_log_dirs_is_lost | 4.3.1 | - |
+| metadata, remote storage | records_in_remote_storage_are_read_again | 3.9.2 4.3.1 | all |
+| metadata, share groups | a_share_group_goes_on | 4.3.1 | all |
+| metadata, a late old disk | a_broker_comes_back_with_its_old_disk | 4.3.1 | all |
+| metadata, a log dir is lost | one_of_two_log_dirs_is_lost | 4.3.1 | all |
 | ZooKeeper, znodes | an_empty_zookeeper_gets_the_metadata_as_znodes | 2.4.1 2.6.3 2.8.2 3.9.2 | all |
 | ZooKeeper, access | acls_users_and_quotas_of_the_answers_are_as_brokers_wrote_them | 2.8.2 3.9.2 | 2.8.2 |
 | ZooKeeper into KRaft | disks_of_zookeeper_serve_in_kraft | 2.6.3 2.8.2 3.6.2 | - |
