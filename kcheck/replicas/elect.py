@@ -189,7 +189,7 @@ class ClusterElection(BrokerAnswer):
             or self.question.added
             or is_empty
             or self.uncounted
-            or not all(row.is_ordered for row in self.unserved)
+            or self.unserved
             or self.interrupted
             or failing_of(self.gaps)
         )

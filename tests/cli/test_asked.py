@@ -78,8 +78,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "node-id": (
         row(START_1, 1, f"abort P102 broker-1/data: {OF_NODE}"),
-        row("predict broker-1/data --config broker-1/server.properties", 1, "will not boot", OF_NODE, "0 partitions"),
-        row("predict broker-1/server.properties", 1, "will not boot", OF_NODE, "0 partitions"),
+        row("predict broker-1/data --config broker-1/server.properties", 1, "will not boot", OF_NODE, "so the next start runs log recovery"),
+        row("predict broker-1/server.properties", 1, "will not boot", OF_NODE, "so the next start runs log recovery"),
         row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 P102: {OF_NODE}"),
     ),
     "generated-broker-id": (
@@ -257,8 +257,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("predict broker-1", 1, DELETED, KEEP_DELETED),
         row(START_1, 1, DELETED, "removes them 600 s after its start"),
         row("cluster controller --topic old", 0, "topic old was deleted at offset 394"),
-        row(f"elect {THREE}", 0, "Not counted: brokers 1, 2 and 3: 12 -delete directories hold 840 records of deleted"),
-        row(f"recover {THREE}", 0, "Not counted: brokers 1, 2 and 3: 12 -delete directories", "move 4 -delete"),
+        row(f"elect {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories hold 840 records of deleted"),
+        row(f"recover {THREE}", 1, "Not counted: brokers 1, 2 and 3: 12 -delete directories", "move 4 -delete"),
     ),
     "topic-deleted-put-back": (
         row(f"{START_1} --metadata controller", 1, "old-0"),
