@@ -320,6 +320,7 @@ def _log_dir(
         is_readable=log_dir.unlisted is None and META_PROPERTIES not in log_dir.view.unread,
         identity=None if names_nothing(entries) else entries,
         directories=tuple(directory for _, directory in log_dir.directories),
+        has_files=bool(log_dir.view.files),
         clean=log_dir.view.clean_shutdown,
         shutdown_epoch=log_dir.view.shutdown_epoch,
     )

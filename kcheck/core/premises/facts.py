@@ -160,6 +160,8 @@ class LogDirFacts(NamedTuple):
     """The entries of meta.properties; None without the file, or if it has no entry that counts."""
     directories: tuple[PartitionDirectory, ...] = ()
     """Its partition directories."""
+    has_files: bool = False
+    """True if it has a meta.properties, a checkpoint or a marker."""
     clean: bool = False
     """True if its last shutdown was clean."""
     shutdown_epoch: int | None = None
@@ -173,8 +175,8 @@ class LogDirFacts(NamedTuple):
 
     @property
     def is_bare(self) -> bool:
-        """True without meta.properties and partitions, as in the mount point of a disk, or on a new disk."""
-        return self.is_there and self.is_readable and self.identity is None and not self.directories
+        """True without partitions and files of Kafka, as in the mount point of a disk, or on a new disk."""
+        return self.is_there and self.is_readable and not self.directories and not self.has_files
 
     @property
     def is_hollow(self) -> bool:
@@ -276,12 +278,16 @@ class BrokerFacts(NamedTuple):
 
     @property
     def has_all(self) -> bool:
-        """True if these are all log dirs, as registered, or if they have no partition and no other is known."""
+        """True if these are all log dirs, by their list or by the registration.
+
+        The registration counts if a log dir has no partitions. Else the given ones may be copies of some partitions.
+        """
         registered = () if self.registration is None else self.registration.log_dirs
         known = frozenset(number for number in registered if not is_reserved(number))
         ids = {(log_dir.identity or {}).get("directory.id") for log_dir in self.log_dirs}
-        is_hollow = all(log_dir.is_hollow for log_dir in self.log_dirs) and len(known) <= len(self.log_dirs)
-        return self.is_complete or is_hollow or bool(known and known <= ids)
+        hollow = sum(log_dir.is_hollow for log_dir in self.log_dirs)
+        is_registered = bool(hollow and known and known <= ids)
+        return self.is_complete or is_registered or len(known) <= len(self.log_dirs) == hollow
 
     @property
     def roles(self) -> frozenset[str]:

@@ -42,11 +42,15 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         if log_dir.is_there and log_dir.is_readable and log_dir.identity is None
     ]
     formatted = [log_dir for log_dir in facts.log_dirs if log_dir.identity is not None]
-    if facts.mode is Mode.KRAFT and formatted:
-        for path in unformatted:
-            sentence = f"{path} has no readable {META_PROPERTIES}; readable in {formatted[0].path}"
-            yield refuted(premise, facts, sentence, PremiseEvidence(path, f"no {META_PROPERTIES}"), log_dir=path)
-    left_out = [log_dir.path for log_dir in facts.log_dirs if log_dir.is_there and _is_left_out(log_dir)]
+    refused = unformatted if facts.mode is Mode.KRAFT and formatted else []
+    for path in refused:
+        sentence = f"{path} has no readable {META_PROPERTIES}; readable in {formatted[0].path}"
+        yield refuted(premise, facts, sentence, PremiseEvidence(path, f"no {META_PROPERTIES}"), log_dir=path)
+    left_out = [
+        log_dir.path
+        for log_dir in facts.log_dirs
+        if log_dir.is_there and _is_left_out(log_dir) and log_dir.path not in refused
+    ]
     for path in left_out:
         named = shell_word(path) if facts.broker_id is None else f"{facts.broker_id}={shell_word(path)}"
         evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {path}")
@@ -220,7 +224,8 @@ def are_mounted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
     """
     is_counted = facts.image is not None and facts.broker_id is not None and facts.has_all
     hollow = [log_dir for log_dir in facts.log_dirs if log_dir.is_hollow]
-    if is_counted or facts.roles == {"controller"} or facts.broker_id in facts.voters:
+    is_controller = "broker" not in facts.roles and bool(facts.roles or facts.broker_id in facts.voters)
+    if is_counted or is_controller:
         return
     if len(hollow) < len(facts.log_dirs) and not absent_partitions(facts):
         hollow = [log_dir for log_dir in hollow if log_dir.is_bare]
