@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.premises.presence import DISKS_MOUNTED, SETTINGS_LIST_THEM
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
@@ -33,6 +34,11 @@ def loses(premise: JudgedPremise) -> bool:
 def may_lack(premise: JudgedPremise) -> bool:
     """Return whether the broker may lack an unknown number of records."""
     return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
+
+
+def may_lack_disk(premise: JudgedPremise) -> bool:
+    """Return whether a log dir may be the mount point of another disk."""
+    return premise.id in (SETTINGS_LIST_THEM, DISKS_MOUNTED) and may_lack(premise)
 
 
 def open_words(premise: JudgedPremise) -> str | None:

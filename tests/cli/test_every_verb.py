@@ -98,7 +98,7 @@ TABLE = {
         "1 1 1 1 1 1 1 1",
         metadata="--metadata controller/data --metadata new-controller/data --metadata third-controller/data",
     ),
-    "voter-formatted-again": Asked("1 0 0 0 0 0 1 3", broker=3, metadata=""),
+    "voter-formatted-again": Asked("1 1 1 0 0 0 1 3", broker=3, metadata=""),
     "controllers-reformatted": Asked("1 1 1 1 1 1 1 1", metadata="--metadata new-controller"),
     "voters-without-metadata": Asked("1 1 1 1 1 1 1 1", metadata=""),
     "combined-nodes": Asked("1 0 0 0 0 0 1 0", metadata=""),
@@ -131,7 +131,7 @@ TABLE = {
         change=lambda: edited("broker-3/server.properties", "log.dirs=.*", "log.dirs=broker-3/data1,broker-3/data"),
     ),
     "log-dirs-elsewhere": Asked(
-        "1 0 0 0 1 1 1 0", "/srv/none", 3, base="hanging-transaction",
+        "1 1 1 0 1 1 1 0", "/srv/none", 3, base="hanging-transaction",
         change=lambda: edited("broker-3/server.properties", "log.dirs=.*", "log.dirs=/srv/none"),
     ),
     "log-dirs-others": Asked(

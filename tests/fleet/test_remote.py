@@ -142,7 +142,10 @@ def test_the_rows_are_those_of_a_disk(
 
 
 def test_little_is_asked_of_a_store(s3: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One listing of a log dir, then four ranges of each partition at most, and of a log its tail."""
+    """One listing of a log dir, then four ranges of each partition at most, and of a log its tail.
+
+    These logs have no topic id: the scan loads them as the broker does, and as if an operator had brought them back.
+    """
     data = tmp_path / "f" / "1" / "data"
     names = [f"t-{number}" for number in range(6)]
     log_dir(data, recovery_point=dict.fromkeys(names, 40_000), high_watermark=dict.fromkeys(names, 40_000))
@@ -155,7 +158,7 @@ def test_little_is_asked_of_a_store(s3: dict[str, Any], tmp_path: Path, monkeypa
     logs = {path: size for path, size in asked.bytes.items() if path.endswith(".log")}
     size = (data / "t-0" / "00000000000000020000.log").stat().st_size
     assert len(names) == len(logs)
-    assert max(logs.values()) < size / 5
+    assert max(logs.values()) < size / 4
     assert all(path.endswith("20000.log") for path in logs)
     # The root, where its layout begins, the two levels of that, and the log dir: also for metadata of its cluster, and
     # beside it for a server.properties.

@@ -400,9 +400,10 @@ def test_one_controller_of_three_proves_no_health(nodes: Path) -> None:
     assert "\nhealthy" not in shown.out
     answer = kcheck.recover(f"3={nodes}/broker-3")
     assert answer.election.rescue is None
-    (lost, _) = answer.cases
-    assert lost.election.rescue is not None
-    assert lost.election.rescue.command == f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2"
+    assert "If brokers 1 and 2 are lost, name --dead 1 --dead 2 instead." in answer.sentences
+    lost = kcheck.recover(f"3={nodes}/broker-3", dead=(1, 2)).election
+    assert lost.rescue is not None
+    assert lost.rescue.command == f"kcheck recover quorum 3={nodes}/broker-3 --dead 1 --dead 2"
 
 
 def reformatted(folder: Path) -> None:

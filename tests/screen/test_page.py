@@ -74,14 +74,14 @@ def _shown(*findings: Finding, every: bool = False) -> str:
 
 
 def test_findings_of_one_text_are_one_block() -> None:
-    """Each is below its log dir, and names every place; in the next log dir the first one is named."""
+    """Each is below its log dir, and names every place; in the next log dir the first ones are named."""
     texts = [_found("/a", "t-0"), _found("/a", "t-1"), _found("/a", "t-2", "f is gone"), _found("/b", "t-3")]
     assert _shown(*texts) == (
         "\n/a   broker 1\n"
         "  error KC901 t-0/f, t-1/f: it is wrong\n    Kafka fails.\n    Mend it.\n"
         "  error KC901 t-2/f is gone\n    Kafka fails.\n    Mend it.\n"
         "\n/b   broker 1\n"
-        "  error KC901 t-3/f: as in /a\n"
+        "  error KC901 t-3/f: as t-0/f, t-1/f in /a\n"
     )
     assert 4 == _shown(*texts, every=True).count("Mend it.")
     assert "error KC901 t-0, t-1: f is gone\n" in _shown(*(_found(None, f"t-{at}", "f is gone") for at in (0, 1)))

@@ -161,7 +161,7 @@ class LogDirFacts(NamedTuple):
     directories: tuple[PartitionDirectory, ...] = ()
     """Its partition directories."""
     has_files: bool = False
-    """True if it has a meta.properties, a checkpoint or a marker."""
+    """True if a meta.properties, a checkpoint or a marker is there."""
     clean: bool = False
     """True if its last shutdown was clean."""
     shutdown_epoch: int | None = None
@@ -176,7 +176,7 @@ class LogDirFacts(NamedTuple):
     @property
     def is_bare(self) -> bool:
         """True without partitions and files of Kafka, as in the mount point of a disk, or on a new disk."""
-        return self.is_there and self.is_readable and not self.directories and not self.has_files
+        return self.is_hollow and self.identity is None and not self.has_files
 
     @property
     def is_hollow(self) -> bool:
@@ -278,9 +278,9 @@ class BrokerFacts(NamedTuple):
 
     @property
     def has_all(self) -> bool:
-        """True if these are all log dirs, by their list or by the registration.
+        """True if these are all log dirs.
 
-        The registration counts if a log dir has no partitions. Else the given ones may be copies of some partitions.
+        The registration shows that only if a log dir is empty. Other log dirs may be copies of some partitions.
         """
         registered = () if self.registration is None else self.registration.log_dirs
         known = frozenset(number for number in registered if not is_reserved(number))

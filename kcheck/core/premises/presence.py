@@ -18,8 +18,8 @@ from kcheck.words import agree, capital, counted, partition_name, shell_word, so
 _TOPICS_SHOWN = 5
 LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
-DISKS_MOUNTED = "P321"
-"""The premise that no log dir is the empty mount point of a disk."""
+SETTINGS_LIST_THEM, DISKS_MOUNTED = "P317", "P321"
+"""The premises that the settings contain the log dirs, and that each log dir is mounted."""
 TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
 LOG_DIRS_NAMED = "P311"
@@ -458,7 +458,7 @@ TABLE = (
         log_dirs_named, ends_start=False, takes_offline=True, is_counted=True,
     ),
     Premise(
-        "P317", PremiseKind.PRESENCE, "The settings next to the log dirs contain them.",
+        SETTINGS_LIST_THEM, PremiseKind.PRESENCE, "The settings next to the log dirs contain them.",
         "server.properties next to the log dirs lists one of them, or is missing.",
         "Nothing. Not seen: a server.properties with the id of the node lists only missing log dirs. They have other"
         " names, or this machine is the broker's by its listeners or key stores.",
