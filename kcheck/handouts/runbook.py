@@ -262,7 +262,7 @@ def _bring(step: RecoveryStep, plan: PlanContext) -> StepText:
         f"{plan.sought.get(number, f'Find the newest disk of broker {number}')}. Then ask kcheck recover again",
         f"broker {number} is stopped",
         (),
-        "that is done, or the disk is lost for good. Then go on with the next step",
+        "that is done, or the disk is lost for good",
         "nothing",
     )
 

@@ -127,9 +127,14 @@ class RecoveryProgress(Answer):
 
     @property
     def then(self) -> int | None:
-        """The place of the first step that can be taken without the disk that the next step brings; None without."""
+        """The place of the first step that can be taken without the disk that the next step brings.
+
+        None without such a step, or if another plan is for the lost disk.
+        """
         steps = list(enumerate(zip(self.steps, self.states, strict=True)))
         if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
+            return None
+        if any(case.is_of_lost_disks for case in self.now.cases):
             return None
         left = (
             at for at, (step, state) in steps if StepState.DONE is not state and step.kind is not RecoveryAction.BRING
@@ -438,9 +443,11 @@ def _not_saved(plan: SavedPlan, progress: RecoveryProgress) -> Iterator[str]:
 def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
     """Yield the replicas whose logs have another end now, although their brokers have not started since.
 
-    Such a disk is another one, or was changed. Replicas that a step moves aside, or that are empty, do not count.
+    Such a disk is another one, or was changed. Replicas that a step moves aside, or that are empty, do not count. A
+    broker that does not start has one reason, which is not its logs.
     """
-    waiting = _waiting(progress) - seen.registered
+    failing = {gap.broker_id for gap in failing_of(progress.now.election.gaps)}
+    waiting = _waiting(progress) - seen.registered - failing
     now = {(part.topic, part.partition): part for part in progress.now.election.partitions}
     aside = {
         (number, name)

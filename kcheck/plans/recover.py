@@ -38,7 +38,7 @@ from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import replica_targets
+from kcheck.views.targets import has_no_disk, replica_targets
 from kcheck.words import LISTED_MAX, agree, broker_names, capital, listed, shell_line
 
 EVERY_PARTITION = PartitionFilter()
@@ -69,6 +69,11 @@ class Case(NamedTuple):
     """The recommended leaders in this case."""
     dead: tuple[int, ...] = ()
     """The brokers whose disks are then given up."""
+
+    @property
+    def is_of_lost_disks(self) -> bool:
+        """True if disks are given up, of brokers or of one log dir."""
+        return bool(self.dead or self.election.question.without)
 
 
 def case_folder(folder: str, number: int) -> str:
@@ -469,12 +474,12 @@ def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) ->
 
 
 def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
-    """Return the log dirs that do not exist, of brokers with others that do."""
+    """Return the log dirs that do not exist or are empty, of brokers with others that are not."""
     refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED and row.id == LOG_DIRS_THERE)
     lost = {
         row.log_dir: row.broker_id
         for row in refuted
-        if row.log_dir is not None and not tree_of(row.log_dir).exists(row.log_dir)
+        if row.log_dir is not None and has_no_disk(tree_of(row.log_dir), row.log_dir)
     }
     kept = {number for number, own in by_broker(election).items() if any(target.log_dir not in lost for target in own)}
     return tuple(BrokerLogDir(number, path) for path, number in lost.items() if number is not None and number in kept)

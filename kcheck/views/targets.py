@@ -210,6 +210,11 @@ def _lacks_disk(tree: Tree, path: str, folder: str) -> bool:
     return tree.exists(path) or tree.is_link(path) or tree.real(split(path)[0]) == tree.real(folder)
 
 
+def has_no_disk(tree: Tree, path: str) -> bool:
+    """Return whether a log dir does not exist, or is empty as the mount point of a disk."""
+    return not tree.exists(path) or _is_empty(tree, path)
+
+
 def _is_empty(tree: Tree, path: str) -> bool:
     try:
         return tree.is_directory(path) and _has_nothing(tree.listing(path))

@@ -83,15 +83,17 @@ def test_log_dirs_that_disagree(other: bytes, kafka: str, words: str) -> None:
 
 
 def test_a_log_dir_that_was_never_formatted() -> None:
-    """KRaft wants the file in every log dir; from 4.0 on every broker is a KRaft broker."""
+    """KRaft wants the file in every log dir; from 4.0 on every broker is a KRaft broker. An empty one is P301's."""
+    other = log_dir(path=D2, partitions=(partition(name="t-0", log_dir=D2),))
     for ours, kafka in ((KRAFT, "3.4"), (KRAFT, "4.3"), (ZOOKEEPER, "4.3")):
-        (found,) = found_by(KC305, (owned(D1, ours, kafka), log_dir(path=D2)), kafka)
+        (found,) = found_by(KC305, (owned(D1, ours, kafka), other), kafka)
+        assert not found_by(KC305, (owned(D1, ours, kafka), log_dir(path=D2)), kafka)
         assert "/data/d2 has no readable meta.properties; readable in /data/d1" in found.message
         assert D2 == found.where.log_dir
     assert not found_by(KC305, (owned(D1, KRAFT), log_dir(path=D2, unparseable=("meta.properties",))))
     migrated = owned(D1, ZOOKEEPER, "3.9")
-    assert not found_by(KC305, (migrated, log_dir(path=D2)), "3.9")
-    assert found_by(KC305, (migrated._replace(of_kraft=True), log_dir(path=D2)), "3.9")
+    assert not found_by(KC305, (migrated, other), "3.9")
+    assert found_by(KC305, (migrated._replace(of_kraft=True), other), "3.9")
 
 
 def cleaned(path: str, data: bytes, *names: str) -> LogDirView:
