@@ -136,7 +136,7 @@ def sought_words(
             continue
         words[number] = f"Find the disks of broker {number}, and name {number}=PATH"
         if gap.fails:
-            words[number] = f"Solve why broker {number} should not start"
+            words[number] = f"Make broker {number} able to start"
     return words
 
 

@@ -66,7 +66,7 @@ def test_a_disk_that_may_have_the_only_records_is_sought() -> None:
     assert words == sought_words(gaps, [], PARTITIONS, incomplete_ok=False)
     assert {} == sought_words(gaps, [], PARTITIONS, incomplete_ok=True)
     fails = [BrokerGap(2, 3, "its log dir is missing")]
-    assert {2: "Solve why broker 2 should not start"} == sought_words(fails, [], PARTITIONS, incomplete_ok=True)
+    assert {2: "Make broker 2 able to start"} == sought_words(fails, [], PARTITIONS, incomplete_ok=True)
     old = [OLD, OLD._replace(broker_id=None), OLD._replace(id="P999", broker_id=7)]
     old.append(OLD._replace(status=PremiseStatus.NOT_SEEN, broker_id=8))
     assert {2: "Find the newest disk of broker 2"} == sought_words([], old, PARTITIONS, incomplete_ok=False)

@@ -232,8 +232,8 @@ def are_mounted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
     provide = "BROKER=PATH, --config and --metadata of the cluster, or mount the disk"
     for path in (log_dir.path for log_dir in hollow if not (facts.mode is Mode.KRAFT and log_dir.is_bare)):
         sentence = (
-            f"{path} has no partitions: {facts.name} makes the replicas that were there again, empty, unless the disk"
-            " is new"
+            f"{path} has no partitions. If its disk is not mounted, {facts.name} creates the missing replicas again,"
+            " empty"
         )
         yield not_seen(
             premise, facts, sentence, provide, PremiseEvidence(path, "no partition directories"), log_dir=path
