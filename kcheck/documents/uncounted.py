@@ -149,7 +149,8 @@ def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> I
         yield from risk_words(number, partitions, is_gone=premise.status is PremiseStatus.REFUTED, disk="that disk")
         yield page_words(premise.id).strip()
         return
-    whose = "" if number is None else f"broker {number}: "
+    is_named = number is None or premise.sentence.startswith(f"broker {number} ")
+    whose = "" if is_named else f"broker {number}: "
     if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:
         yield f"First restore __remote_log_metadata ({premise.id}): {whose}{premise.sentence}."
         return

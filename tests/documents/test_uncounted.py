@@ -57,6 +57,8 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
     )
     (alone,) = premise_words([OLD._replace(broker_id=None)], [ONLY])
     assert alone.startswith("Not counted (P701): an old copy. First: Find the newest disk")
+    (named,) = premise_words([OLD._replace(id="P861", sentence="broker 2 led t-0 last")], [ONLY])
+    assert named.startswith("Not counted (P861): broker 2 led t-0 last. First: ")
 
 
 def test_a_disk_that_may_have_the_only_records_is_sought() -> None:

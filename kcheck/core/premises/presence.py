@@ -482,7 +482,7 @@ TABLE = (
         "No log dir here has a directory of a partition that the broker led last. Not seen with only some of its log"
         " dirs, or without the log dir of the metadata.",
         "Records that no follower had fetched are on no disk here.",
-        "Mount the disk that has the log, and ask again. If that disk is lost, these records are lost too; go on.",
+        "Mount the disk that has the log, and ask again. If that disk is lost, these records are lost too. Go on.",
         "PartitionRegistration.directories 3.7 to 4.3.1; Partition.makeLeader, ReplicaFetcherThread 0.8.2 to 4.3.1",
         last_logs_there, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
