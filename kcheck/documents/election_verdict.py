@@ -79,7 +79,7 @@ def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
         replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
         holders = f"{counted(replicas, 'replica')} {agree(replicas, 'holds', 'hold')}" if replicas else "disks hold"
         yield (
-            f"First solve why {brokers} {agree(len(gaps), 'does', 'do')} not start, and ask again. Data that only {its}"
+            f"First make {brokers} able to start, and ask again. Data that only {its}"
             f" {holders} is not counted. Otherwise:"
         )
 

@@ -6,6 +6,7 @@ from kcheck.core.premises.presence import DISKS_MOUNTED, SETTINGS_LIST_THEM
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
+from kcheck.words import capital
 
 
 def is_losing(premise: str) -> bool:
@@ -21,7 +22,9 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
 
 
 def broker_sentence(premise: JudgedPremise) -> str:
-    """Return the sentence of a premise, with its broker."""
+    """Return the sentence of a premise, with its broker once."""
+    if premise.sentence.startswith(f"broker {premise.broker_id} "):
+        return capital(premise.sentence)
     broker = "A broker" if premise.broker_id is None else f"Broker {premise.broker_id}"
     return f"{broker}: {premise.sentence}"
 

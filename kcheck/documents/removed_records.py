@@ -12,7 +12,7 @@ def removed_words(rows: Sequence[RemovedAtStart]) -> Iterator[str]:
     """Yield the loss of one broker's start, and the commands that save the readable records, as clauses."""
     if rows:
         names = some_of([f"{_lost(row)} of {_name(row)}" for row in rows])
-        yield f"broker {rows[0].broker_id} truncates offsets {names}, and no replica here has them then"
+        yield f"broker {rows[0].broker_id} truncates offsets {names}, and then no replica here has them"
     yield from readable_words(rows)
 
 
@@ -37,7 +37,7 @@ def range_words(removed: Iterable[RemovedAtStart], cuts: Iterable[Cut]) -> Itera
         first, last = widest.get((topic, partition), (start, end))
         widest[topic, partition] = min(first, start), None if last is None or end is None else max(last, end)
     for name, (start, end) in sorted(widest.items()):
-        yield f"{f'from {start}' if end is None else bare_range(start, end)} of {partition_name(*name)}"
+        yield f"{f'{start} and later' if end is None else bare_range(start, end)} of {partition_name(*name)}"
 
 
 def _name(row: RemovedAtStart) -> str:
@@ -45,4 +45,4 @@ def _name(row: RemovedAtStart) -> str:
 
 
 def _lost(row: RemovedAtStart) -> str:
-    return f"from {row.end}" if row.last is None else bare_range(row.end, row.last)
+    return f"{row.end} and later" if row.last is None else bare_range(row.end, row.last)

@@ -136,7 +136,7 @@ def sought_words(
             continue
         words[number] = f"Find the disks of broker {number}, and name {number}=PATH"
         if gap.fails:
-            words[number] = f"Solve why broker {number} should not start"
+            words[number] = f"Make broker {number} able to start"
     return words
 
 
@@ -149,7 +149,8 @@ def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> I
         yield from risk_words(number, partitions, is_gone=premise.status is PremiseStatus.REFUTED, disk="that disk")
         yield page_words(premise.id).strip()
         return
-    whose = "" if number is None else f"broker {number}: "
+    is_named = number is None or premise.sentence.startswith(f"broker {number} ")
+    whose = "" if is_named else f"broker {number}: "
     if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:
         yield f"First restore __remote_log_metadata ({premise.id}): {whose}{premise.sentence}."
         return

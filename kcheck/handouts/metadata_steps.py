@@ -178,10 +178,12 @@ def _later(context: MetadataContext) -> Iterator[QuorumStep]:
     if context.dead:
         count, numbers = len(context.dead), listed(context.dead)
         who = f"{agree(count, 'broker', 'brokers')} {numbers} {agree(count, 'starts', 'start')}"
-        moved = "Move directories with needed records elsewhere first, and restore them by kcheck recover topic TOPIC."
+        moved = (
+            "Move directories with needed records elsewhere first, and restore them with kcheck recover topic TOPIC."
+        )
         notes = (
             "First move __cluster_metadata-0 of the disk elsewhere, because that log can be newer than this metadata.",
-            "Replicas and topic ids differ here. The broker renames others to -stray (3.6 and earlier: deletes them).",
+            "Replicas and topic ids can differ. The broker renames those to -stray (3.6 and earlier: deletes them).",
             moved,
         )
         command = f"kcheck recover {shell_line([f'{context.dead[0]}=PATH', '--metadata', context.controller.log_dir])}"

@@ -156,9 +156,9 @@ def runbook(
         "# Recovery",
         *map(markdown_text, head),
         (
-            f"For Kafka {recovery.release.name}. Relative paths begin in {markdown_text(place)}. Type the commands"
-            " there, with the directory of Kafka before bin/ and config/. Begin a step only once the step before is"
-            " done. After each step this says whether it is:"
+            f"For Kafka {recovery.release.name}. Relative paths begin in {markdown_text(place)}. bin/ and config/ are"
+            " in Kafka's directory. Type each step on its host. Begin a step only once the step before is done. After"
+            " each step this says whether it is:"
         ),
         fenced([last]),
     ]
@@ -240,11 +240,11 @@ def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
     assert rescue is not None
     if rescue.verb is RescueVerb.NONE:
         return StepText(
-            "Mend what the command names, then ask kcheck recover again",
+            "Solve what the command names, then ask kcheck recover again",
             "no broker of the cluster runs",
             (rescue.command,),
             "a majority of the controllers may start",
-            "nothing: the command reads only",
+            "nothing: the command only reads",
         )
     what = "the quorum of the controllers" if rescue.verb is RescueVerb.QUORUM else "the metadata"
     return StepText(
@@ -268,12 +268,12 @@ def _bring(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 
 def _save(_: RecoveryStep, plan: PlanContext) -> StepText:
-    title = "Save the records that later steps remove"
     if plan.saved is not None:
-        return StepText(
-            f"{title}: {shell_word(plan.saved)} has them", "nothing", (), "the directory is kept", "nothing"
-        )
-    return StepText(title, "no broker of this plan runs", (plan.save,), "DIR has the directory saved", "nothing")
+        saved = shell_word(plan.saved)
+        title = f"Keep {saved}, which has the records that later steps remove"
+        return StepText(title, "nothing", (), f"{saved} exists", "nothing")
+    title = "Save the records that later steps remove"
+    return StepText(title, "no broker of this plan runs", (plan.save,), "DIR/saved exists", "nothing")
 
 
 def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:

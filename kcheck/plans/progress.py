@@ -41,7 +41,7 @@ from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
 from kcheck.words import broker_names, counted, partition_name, shell_line, some_of
 
-_ASK_AGAIN = "Solve that. This command then has the next plan."
+_ASK_AGAIN = "Solve that. Then this command has the next plan."
 _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
 
 
@@ -123,7 +123,7 @@ class RecoveryProgress(Answer):
         if first is None or step is None or step.kind is not RecoveryAction.START or not self.unfenced:
             return ()
         running = f"The metadata still lists {broker_names(self.unfenced)} as running."
-        return (f"Step 0 is not seen. {first.title}. {running}",)
+        return (f"Step 0 is not done yet. {first.title}. {running}",)
 
     @property
     def then(self) -> int | None:
@@ -427,7 +427,7 @@ def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> It
     for step, state in zip(progress.steps, progress.states, strict=True):
         is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
         if is_here and progress.now.election.kraft and {*step.brokers} <= {*plan.order}:
-            yield f"the disks of {broker_names(step.brokers)} are here now, and the plan is without them"
+            yield f"the disks of {broker_names(step.brokers)} are here now, and the plan was made without them"
 
 
 def _not_saved(plan: SavedPlan, progress: RecoveryProgress) -> Iterator[str]:
@@ -437,7 +437,7 @@ def _not_saved(plan: SavedPlan, progress: RecoveryProgress) -> Iterator[str]:
         for step, state in zip(progress.steps, progress.states, strict=True)
     )
     if plan.saved is not None and is_open and not tree_of(plan.saved).exists(plan.saved):
-        yield f"{plan.saved} is missing, and later steps remove the records in there"
+        yield f"{plan.saved} is missing, and later steps remove the records that were saved there"
 
 
 def _other_logs(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:

@@ -149,8 +149,8 @@ def _health(partitions: Sequence[_PartitionHealth], page: Page, *, is_stopped: b
     if stopped:
         page.wrapped("every broker is stopped. No partition has a leader then, and the last replica in sync is left")
     elif not ills:
-        words = "healthy" if can_elect else "not known to be healthy;"
-        page.wrapped(f"{words} when this metadata was written: {total}, each with a leader and all replicas in sync")
+        words = "healthy when" if can_elect else "not known to be healthy. When"
+        page.wrapped(f"{words} this metadata was written: {total}, each with a leader and all replicas in sync")
         page.wrapped("The metadata does not show the logs. kcheck recover compares the disks of all brokers.")
     for kind, count in ills.items():
         style = "red" if kind in _BAD else None if stopped else "yellow"

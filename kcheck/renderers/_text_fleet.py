@@ -86,7 +86,7 @@ def incomplete_words(
         yield "Incomplete: findings KC000 and KC001 list what could not be read."
     if failing and not finished:
         found = f"{counted(failing, 'finding')} {agree(failing, 'is', 'are')} at or above --fail-on"
-        yield f"Exit code 3, because the run is incomplete. Also {found}, which alone is exit code 1."
+        yield f"Exit code 3, because the run is incomplete. Also {found}, which alone would be exit code 1."
 
 
 def carried_words(carried: int | None, directories: int, since: str | None) -> Iterator[str]:
@@ -94,7 +94,7 @@ def carried_words(carried: int | None, directories: int, since: str | None) -> I
     if carried:
         some = f"{carried} of {counted(directories, 'partition directory')}"
         yield f"{some} had the sizes and times of run {since}. This run did not read their bytes again."
-        yield "Bits that flip on the disk change neither. A scan without --since-run finds these."
+        yield "Bits that flip on the disk change neither. A scan with --depth crc and without --since-run finds these."
 
 
 def _actions(page: Page, actions: Any) -> None:

@@ -53,7 +53,7 @@ def _emptied(plan: Plan, page: Page) -> None:
         them = agree(len(names), names[0], "all of them")
         page.wrapped(
             f"{some_of(names)} {agree(len(names), 'starts', 'start')} empty. Do not start the broker before broker"
-            f" {leader} leads {them}. Otherwise the others delete their records. kcheck recover has the order.",
+            f" {leader} leads {them}. Otherwise the other replicas delete their records. kcheck recover has the order.",
             style="bold red",
         )
 

@@ -24,7 +24,9 @@ from kcheck.screen.page import Page, cell
 from kcheck.words import counted, other_end_words, some_of
 
 _RANGES_COUNT = 10
-_PLACES = "Type a step on the host of its broker. Relative paths begin here; bin/ and config/ are Kafka's."
+_PLACES = (
+    "Type each step on the host of its broker. Relative paths begin here. bin/ and config/ are in Kafka's directory."
+)
 _FENCED_ALONE = "The plan checks it. Once they are fenced, --next reads the ISR, and plans again if it is another."
 _FENCED_LATER = "Once a broker runs, --next looks for the leaders of the plan, and plans again if one is missing."
 

@@ -6,8 +6,8 @@ ends below its checkpointed high watermark.
 
 What the broker does (3.6 and later): Within seconds after it starts, it raises the log start to the first local
 segment. It truncates the leader epochs. It logs no error. The objects stay in the store for ever, also after the topic
-is deleted. With the older records of the partition, the broker keeps the log start. Offsets of newer remote segments
-cannot be read.
+is deleted. If only the end of that partition is lost, the broker keeps the log start. The offsets of newer remote
+segments cannot be read.
 
 What to do: Keep the brokers stopped. Restore the directories of __remote_log_metadata from a disk or a backup that has
 them. Or make them from the manifests of the Aiven plugin: `kcheck tiered --store PLACE --rebuild DIR`. Afterwards the

@@ -32,7 +32,7 @@ def check(view: RunView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             Location(),
             f"if all brokers start now, {' and '.join(filter(None, losses))}",
-            effect=f"{kafka(release)} elects leaders without these records, or none.",
+            effect=f"{kafka(release)} elects {'leaders without these records' if lost else 'no leader there'}.",
             advice=f"Start no broker of this cluster yet. Type {view.command}",
             data={"committed": view.committed, "offline": view.offline},
         )

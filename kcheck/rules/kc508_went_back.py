@@ -2,7 +2,7 @@
 
 What is wrong: The log of a replica is shorter than in the earlier run, or begins earlier. The topic is the same one.
 Retention and compaction never lower a log end. An old copy of the disk or of the directory was put back, or files were
-removed. A follower also truncates, when a new leader lacks its last records. Only `kcheck fleet scan` looks. The
+removed. A follower also truncates its log when a new leader lacks its last records. Only `kcheck fleet scan` looks. The
 earlier run is as for KC505. The finding stays until the log end is back.
 
 What the broker does: Kafka serves the shorter log if this replica leads, and other replicas delete their records. A

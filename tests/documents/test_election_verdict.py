@@ -61,19 +61,19 @@ def test_the_verdict_on_brokers_that_do_not_start() -> None:
     for failing, words in (
         (
             gaps[:1],
-            "broker 3 does not start, and ask again. Data that only its 14 replicas hold is not counted. Otherwise: ",
+            "broker 3 able to start, and ask again. Data that only its 14 replicas hold is not counted. Otherwise: ",
         ),
         (
             gaps[1:],
-            "broker 4 does not start, and ask again. Data that only its 1 replica holds is not counted. Otherwise: ",
+            "broker 4 able to start, and ask again. Data that only its 1 replica holds is not counted. Otherwise: ",
         ),
         (
             gaps,
-            "brokers 3 and 4 do not start, and ask again. Data that only their 15 replicas hold is not counted. Other",
+            "brokers 3 and 4 able to start, and ask again. Data that only their 15 replicas hold is not counted. Oth",
         ),
     ):
         text = verdict([election(candidate(1))], STARTS, order, _course(order), failing=failing)
-        assert text.startswith(f"First solve why {words}")
+        assert text.startswith(f"First make {words}")
 
 
 def test_the_verdict_on_brokers_that_are_the_controllers() -> None:

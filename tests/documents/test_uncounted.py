@@ -57,6 +57,8 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
     )
     (alone,) = premise_words([OLD._replace(broker_id=None)], [ONLY])
     assert alone.startswith("Not counted (P701): an old copy. First: Find the newest disk")
+    (named,) = premise_words([OLD._replace(id="P861", sentence="broker 2 led t-0 last")], [ONLY])
+    assert named.startswith("Not counted (P861): broker 2 led t-0 last. First: ")
 
 
 def test_a_disk_that_may_have_the_only_records_is_sought() -> None:
@@ -66,7 +68,7 @@ def test_a_disk_that_may_have_the_only_records_is_sought() -> None:
     assert words == sought_words(gaps, [], PARTITIONS, incomplete_ok=False)
     assert {} == sought_words(gaps, [], PARTITIONS, incomplete_ok=True)
     fails = [BrokerGap(2, 3, "its log dir is missing")]
-    assert {2: "Solve why broker 2 should not start"} == sought_words(fails, [], PARTITIONS, incomplete_ok=True)
+    assert {2: "Make broker 2 able to start"} == sought_words(fails, [], PARTITIONS, incomplete_ok=True)
     old = [OLD, OLD._replace(broker_id=None), OLD._replace(id="P999", broker_id=7)]
     old.append(OLD._replace(status=PremiseStatus.NOT_SEEN, broker_id=8))
     assert {2: "Find the newest disk of broker 2"} == sought_words([], old, PARTITIONS, incomplete_ok=False)

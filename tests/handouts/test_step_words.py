@@ -64,7 +64,7 @@ def test_records_are_saved_by_a_step_before_the_one_that_removes_them() -> None:
     assert texts[1].commands == ("kcheck recover --output-dir DIR",)
     assert texts[2].final == "broker 1 removes offsets 5-8 of t-0. Step 2 saves them"
     _, kept, last = _texts(recovery(), bring, save, start, saved="plan/saved")
-    assert kept.title == "Save the records that later steps remove: plan/saved has them"
+    assert kept.title == "Keep plan/saved, which has the records that later steps remove"
     assert (kept.commands, last.final) == ((), "broker 1 removes offsets 5-8 of t-0. plan/saved has them")
     (alone,) = _texts(recovery(), start)
     assert alone.final.endswith("Before this step, save them with kcheck recover --output-dir")

@@ -66,7 +66,7 @@ def test_a_damaged_replica_is_set_aside_against_a_whole_one(tmp_path: Path) -> N
     assert aside.why.loses is not None
     assert "of broker 2 has every record up to offset 120" in str(aside.why.loses["held"])
     assert aside.why.loses["leader"] == 2
-    warning = "t-0 starts empty. Do not start the broker before broker 2 leads t-0. Otherwise the others delete"
+    warning = "t-0 starts empty. Do not start the broker before broker 2 leads t-0. Otherwise the other replicas delete"
     shown = kcheck("repair", f"1={one}", "--against", f"2={two}", "-o", tmp_path / "plan.json", columns=1000).out
     assert warning in shown
     assert "loses no committed record" not in shown

@@ -149,7 +149,7 @@ def test_a_plan_is_not_done_while_a_broker_does_not_start(planned: Path) -> None
         assert done.state is PlanState.WAIT
         waits, ask = done.sentences
     assert waits.startswith("Wait. Every step is done, but broker 2 does not start: log dir broker-2/data1 is missing")
-    assert ask == "Solve that. This command then has the next plan."
+    assert ask == "Solve that. Then this command has the next plan."
 
 
 def test_one_broker_of_three_asks_for_the_others(planned: Path) -> None:
@@ -180,5 +180,5 @@ def test_the_screen_says_who_stays_offline_and_what_comes_next(planned: Path) ->
     assert "Cannot be undone" not in plan
     assert "election-before-3.json Cannot be undone: a replica that has other records" in lost
     assert lost.count("by an unclean election") == 1
-    assert elected.count("First solve why broker 2 does not start, and ask again.") == 1
+    assert elected.count("First make broker 2 able to start, and ask again.") == 1
     assert "kcheck repair" not in elected

@@ -49,5 +49,7 @@ def test_readable_records_behind_a_corrupt_batch_are_exported_before_the_start()
 def test_the_first_step_waits_until_the_controllers_have_fenced_the_brokers() -> None:
     command("recover", *BROKERS, *METADATA, "--output-dir", "plan")
     progress = kcheck.recovery_progress("plan", *BROKERS, metadata=["controller"])
-    assert progress.sentences[0].startswith("Step 0 is not seen. Start the controllers unless they run, and wait for")
+    assert progress.sentences[0].startswith(
+        "Step 0 is not done yet. Start the controllers unless they run, and wait for"
+    )
     assert progress.sentences[0].endswith("The metadata still lists brokers 1, 2 and 3 as running.")

@@ -374,7 +374,7 @@ def test_settings_that_a_start_refuses_are_mended_before_any_rescue(nodes: Path)
     assert answer.next_command == first.command == f"kcheck preflight {nodes}/broker-1"
     assert command(*first.command.split()[1:]).code == 1
     (step,) = answer.texts
-    assert step.title == "Mend what the command names, then ask kcheck recover again"
+    assert step.title == "Solve what the command names, then ask kcheck recover again"
 
 
 def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:
@@ -396,7 +396,7 @@ def test_lost_logs_lead_here_without_any_settings(nodes: Path) -> None:
 def test_one_controller_of_three_proves_no_health(nodes: Path) -> None:
     """Two are not here: they may run."""
     shown = command("cluster", f"3={nodes}/broker-3", columns=200)
-    assert "\nnot known to be healthy; when this metadata was written: 1 partition, each with a leader" in shown.out
+    assert "\nnot known to be healthy. When this metadata was written: 1 partition, each with a leader" in shown.out
     assert "\nhealthy" not in shown.out
     answer = kcheck.recover(f"3={nodes}/broker-3")
     assert answer.election.rescue is None

@@ -103,5 +103,7 @@ def test_every_run_of_intact_batches_is_named() -> None:
 
 def test_an_end_that_is_not_known() -> None:
     row = RemovedAtStart("t", 0, 1, "/d/t-0", Offset(5), None, ())
-    assert [*removed_words([row])] == ["broker 1 truncates offsets from 5 of t-0, and no replica here has them then"]
+    assert [*removed_words([row])] == [
+        "broker 1 truncates offsets 5 and later of t-0, and then no replica here has them"
+    ]
     assert [*removed_words([])] == []

@@ -49,4 +49,4 @@ def test_records_are_saved_before_a_step_removes_them(tmp_path: Path) -> None:
     shutil.rmtree(plan / "saved")
     gone = kcheck.recovery_progress(plan, *brokers)
     assert gone.state is PlanState.STOP
-    assert f"{plan}/saved is missing, and later steps remove the records in there" in gone.sentences[0]
+    assert f"{plan}/saved is missing, and later steps remove the records that were saved there" in gone.sentences[0]

@@ -95,7 +95,7 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
     ended = tuple(row for row in here.ended if row[0] in here.voters - gone - damaged)
     if here.stopped and ended and not here.starts:
         why = "; ".join(f"controller {number} does not start: {reason}" for number, reason in ended)
-        why = f"No majority of the controllers starts. {capital(why)}. Mend that first, and start no broker until then"
+        why = f"No majority of the controllers starts. {capital(why)}. Solve that first, and start no broker until then"
         return FirstRescue(RescueVerb.NONE, why, first=ended[0][0])
     if here.stopped and not here.starts:
         return FirstRescue(RescueVerb.QUORUM, "No majority of the controllers starts. Do not start any node")

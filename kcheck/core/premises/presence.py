@@ -232,8 +232,8 @@ def are_mounted(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
     provide = "BROKER=PATH, --config and --metadata of the cluster, or mount the disk"
     for path in (log_dir.path for log_dir in hollow if not (facts.mode is Mode.KRAFT and log_dir.is_bare)):
         sentence = (
-            f"{path} has no partitions: {facts.name} makes the replicas that were there again, empty, unless the disk"
-            " is new"
+            f"{path} has no partitions. If its disk is not mounted, {facts.name} creates the missing replicas again,"
+            " empty"
         )
         yield not_seen(
             premise, facts, sentence, provide, PremiseEvidence(path, "no partition directories"), log_dir=path
@@ -482,7 +482,7 @@ TABLE = (
         "No log dir here has a directory of a partition that the broker led last. Not seen with only some of its log"
         " dirs, or without the log dir of the metadata.",
         "Records that no follower had fetched are on no disk here.",
-        "Mount the disk that has the log, and ask again. If that disk is lost, these records are lost too; go on.",
+        "Mount the disk that has the log, and ask again. If that disk is lost, these records are lost too. Go on.",
         "PartitionRegistration.directories 3.7 to 4.3.1; Partition.makeLeader, ReplicaFetcherThread 0.8.2 to 4.3.1",
         last_logs_there, ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),

@@ -129,7 +129,7 @@ def refusals_of_rebuild(disks: HeldDisks, plan: Rebuild, wanted: Wanted) -> Iter
         row.broker_id for row in disks.log_dirs if row.unlisted is not None or row.cluster_id != disks.cluster_id
     }
     for number, reason in (row for row in disks.ended if row[0] not in explained):
-        bring = "Mend that first. Ask kcheck preflight when the broker may start, and then ask again."
+        bring = "Solve that first. kcheck preflight shows when the broker may start. Then ask again."
         yield RescueRefusal("no-start", f"Broker {number} does not start: {reason}.", bring)
     for (name, number), held in sorted(disks.partitions.items()):
         if name in answers and number in answers[name].isr:

@@ -381,7 +381,7 @@ def _mend_words(brokers: Sequence[int]) -> Iterator[str]:
     """Yield the sentence about brokers of which a repair may save records first. A run plans no repairs."""
     if brokers:
         names = broker_names(brokers, LISTED_MAX)
-        yield f"A run plans no repairs. First see whether a repair of {names} saves records, by kcheck recover."
+        yield f"A run plans no repairs. First ask kcheck recover whether a repair of {names} saves records."
 
 
 def _unreached_words(unreached: Sequence[str]) -> Iterator[str]:

@@ -45,7 +45,7 @@ def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: b
         (here(stopped=True, starts=False), QUORUM, "No majority of the controllers starts"),
         (
             here(stopped=True, starts=False)._replace(ended=((1, "no log.dirs"), (9, "not a voter"))), RescueVerb.NONE,
-            "No majority of the controllers starts. Controller 1 does not start: no log.dirs. Mend that first",
+            "No majority of the controllers starts. Controller 1 does not start: no log.dirs. Solve that first",
         ),
         (here(without=(1,), stopped=True, starts=False)._replace(ended=((1, "x"),)), QUORUM, "No majority of the"),
         (MetadataHere(all_lost=True), METADATA, "No log dir here has a copy of the metadata"),

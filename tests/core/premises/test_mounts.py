@@ -56,7 +56,7 @@ def test_an_empty_log_dir_next_to_a_formatted_one_is_missing() -> None:
 
 def test_a_zookeeper_broker_starts_with_an_empty_log_dir() -> None:
     """The metadata shows whether it had replicas there. Without it, or with other log dirs, that is not known."""
-    sentence = "d1 has no partitions: broker 1 makes the replicas that were there again, empty, unless the disk is new"
+    sentence = "d1 has no partitions. If its disk is not mounted, broker 1 creates the missing replicas again, empty"
     for given in (facts(EMPTY, **{**ZOOKEEPER, "image": None}), facts(EMPTY, FULL, **ZOOKEEPER)):
         assert sentence == not_seen(given)["P321"]
         assert not {"P104", "P302", "P321"} & {*refuted(given)}

@@ -191,9 +191,7 @@ def _replace_disk(cluster: Cluster, *, others_first: bool) -> None:
     if others_first:
         assert followed(cluster, 1)[-1].state is PlanState.DONE
         official("dead-disk", cluster, 2, topic)
-        for command in commands("dead-disk"):
-            if command.startswith(("kcheck repair", "kcheck apply")):
-                run(command, "", cluster.dir)
+        formatted("dead-disk", cluster, cluster[1].dir / "server.properties")
     else:
         cluster.beside.start()
         formatted("dead-disk", cluster, cluster[1].dir / "server.properties")
