@@ -129,7 +129,7 @@ class RecoveryProgress(Answer):
     def then(self) -> int | None:
         """The place of the first step that can be taken without the disk that the next step brings.
 
-        None without such a step, or if another plan is for the lost disk.
+        None without one, or if another plan is for the lost disk.
         """
         steps = list(enumerate(zip(self.steps, self.states, strict=True)))
         if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
