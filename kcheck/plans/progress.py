@@ -134,7 +134,7 @@ class RecoveryProgress(Answer):
         steps = list(enumerate(zip(self.steps, self.states, strict=True)))
         if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
             return None
-        if any(case.is_of_lost_disks for case in self.now.cases):
+        if any(case.dead or case.election.question.without for case in self.now.cases):
             return None
         left = (
             at for at, (step, state) in steps if StepState.DONE is not state and step.kind is not RecoveryAction.BRING

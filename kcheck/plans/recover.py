@@ -70,11 +70,6 @@ class Case(NamedTuple):
     dead: tuple[int, ...] = ()
     """The brokers whose disks are then given up."""
 
-    @property
-    def is_of_lost_disks(self) -> bool:
-        """True if disks are given up, of brokers or of one log dir."""
-        return bool(self.dead or self.election.question.without)
-
 
 def case_folder(folder: str, number: int) -> str:
     """Return the directory of the plan for a case, the first of which has number 1."""

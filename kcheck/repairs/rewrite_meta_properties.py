@@ -1,10 +1,10 @@
 """Rewrite meta.properties from the other log dirs of the same broker, without directory.id.
 
-This applies if the file is corrupt, or missing while other log dirs have one. An empty log dir gets none, because its
-disk may not be mounted. If another log dir has the same directory.id, the repair removes only that line. The repair
-requires that no partition is in both log dirs. Then neither is a copy of the other. When the broker starts, it creates
-a new directory.id. The broker also tells the controller the log dir of each of its partitions. Until the second start a
-partition without another replica in sync may have no leader. The controller sees its directory as missing.
+This applies if the file is corrupt, or missing while other log dirs have one. If another log dir has the same
+directory.id, the repair removes only that line. The repair requires that no partition is in both log dirs. Then neither
+is a copy of the other. When the broker starts, it creates a new directory.id. The broker also tells the controller the
+log dir of each of its partitions. Until the second start a partition without another replica in sync may have no
+leader. The controller sees its directory as missing.
 
 The log dirs of one broker are known from a server.properties, or from `BROKER=PATH`. A corrupt file does not name its
 broker.
@@ -33,7 +33,6 @@ _OWN = ("version", "node.id", "broker.id", "cluster.id")
 """The properties that all log dirs of a broker share."""
 
 _DIRECTORY_ID = "directory.id"
-_EMPTY = "the log dir is empty; mount its disk. Only a new disk needs kafka-storage.sh format --ignore-formatted"
 
 
 def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairOutcome]:
@@ -48,8 +47,6 @@ def plan(log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[RepairO
 
 
 def _from_siblings(log_dir: LogDirSite, finding: Finding) -> RepairOutcome:
-    if not log_dir.view.files and not log_dir.view.partitions:
-        return Refused(finding, _EMPTY)
     sound = []
     for sibling in log_dir.siblings:
         data = sibling.read(META_PROPERTIES)

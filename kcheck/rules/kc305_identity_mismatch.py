@@ -54,12 +54,12 @@ def _lacks(view: LogDirView, identities: list[Identity], release: Release) -> st
     """Return which identity a log dir lacks; None if the broker starts anyway."""
     if not identities and (META_PROPERTIES in view.files or not (view.files and view.partitions)):
         return None  # Alone it may hold copies of partitions and not be a log dir; KC121 reports an empty file.
-    if not view.files and not view.partitions:
-        return None  # Its disk may not be mounted; KC315 reports that.
     if META_PROPERTIES in view.unparseable:
         return None  # KC301 reports a directory of that name.
     if META_PROPERTIES in view.unread:
         return None  # KC001 reports it. The broker takes only this log dir offline.
+    if not view.files and not view.partitions:
+        return None  # Its disk may not be mounted; KC315 reports that.
     if release.is_kraft_only or (identities and _of_kraft(identities) and release.needs_meta_properties_in_kraft):
         return "no readable meta.properties"
     compared = META_PROPERTIES in view.files and release.compares_meta_properties

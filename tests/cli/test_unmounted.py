@@ -18,7 +18,7 @@ from tests.oracle.incidents.kept import PLACE, unpacked
 KRAFT, ZOOKEEPER = "4.3.1-kraft-nothing-k0", "3.9.2-zk-nothing-k7"
 OF_KRAFT = ("is not formatted", "are not formatted", "has no readable meta.properties")
 OF_ZOOKEEPER = (
-    "has no partitions: ",
+    "has no partitions",
     "start empty",
     "starts empty",
     "without a directory",

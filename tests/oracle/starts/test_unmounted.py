@@ -88,7 +88,9 @@ def test_with_kraft(version: str, start: Callable[..., Cluster], tmp_path: Path)
                 there = [number for number in (1, 2) if cluster[1].log_dirs[number - 1].is_dir()]
                 disks = " ".join(f"1=broker-1/data{number}" for number in there) or "1=broker-1/server.properties"
                 codes = _answers(cluster.dir, "", f"--kafka {version}", disks)
-                assert set(codes.values()) <= {1, 3}, (name, emptied, codes)
+                # Of the other log dir alone, predict and PATH say that one is not given.
+                allowed = {0, 1, 3} if there == [1] else {1, 3}
+                assert set(codes.values()) <= allowed, (name, emptied, codes)
                 told[name, emptied] = _starts(cluster[1])
                 cluster[1].kill()
     assert told == {
