@@ -91,6 +91,7 @@ def test_a_log_dir_that_was_never_formatted() -> None:
         assert "/data/d2 has no readable meta.properties; readable in /data/d1" in found.message
         assert D2 == found.where.log_dir
     assert not found_by(KC305, (owned(D1, KRAFT), log_dir(path=D2, unparseable=("meta.properties",))))
+    assert not found_by(KC305, (owned(D1, KRAFT), other._replace(unread=dict.fromkeys(("meta.properties",)))))
     migrated = owned(D1, ZOOKEEPER, "3.9")
     assert not found_by(KC305, (migrated, other), "3.9")
     assert found_by(KC305, (migrated._replace(of_kraft=True), other), "3.9")
