@@ -19,9 +19,9 @@ from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, at_most, to
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.core.start.startup import Outcome
-from kcheck.core.start.strays import directory_of
+from kcheck.core.start.strays import directory_of, is_not_here
 from kcheck.core.start.topic_settings import is_compacted
-from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage, is_reserved
+from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.model.release import Release
@@ -274,7 +274,7 @@ def _missing(
     """
     log_dir = directory_of(registration, number)
     problem = None if broker.problem is None else f"the broker does not start: {broker.problem}"
-    is_lost = _is_lost(log_dir, broker)
+    is_lost = is_not_here(log_dir, broker.log_dirs)
     if problem is None and broker.is_part and (is_lost or log_dir is None):
         problem = NOT_GIVEN
     elif problem is None and is_lost and not broker.has_new_log_dir:
@@ -287,11 +287,6 @@ def _missing(
     )  # fmt: skip
     role = CopyState.MISSING if problem is None else CopyState.CURRENT
     return ReplicaCopy(state, role, None, unstable=False, may_lead=problem is None and is_lost)
-
-
-def _is_lost(log_dir: str | None, broker: BrokerHere) -> bool:
-    """Return whether a replica's log dir of the metadata does not come online."""
-    return log_dir is not None and not is_reserved(log_dir) and log_dir not in broker.log_dirs
 
 
 def _groups(
@@ -393,7 +388,7 @@ def _candidate(
     by_broker = {other.broker_id: other for other in states}
     gone = removed(state) if cluster.counted is None else ()
     log_dir = None if election.registration is None else directory_of(election.registration, state.broker_id)
-    in_new_log_dir = broker is not None and broker.has_new_log_dir and _is_lost(log_dir, broker)
+    in_new_log_dir = broker is not None and broker.has_new_log_dir and is_not_here(log_dir, broker.log_dirs)
     candidate = _with_amounts(candidate, plan, by_broker, election, cluster, copy)
     if copy.role in SERVED:
         candidate = _with_later(candidate, plan, by_broker, election)

@@ -5,10 +5,9 @@ from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
-from kcheck.core.premises.identity import NODE_ID
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import TOPICS_THERE
-from kcheck.core.premises.table import ENDS_START, OF_QUORUM
+from kcheck.core.premises.table import ENDS_START, OF_QUORUM, lacks_majority
 from kcheck.disk.paths import split
 from kcheck.handouts.quorum_steps import rescue_command
 from kcheck.model.names import METADATA_DIRECTORY
@@ -60,7 +59,7 @@ def rescue_first(
         starts=starts,
         outrun=SAME_HISTORY in refuted,
         emptied=TOPICS_THERE in refuted,
-        stopped=NODE_ID not in refuted and not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
+        stopped=lacks_majority(refuted),
         ended=tuple(sorted(ended.items())),
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )

@@ -184,6 +184,11 @@ class LogDirFacts(NamedTuple):
         return self.is_there and self.is_readable and not self.directories
 
     @property
+    def directory_id(self) -> str | None:
+        """The directory.id in its meta.properties; None without one."""
+        return (self.identity or {}).get("directory.id")
+
+    @property
     def has_metadata_log(self) -> bool:
         """True if `__cluster_metadata-0` is in it."""
         return any(directory.topic == CLUSTER_METADATA for directory in self.directories)
@@ -277,16 +282,25 @@ class BrokerFacts(NamedTuple):
         return None if self.newest is None or self.broker_id is None else self.newest.image.brokers.get(self.broker_id)
 
     @property
+    def registered_ids(self) -> frozenset[str]:
+        """The ids of the log dirs that the broker registered; none without a registration."""
+        registered = () if self.registration is None else self.registration.log_dirs
+        return frozenset(number for number in registered if not is_reserved(number))
+
+    @property
+    def directory_ids(self) -> frozenset[str | None]:
+        """The ids of these log dirs; None among them if one has no id."""
+        return frozenset(log_dir.directory_id for log_dir in self.log_dirs)
+
+    @property
     def has_all(self) -> bool:
         """True if these are all log dirs.
 
         The registration shows that only if a log dir is empty. Other log dirs may be copies of some partitions.
         """
-        registered = () if self.registration is None else self.registration.log_dirs
-        known = frozenset(number for number in registered if not is_reserved(number))
-        ids = {(log_dir.identity or {}).get("directory.id") for log_dir in self.log_dirs}
+        known = self.registered_ids
         hollow = sum(log_dir.is_hollow for log_dir in self.log_dirs)
-        is_registered = bool(hollow and known and known <= ids)
+        is_registered = bool(hollow and known and known <= self.directory_ids)
         return self.is_complete or is_registered or len(known) <= len(self.log_dirs) == hollow
 
     @property

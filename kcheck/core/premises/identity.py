@@ -8,7 +8,7 @@ from kcheck.core.cluster.znode_tree import chroot_of
 from kcheck.core.premises.facts import BrokerFacts, stated_id
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
-from kcheck.core.premises.voters import directory_id, former_voter, listed, newest_voter_set, static_voters
+from kcheck.core.premises.voters import former_voter, listed, newest_voter_set, static_voters
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import PROVIDER
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA
@@ -170,7 +170,7 @@ def directory_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     brokers = () if facts.newest is None else facts.newest.image.brokers.values()
     owners = {directory: broker.broker_id for broker in brokers for directory in broker.log_dirs}
     for log_dir in facts.log_dirs:
-        own = directory_id(log_dir)
+        own = log_dir.directory_id
         owner = None if own is None else owners.get(own)
         if owner is None:
             continue
@@ -185,7 +185,7 @@ def directory_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 def voter_directory(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the directory id of a voter's metadata log dir with the voter set in the metadata."""
     newest = newest_voter_set(facts)
-    ids = [(log_dir.path, own) for log_dir in facts.log_dirs if (own := directory_id(log_dir)) is not None]
+    ids = [(log_dir.path, own) for log_dir in facts.log_dirs if (own := log_dir.directory_id) is not None]
     if newest is None or not ids or facts.broker_id not in {voter.voter_id for voter in newest.voter_set}:
         return
     evidence = tuple(PremiseEvidence(f"{path}/{META_PROPERTIES}", f"directory.id={own}") for path, own in ids)

@@ -9,8 +9,8 @@ from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
-from kcheck.core.start.strays import directory_of, registers_cleanly
-from kcheck.model.cluster import STATIC, is_reserved
+from kcheck.core.start.strays import directory_of, is_not_here, registers_cleanly
+from kcheck.model.cluster import STATIC
 from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.words import agree, capital, counted, partition_name, shell_word, some_of
@@ -36,15 +36,11 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         leads = f"; the path is relative, and leads to {resolved}" if resolved is not None else ""
         sentence = f"log dir {path} is missing{_partitions_there(facts)}{leads}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
-    unformatted = [
-        log_dir.path
-        for log_dir in facts.log_dirs
-        if log_dir.is_there and log_dir.is_readable and log_dir.identity is None
-    ]
-    formatted = [log_dir for log_dir in facts.log_dirs if log_dir.identity is not None]
-    refused = unformatted if facts.mode is Mode.KRAFT and formatted else []
+    unformatted = [*_unformatted(facts)]
+    refused = [*_refused(facts)]
     for path in refused:
-        sentence = f"{path} has no readable {META_PROPERTIES}; readable in {formatted[0].path}"
+        other = next(log_dir.path for log_dir in facts.log_dirs if log_dir.identity is not None)
+        sentence = f"{path} has no readable {META_PROPERTIES}; readable in {other}"
         yield refuted(premise, facts, sentence, PremiseEvidence(path, f"no {META_PROPERTIES}"), log_dir=path)
     left_out = [
         log_dir.path
@@ -58,6 +54,19 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield not_seen(premise, facts, sentence, f"{named} too", evidence, log_dir=path)
     if not left_out and not missing and not unformatted:
         yield from _registered(premise, facts)
+
+
+def _unformatted(facts: BrokerFacts) -> Iterator[str]:
+    """Yield the log dirs without a meta.properties that counts."""
+    for log_dir in facts.log_dirs:
+        if log_dir.is_there and log_dir.is_readable and log_dir.identity is None:
+            yield log_dir.path
+
+
+def _refused(facts: BrokerFacts) -> Iterator[str]:
+    """Yield the log dirs that a KRaft broker refuses, because only others have a meta.properties."""
+    if facts.mode is Mode.KRAFT and any(log_dir.identity is not None for log_dir in facts.log_dirs):
+        yield from _unformatted(facts)
 
 
 def lacks_log_dirs(judged: JudgedPremise) -> bool:
@@ -76,10 +85,9 @@ def _registered(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
     if newest is None or broker is None or not broker.log_dirs:
         yield from _unplaced(premise, facts)
         return
-    known = {number for number in broker.log_dirs if not is_reserved(number)}
-    here = {(log_dir.identity or {}).get("directory.id") for log_dir in facts.log_dirs}
+    known = facts.registered_ids
     evidence = PremiseEvidence(newest.path, f"broker {facts.broker_id} registered {len(known)} log dirs")
-    gone = known - here
+    gone = known - facts.directory_ids
     if not gone:
         yield proven(premise, facts, evidence)
     elif facts.config is None:
@@ -247,8 +255,9 @@ def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     metadata names a log dir that is not here. Missing log dirs (P301) come first. P302 counts the losses of only
     replicas.
     """
-    refuses = any(row.status is PremiseStatus.REFUTED for row in log_dirs(premise, facts))
-    if facts.image is None or facts.broker_id is None or refuses:
+    if facts.image is None or facts.broker_id is None:
+        return
+    if any(not log_dir.is_there for log_dir in facts.log_dirs) or any(_refused(facts)):
         return
     kept = _of_states(facts.log_dirs, {*DirectoryState} - {DirectoryState.FUTURE})
     led = [partition for partition in _assigned_to(facts) if _has_newest(partition, facts)]
@@ -285,9 +294,7 @@ def _is_elsewhere(partition: TopicPartition, facts: BrokerFacts) -> bool:
     assert facts.image is not None
     assert facts.broker_id is not None
     known = facts.image.topics[partition.topic].partitions[partition.partition]
-    log_dir = directory_of(known, facts.broker_id)
-    here = {(row.identity or {}).get("directory.id") for row in facts.log_dirs}
-    return log_dir is not None and not is_reserved(log_dir) and log_dir not in here
+    return is_not_here(directory_of(known, facts.broker_id), facts.directory_ids)
 
 
 def _was_never_in_sync(partition: TopicPartition, facts: BrokerFacts) -> bool:

@@ -1,6 +1,6 @@
 """Every premise, and the judgement of a broker by all of them."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 
 from kcheck.core.premises import (
     age,
@@ -19,7 +19,8 @@ from kcheck.core.premises import (
     settings,
 )
 from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.metadata import MAJORITY_STARTS
+from kcheck.core.premises.identity import NODE_ID
+from kcheck.core.premises.metadata import MAJORITY_STARTS, SAME_HISTORY
 from kcheck.core.premises.premise import Premise, PremiseCost
 from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -56,6 +57,11 @@ ENDS_START = _ids(lambda premise: premise.ends_start)
 """The premises without which the broker does not start."""
 TAKES_OFFLINE = _ids(lambda premise: premise.takes_offline)
 """The premises without which a log dir goes offline."""
+
+
+def lacks_majority(refuted: Collection[str]) -> bool:
+    """Return whether a controller lost its log, or too few of them start. `refuted` are ids of premises."""
+    return NODE_ID not in refuted and not OF_QUORUM.isdisjoint({*refuted} - {SAME_HISTORY})
 
 
 def why_not_started(judgements: Iterable[JudgedPremise]) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kcheck.core.cluster.copies import MetadataCopy
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, VoterList
+from kcheck.core.premises.facts import BrokerFacts, VoterList
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise
 from kcheck.model.cluster import Voter
@@ -113,14 +113,9 @@ def former_voter(facts: BrokerFacts) -> Voter | None:
     After a new format the node is an observer (KafkaRaftClient 3.9 to 4.3.1) and elects no leader.
     """
     newest = newest_voter_set(facts)
-    ids = {directory_id(log_dir) for log_dir in facts.log_dirs} - {None}
+    ids = facts.directory_ids - {None}
     voters = () if newest is None or not ids else newest.voter_set
     return next((row for row in voters if row.voter_id == facts.broker_id and row.directory_id not in ids), None)
-
-
-def directory_id(log_dir: LogDirFacts) -> str | None:
-    """Return the directory.id in the meta.properties of a log dir; None without one."""
-    return (log_dir.identity or {}).get("directory.id")
 
 
 def listed(numbers: frozenset[int]) -> str:

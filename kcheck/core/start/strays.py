@@ -4,6 +4,7 @@ When a broker starts, it deletes every other replica, or renames it to -stray. L
 4.2 and isStrayReplica 4.3 decide, in 3.6 and earlier BrokerMetadataPublisher.findStrayPartitions.
 """
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy
@@ -42,6 +43,11 @@ def directory_of(registration: PartitionRegistration, broker_id: int | None) -> 
     """Return the id of the log dir to which a replica belongs (3.7 and later); None if not known."""
     pairs = zip(registration.replicas, registration.directories, strict=False)
     return next((directory for broker, directory in pairs if broker == broker_id), None)
+
+
+def is_not_here(log_dir: str | None, here: Container[str | None]) -> bool:
+    """Return whether the metadata names a log dir for a replica that is not `here`, by ids."""
+    return log_dir is not None and not is_reserved(log_dir) and log_dir not in here
 
 
 def registers_cleanly(*, clean: bool, shutdown_epoch: int | None, broker_epoch: int | None) -> bool:

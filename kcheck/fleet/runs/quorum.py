@@ -6,9 +6,8 @@ from typing import NamedTuple
 from kcheck.core.cluster.quorum import Quorum
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, first_rescue
 from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.identity import NODE_ID
 from kcheck.core.premises.metadata import MAJORITY_STARTS, SAME_HISTORY
-from kcheck.core.premises.table import BY_ID, OF_QUORUM
+from kcheck.core.premises.table import BY_ID, lacks_majority
 from kcheck.core.start.startup import Mode
 from kcheck.handouts.quorum_steps import rescue_command
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -65,7 +64,7 @@ def rescue_of(
             damaged=frozenset(nodes.holders - whole),
             starts=starts,
             outrun=SAME_HISTORY in refuted,
-            stopped=NODE_ID not in refuted and not refuted.isdisjoint(OF_QUORUM - {SAME_HISTORY}),
+            stopped=lacks_majority(refuted),
             all_lost=not nodes.holders and {number for number, _ in nodes.log_dirs} == nodes.without,
         )
     )
