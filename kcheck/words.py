@@ -28,6 +28,11 @@ def capital(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+def within(text: str) -> str:
+    """Return a sentence as a part of another one; the begin of `capital`."""
+    return f"{text[:1].lower()}{text[1:]}"
+
+
 def agree(count: int, one: str, many: str) -> str:
     """Return the form of a word that goes with a count: `is` or `are`."""
     return one if count == 1 else many

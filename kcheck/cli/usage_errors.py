@@ -8,7 +8,7 @@ from kcheck.cli.command import path_of
 from kcheck.cli.commands import PATH_COMMAND, SENTENCES, TWO_WORDS
 from kcheck.cli.examples import EXAMPLES
 from kcheck.screen.printable import printable
-from kcheck.words import near, some_of
+from kcheck.words import near, some_of, within
 
 _INSTEAD = {"-v": "-V shows the version, --all shows everything"}
 """The words to type for options of other tools."""
@@ -46,7 +46,7 @@ def _words(kind: str, error: Any, context: Any, typed: str) -> str:
         own = [_name(part) for part in context.command.params if part.param_type_name == "argument"]
         takes = f"takes one {own[0]}, so run kcheck once for each" if len(own) == 1 else "takes no such argument"
         return f"{message.partition('(s) (')[2].rstrip(')')}: {typed} {takes}"
-    return message[:1].lower() + message[1:]
+    return within(message)
 
 
 def _typed(message: str) -> str:

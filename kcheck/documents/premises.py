@@ -23,10 +23,15 @@ def losing_premises(premises: Iterable[JudgedPremise]) -> Iterator[str]:
 
 def broker_sentence(premise: JudgedPremise) -> str:
     """Return the sentence of a premise, with its broker once."""
-    if premise.sentence.startswith(f"broker {premise.broker_id} "):
+    if names_broker(premise):
         return capital(premise.sentence)
     broker = "A broker" if premise.broker_id is None else f"Broker {premise.broker_id}"
     return f"{broker}: {premise.sentence}"
+
+
+def names_broker(premise: JudgedPremise) -> bool:
+    """Return whether the sentence of a premise begins with its broker."""
+    return premise.sentence.startswith(f"broker {premise.broker_id} ")
 
 
 def loses(premise: JudgedPremise) -> bool:

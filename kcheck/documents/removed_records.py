@@ -11,7 +11,7 @@ from kcheck.words import bare_range, listed, partition_name, shell_line, some_of
 def removed_words(rows: Sequence[RemovedAtStart]) -> Iterator[str]:
     """Yield the loss of one broker's start, and the commands that save the readable records, as clauses."""
     if rows:
-        names = some_of([f"{_lost(row)} of {_name(row)}" for row in rows])
+        names = some_of([f"{_offsets(row.end, row.last)} of {_name(row)}" for row in rows])
         yield f"broker {rows[0].broker_id} truncates offsets {names}, and then no replica here has them"
     yield from readable_words(rows)
 
@@ -37,12 +37,12 @@ def range_words(removed: Iterable[RemovedAtStart], cuts: Iterable[Cut]) -> Itera
         first, last = widest.get((topic, partition), (start, end))
         widest[topic, partition] = min(first, start), None if last is None or end is None else max(last, end)
     for name, (start, end) in sorted(widest.items()):
-        yield f"{f'{start} and later' if end is None else bare_range(start, end)} of {partition_name(*name)}"
+        yield f"{_offsets(start, end)} of {partition_name(*name)}"
 
 
 def _name(row: RemovedAtStart) -> str:
     return partition_name(row.topic, row.partition)
 
 
-def _lost(row: RemovedAtStart) -> str:
-    return f"{row.end} and later" if row.last is None else bare_range(row.end, row.last)
+def _offsets(start: Offset, end: Offset | None) -> str:
+    return f"{start} and later" if end is None else bare_range(start, end)

@@ -10,6 +10,7 @@ from kcheck.core.premises.presence import LAST_LOGS_THERE, lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
+from kcheck.documents.premises import names_broker
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, broker_names, capital, some_of
 
@@ -149,8 +150,7 @@ def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> I
         yield from risk_words(number, partitions, is_gone=premise.status is PremiseStatus.REFUTED, disk="that disk")
         yield page_words(premise.id).strip()
         return
-    is_named = number is None or premise.sentence.startswith(f"broker {number} ")
-    whose = "" if is_named else f"broker {number}: "
+    whose = "" if number is None or names_broker(premise) else f"broker {number}: "
     if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:
         yield f"First restore __remote_log_metadata ({premise.id}): {whose}{premise.sentence}."
         return

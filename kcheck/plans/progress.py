@@ -39,7 +39,7 @@ from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
-from kcheck.words import broker_names, counted, partition_name, shell_line, some_of
+from kcheck.words import broker_names, counted, partition_name, shell_line, some_of, within
 
 _ASK_AGAIN = "Solve that. Then this command has the next plan."
 _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
@@ -113,7 +113,7 @@ class RecoveryProgress(Answer):
         go_on = [*self.before, go_on_words(self.at, count, step.title)]
         if self.then is not None:
             words = go_on_words(self.then, count, self.steps[self.then].title)
-            go_on.append(f"If the disk is lost for good, {words[:1].lower()}{words[1:]}")
+            go_on.append(f"If the disk is lost for good, {within(words)}")
         return (*self.now.uncounted, *go_on, *self.other_plans, *self.now.bundle_words)
 
     @property
@@ -287,7 +287,7 @@ def next_step(
 def _without_steps(steps: tuple[SavedStep, ...], far: tuple[StepState, ...], now: ClusterRecovery) -> Iterator[str]:
     """Yield the log dirs that are not given, and that the plan was made without some."""
     if not steps or any(state is not StepState.DONE for state in far):
-        yield from (words[:1].lower() + words[1:].rstrip(".") for words in now.first_of_all)
+        yield from (within(words).rstrip(".") for words in now.first_of_all)
     if not (steps or now.first_of_all):
         yield "the plan has no steps, because some disks were missing then"
 

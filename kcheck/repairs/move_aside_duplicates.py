@@ -55,9 +55,8 @@ def plan(own_log_dir: LogDirSite, findings: tuple[Finding, ...]) -> Iterator[Rep
             yield Refused(finding, "each of the two directories holds something that the other does not")
             continue
         stays = one if goes is other else other
-        is_same = stands_in(stays, goes)
         reason = f"{_place(stays)} holds every batch of {_place(goes)}"
-        if is_same:
+        if stands_in(stays, goes):
             reason = f"both copies have the same batches, and {_place(stays)} stays"
         yield RepairStep(
             finding, tuple(_edits(goes)), reason, (_proof(stays),),

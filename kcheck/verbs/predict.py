@@ -24,6 +24,7 @@ from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.partition import read_partition
 from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
+from kcheck.words import partition_name
 
 
 def predict(arguments: list[str], options: StartOptions) -> Prediction:
@@ -79,7 +80,7 @@ def _with_log_dirs(
         log_dir = target._replace(kind=TargetKind.LOG_DIR, path=target.log_dir)
         before = chosen.get(log_dir, PartitionFilter()).partitions
         if log_dir not in chosen or before:
-            name = f"{directory.topic}-{directory.partition}"
+            name = partition_name(directory.topic, directory.partition)
             chosen[log_dir] = PartitionFilter(partitions=(*before, name))
     return chosen
 

@@ -23,6 +23,12 @@ def recorded(scene: str, folder: Path) -> Path:
     return with_controller(folder)
 
 
+def killed_brokers(folder: Path) -> None:
+    """Copy three killed brokers of 4.3.1 and their controller into a folder."""
+    shutil.copytree(FIXTURES / "brokers/4.3.1/killed", folder, dirs_exist_ok=True)
+    with_controller(folder)
+
+
 def with_controller(folder: Path) -> Path:
     """Give a recorded cluster the controller that it lacks, and return its folder."""
     controller = folder / "controller" / "data1"

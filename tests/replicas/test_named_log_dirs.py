@@ -10,7 +10,7 @@ from kcheck.core.premises.presence import LOG_DIRS_THERE, lacks_log_dirs
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
-from tests.oracle.scenes import FIXTURES, with_controller
+from tests.oracle.scenes import killed_brokers
 
 HALF = ("1=broker-1/data1", "2=broker-2", "3=broker-3")
 WHOLE = ("1=broker-1", "2=broker-2", "3=broker-3")
@@ -20,8 +20,7 @@ METADATA = ("--metadata", "controller")
 @pytest.fixture(autouse=True)
 def _killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Go to three killed brokers, the first with two log dirs that its settings list."""
-    shutil.copytree(FIXTURES / "brokers/4.3.1/killed", tmp_path, dirs_exist_ok=True)
-    with_controller(tmp_path)
+    killed_brokers(tmp_path)
     monkeypatch.chdir(tmp_path)
     _settings("broker-1/data1,broker-1/data2")
 

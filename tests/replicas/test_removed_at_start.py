@@ -1,7 +1,6 @@
 """The records that a start truncates for good, and the intact batches after the damage. Real brokers left the logs."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from kcheck.documents.removed_records import removed_words
 from kcheck.model.entries import Offset
 from kcheck.plans.recover import ClusterRecovery
 from tests.cli.command import kcheck as command
-from tests.oracle.scenes import FIXTURES, with_controller
+from tests.oracle.scenes import killed_brokers
 
 BROKERS = ("1=broker-1", "2=broker-2", "3=broker-3")
 METADATA = ("--metadata", "controller")
@@ -23,8 +22,7 @@ METADATA = ("--metadata", "controller")
 @pytest.fixture(autouse=True)
 def _killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Go to three killed brokers, which recover every log from its first batch."""
-    shutil.copytree(FIXTURES / "brokers/4.3.1/killed", tmp_path, dirs_exist_ok=True)
-    with_controller(tmp_path)
+    killed_brokers(tmp_path)
     monkeypatch.chdir(tmp_path)
     for checkpoint in tmp_path.glob("broker-*/data?/recovery-point-offset-checkpoint"):
         checkpoint.unlink()

@@ -43,14 +43,26 @@ def test_any_copy_will_do(tmp_path: Path) -> None:
     assert (len(alone[2, "uncl-0"].segments), alone[2, "uncl-0"].state) == (4, MetadataState.READ)
 
 
-def test_copies_that_differ(tmp_path: Path) -> None:
-    """After an unclean election one copy can have other batches at the same offsets. Neither is taken silently."""
+def first_size(data: bytes) -> int:
+    """Return the size of the first batch of a log."""
+    return 12 + int.from_bytes(data[8:12], "big")
+
+
+def other_copy(tmp_path: Path) -> tuple[Path, Path, bytes]:
+    """Change the second batch of metadata on broker 2; return the disks, that log and its old bytes."""
     before = state(OLD_LEADER, "1-before", tmp_path)
     number = remote(brokers(before))[1, "uncl-0"].metadata_partition
     (log,) = before.glob(f"broker-2/__remote_log_metadata-{number}/*.log")
     data = log.read_bytes()
-    size = 12 + int.from_bytes(data[8:12], "big")
+    size = first_size(data)
     log.write_bytes(data[:size] + other_epoch(data[size:]))
+    return before, log, data
+
+
+def test_copies_that_differ(tmp_path: Path) -> None:
+    """After an unclean election one copy can have other batches at the same offsets. Neither is taken silently."""
+    before, log, data = other_copy(tmp_path)
+    size = first_size(data)
     found = remote(brokers(before))[1, "uncl-0"]
     assert (found.state, found.conflict, found.segments) == (
         MetadataState.CONTRADICTORY, MetadataConflict((1, 2), Offset(1)), (),
@@ -73,12 +85,8 @@ def test_a_copy_out_of_sync_that_its_broker_truncates(
     marks: dict[int, int | None], state_of: MetadataState, tmp_path: Path
 ) -> None:
     """Seen on 4.3.1: broker 2 stopped first, its last record was not committed, and broker 1 wrote it once more."""
-    before = state(OLD_LEADER, "1-before", tmp_path)
-    number = remote(brokers(before))[1, "uncl-0"].metadata_partition
-    (log,) = before.glob(f"broker-2/__remote_log_metadata-{number}/*.log")
-    data = log.read_bytes()
-    size = 12 + int.from_bytes(data[8:12], "big")
-    log.write_bytes(data[:size] + other_epoch(data[size:]))
+    before, log, _ = other_copy(tmp_path)
+    number = log.parent.name.rpartition("-")[2]
     for broker, mark in marks.items():
         set_mark(before / f"broker-{broker}", f"__remote_log_metadata {number}", mark)
     found = remote(brokers(before))[1, "uncl-0"]
@@ -93,9 +101,9 @@ def test_a_longer_copy_out_of_sync(tmp_path: Path) -> None:
     (in_sync,) = before.glob(f"broker-1/__remote_log_metadata-{number}/*.log")
     (other,) = before.glob(f"broker-2/__remote_log_metadata-{number}/*.log")
     data = in_sync.read_bytes()
-    size = 12 + int.from_bytes(data[8:12], "big")
+    size = first_size(data)
     other.write_bytes(data[:size] + other_epoch(data[size:]))
-    in_sync.write_bytes(data[: size + 12 + int.from_bytes(data[size + 8 : size + 12], "big")])
+    in_sync.write_bytes(data[: size + first_size(data[size:])])
     for broker, mark in ((1, 2), (2, 1)):
         set_mark(before / f"broker-{broker}", f"__remote_log_metadata {number}", mark)
     found = remote(brokers(before))[1, "uncl-0"]

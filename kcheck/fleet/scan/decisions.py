@@ -41,11 +41,11 @@ def add_decisions(output: RunOutput, about: Mapping[str, str], release: Release,
         row = dict(zip(names, values, strict=True))
         columns = guarded(lambda name=row["cluster"]: decide(run, name), Location())  # type: ignore[misc]  # a default
         if isinstance(columns, Finding):
-            found: tuple[Finding, ...] = (columns,)
+            findings: tuple[Finding, ...] = (columns,)
         else:
             row.update(columns)
-            found = tuple(check_run(_at_stake(row), release)) if is_at_stake(row) else ()
-        written = [finding for finding in found if count(finding.id, finding.severity)]
+            findings = tuple(check_run(_at_stake(row), release)) if is_at_stake(row) else ()
+        written = [finding for finding in findings if count(finding.id, finding.severity)]
         if written:
             output.write("findings", findings_batch((row["cluster"], None), written))
         rows.append([row[name] for name in names])
