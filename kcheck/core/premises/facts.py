@@ -224,6 +224,8 @@ class BrokerFacts(NamedTuple):
     """The entries of log.dirs and metadata.log.dir that are other paths of a log dir of an earlier entry."""
     elsewhere: tuple[str, ...] = ()
     """The entries of log.dirs, all missing, in settings next to other log dirs of the node."""
+    begins_in: str | None = None
+    """The folder that the relative entries of log.dirs begin in; None if that is the working directory."""
     stores: tuple[StoreFile, ...] | None = None
     """The key stores and trust stores of its listeners; None if another host has them."""
     metadata_log_dir: str | None = None

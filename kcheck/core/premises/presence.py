@@ -130,10 +130,14 @@ def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
 
 
 def settings_list_them(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for settings next to the log dirs whose log.dirs has only missing ones.
+    """Look for relative log dirs of another directory, and for settings near log dirs that list only missing ones.
 
     The log dirs were copied or mounted at another path, or the broker does not use them.
     """
+    if facts.begins_in is not None:
+        sentence = f"log.dirs is relative, and leads to {facts.begins_in} only if {facts.name} is started there"
+        provide = "absolute paths in log.dirs, or ask in that directory"
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(facts.begins_in, "log.dirs is relative"))
     if not facts.elsewhere or facts.config_path is None:
         return
     value = ",".join(facts.elsewhere)
@@ -441,7 +445,7 @@ TABLE = (
         "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
         "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies.",
-        "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
+        "Lost or reassigned partitions cannot be seen, nor an old copy of the disks.",
         "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
         " kcheck recover metadata.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
@@ -467,8 +471,8 @@ TABLE = (
     Premise(
         SETTINGS_LIST_THEM, PremiseKind.PRESENCE, "The settings next to the log dirs contain them.",
         "server.properties next to the log dirs lists one of them, or is missing.",
-        "Nothing. Not seen: a server.properties with the id of the node lists only missing log dirs. They have other"
-        " names, or this machine is the broker's by its listeners or key stores.",
+        "Nothing. Not seen: log.dirs is relative, and begins elsewhere. Or a file with the node's id lists only missing"
+        " log dirs. They have other names, or this machine is the broker's by its listeners or key stores.",
         "The broker uses other log dirs or ends.",
         "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
         "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",
