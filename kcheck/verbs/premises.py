@@ -140,7 +140,9 @@ def _logs(
                 files, start.path, row, offsets, image, clean=start.clean, looks=looks, broker_id=start.broker_id
             )
             if log is not None:
-                yield log if remote is None else with_remote(log, row, offsets, remote, start.view.cluster_id)
+                if remote is not None:
+                    log = with_remote(files, log, row, offsets, remote, start.view.cluster_id, start.broker_id)
+                yield log
 
 
 def as_judged(

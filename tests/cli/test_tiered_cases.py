@@ -270,6 +270,19 @@ def test_every_verb_is_asked() -> None:
     assert all(rows.keys() == VERBS.keys() for rows in EXPECTED.values())
 
 
+@pytest.mark.parametrize("verb", ["predict", "preflight", "elect", "recover", "tiered"])
+def test_what_retention_deletes_is_no_accident(verb: str, tmp_path: Path) -> None:
+    """The broker of 4.3.1 whose store works again has 1700 bytes with retention.bytes=1500."""
+    case = CASES["E"]
+    of = state(case.incident, "2-started", tmp_path)
+    settings_of(case, of)
+    words = " ".join(command(*VERBS[verb](case, of, tmp_path)).out.split())
+    if verb == "tiered":
+        assert "retention.bytes 25-29 · retention.ms from 2026-12-05T22:38:05Z · all by 2026-12-05T22:38:06Z" in words
+    else:
+        assert "note P822 once broker 1 leads, retention.bytes deletes more-0 25-29. That is regular" in words
+
+
 def test_an_emptied_follower_takes_its_history_from_the_store(tmp_path: Path) -> None:
     """Broker 2 of 4.3.1 joined with all epochs; nothing has to be moved aside before."""
     of = state(KILLED, "5-broker-1-stopped", tmp_path)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
+from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState, is_reserved
 from kcheck.model.entries import Epoch, Offset
@@ -86,6 +87,8 @@ class LogFacts(NamedTuple):
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()
     """The fate of that part if the replica leads afterwards."""
+    regular: RegularDeletion | None = None
+    """The first pass of retention if the replica leads; None without a remote part, or if not known."""
     start: Offset = Offset(0)
     """Its log start offset."""
     batches: BatchFaults | None = None

@@ -1,4 +1,4 @@
-"""P319, P811 to P813, and P821: the part of logs in remote storage."""
+"""P319, P811 to P813, P821 and P822: the part of logs in remote storage."""
 
 import pytest
 
@@ -10,11 +10,13 @@ from kcheck.core.premises.remote import (
     REMOTE_OBJECTS,
     REMOTE_ON,
     REMOTE_READABLE,
+    REMOTE_RETENTION,
 )
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.reading import remote_log
+from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.entries import EpochEntry, Offset
 from kcheck.model.names import TopicPartition
@@ -156,3 +158,40 @@ def test_nothing_is_lost_where_nothing_is_remote() -> None:
 def test_a_broker_without_remote_storage() -> None:
     facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), logs=(LogFacts(TopicPartition("x", 0), "d"),))
     assert not [row for row in judged(facts) if row.id.startswith("P81")]
+
+
+def of_retention(*regular: RegularDeletion | None, broker_id: int | None = 1) -> list[tuple[PremiseStatus, str]]:
+    """Return the judgements about logs from which retention deletes something."""
+    logs = [
+        LogFacts(TopicPartition("pay", number), "d", end=30, remote=READ, regular=row)
+        for number, row in enumerate(regular)
+    ]
+    logs.append(LogFacts(TopicPartition("x", 0), "d"))
+    rows = judged(BrokerFacts(broker_id, release("4.3"), Mode.KRAFT, (), logs=tuple(logs)))
+    return [(row.status, row.sentence) for row in rows if row.id == REMOTE_RETENTION]
+
+
+def test_regular_deletions() -> None:
+    """They are notes, because no record is lost by accident."""
+    none, some = RegularDeletion(0, 0, 0), RegularDeletion(0, 5, 5)
+    assert of_retention(None) == []
+    assert of_retention(none) == [(PremiseStatus.PROVEN, "Retention deletes no remote segment.")]
+    assert of_retention(some, none, RegularDeletion(0, 5, 10)) == [
+        (
+            PremiseStatus.NOT_SEEN,
+            "once broker 1 leads, retention.bytes deletes pay-0 0-4, pay-2 0-4, at most 0-9. That is regular",
+        )
+    ]
+    ((_, sentence),) = of_retention(some, broker_id=None)
+    assert sentence == "once the broker leads, retention.bytes deletes pay-0 0-4. That is regular"
+    dated = RegularDeletion(0, 0, 0, first_ms=1_700_000_000_000, last_ms=1_700_000_009_000)
+    assert of_retention(dated._replace(first_ms=1_800_000_000_000), dated) == [
+        (
+            PremiseStatus.NOT_SEEN,
+            "from 2023-11-14T22:13:20Z on retention.ms deletes remote segments of 2 partitions. That is regular",
+        )
+    ]
+    unknown = RegularDeletion(0, 0, None)
+    assert of_retention(none, unknown, RegularDeletion(0, 0, 0, is_dated=False)) == [
+        (PremiseStatus.NOT_SEEN, "what retention deletes of pay-1, pay-2 is not known without server.properties")
+    ]
