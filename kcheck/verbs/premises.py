@@ -16,6 +16,7 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding, Location
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
 from kcheck.rules import kc315_premise_refuted
 from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import combined_starts
@@ -119,6 +120,10 @@ def start_premises(
         )
         for broker, group in groups.items()
     }
+    absent = () if remote is None else tuple(remote.absent(PartitionFilter()))
+    for broker, row in facts.items() if absent else ():
+        own = {replica.partition: replica.remote for replica in absent if replica.broker_id == row.broker_id}
+        facts[broker] = row._replace(absent_remote=own)
     aborted = {start.broker for start in starts if start.outcome is Outcome.ABORT}
     return judged_together(facts, aborted)
 

@@ -251,6 +251,8 @@ class BrokerFacts(NamedTuple):
     """The logs of its replicas that the broker loads; empty without a prediction."""
     stopped: frozenset[int] = frozenset()
     """The nodes given next to it that do not start, or controllers whose settings lead to another node's disk."""
+    absent_remote: Mapping[TopicPartition, RemoteLog] = {}
+    """The remote parts of replicas without a directory."""
     keyless_logs: tuple[KeylessLog, ...] | None = None
     """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
     closed_session: bool = False

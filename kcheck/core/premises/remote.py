@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.premises.presence import may_lead, shows_absence
 from kcheck.core.start.startup import REMOTE_STORAGE
+from kcheck.core.tiered.reading import offsets_of
 from kcheck.core.tiered.regular_deletion import deletion_words
 from kcheck.core.tiered.reports import conflicts_words, failing_deletions
 from kcheck.core.tiered.spans import offset_count
@@ -52,7 +54,17 @@ def keeps_segments(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
             f" {counted(log.remote_report.deleted_count, 'remote segment')} ({_offsets(deleted)})"
         )
         yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
-    if known and not bad:
+    absent = facts.absent_remote if shows_absence(facts) else {}
+    empty = [row for row in absent.items() if row[1].runs and may_lead(row[0], facts)]
+    for partition, remote in empty:
+        sentence = (
+            f"{partition_name(*partition)} starts empty. Then Kafka deletes at most"
+            f" {counted(sum(run.segments for run in remote.runs), 'remote segment')}"
+            f" ({_offsets(offsets_of(remote.runs))}), and no reader gets these records"
+        )
+        evidence = PremiseEvidence(remote.metadata_name, "the replica has no directory")
+        yield refuted(premise, facts, sentence, evidence, partition=partition_name(*partition))
+    if known and not bad and not empty:
         yield proven(premise, facts, PremiseEvidence(known[0].log_dir, _counted(known)))
 
 
@@ -198,7 +210,7 @@ TABLE = (
     Premise(
         REMOTE_KEPT, PremiseKind.REMOTE, "Leading deletes no remote segment.",
         "Each finished remote segment has an epoch that is not below the first one of leader-epoch-checkpoint.",
-        "A finished segment that has only lower epochs.",
+        "A finished segment that has only lower epochs. Or a replica without a directory that may lead.",
         "Once the replica leads, the broker deletes the segment in remote storage, and raises every log start.",
         "Let another replica lead. Restore the epochs first (kcheck repair --against).",
         "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False, rules=("KC240", "KC411"),

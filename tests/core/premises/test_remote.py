@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.premises.facts import BrokerFacts, LogFacts
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts
 from kcheck.core.premises.remote import (
     REMOTE_DELETES,
     REMOTE_KEPT,
@@ -18,11 +18,14 @@ from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.remote_log import MetadataConflict, MetadataState, RemoteLog, RemoteSegment, Retention, SegmentState
+from tests.core.premises.test_premises import METADATA_LOG, facts, image, log_dir
 
+EMPTY_DIR = log_dir(directories=(METADATA_LOG,))
 SEGMENTS = tuple(
     RemoteSegment(f"{at}", SegmentState.COPY_FINISHED, at, at + 10, 400, (EpochEntry(0, 0),)) for at in (0, 10)
 )
@@ -195,3 +198,31 @@ def test_regular_deletions() -> None:
     assert of_retention(none, unknown, RegularDeletion(0, 0, 0, is_dated=False)) == [
         (PremiseStatus.NOT_SEEN, "what retention deletes of pay-1, pay-2 is not known without server.properties")
     ]
+
+
+@pytest.mark.parametrize(
+    ("known", "log_dir_facts", "remote", "is_red"),
+    [
+        (image(1), EMPTY_DIR, READ, True),
+        (image(1, 2, isr=(1,), leader=1), EMPTY_DIR, READ, True),
+        (image(1, 2, isr=(2,), leader=2), EMPTY_DIR, READ, False),
+        (image(1), EMPTY_DIR, remote_log(MetadataState.READ), False),
+        (image(1), EMPTY_DIR._replace(is_readable=False), READ, False),
+    ],
+)
+def test_a_replica_without_a_directory(
+    known: ClusterImage, log_dir_facts: LogDirFacts, remote: RemoteLog, *, is_red: bool
+) -> None:
+    """Brokers of 3.6.2 to 4.3.1 deleted all remote segments as soon as the empty log led."""
+    there = LogFacts(TopicPartition("other", 0), "d1", end=30, remote=READ)
+    absent = {TopicPartition("orders", 0): remote}
+    rows = [
+        row
+        for row in judged(facts(log_dir_facts, image=known, logs=(there,), absent_remote=absent))
+        if row.id == REMOTE_KEPT
+    ]
+    words = (
+        "orders-0 starts empty. Then Kafka deletes at most 2 remote segments (offsets 0-19), and no reader"
+        " gets these records"
+    )
+    assert [row.sentence for row in rows] == [words if is_red else "Leading deletes no remote segment."]
