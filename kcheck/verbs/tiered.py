@@ -1,5 +1,6 @@
 """`kcheck tiered`: segments in remote storage, their readers, and missing objects."""
 
+import math
 import re
 import time
 from collections import Counter
@@ -293,6 +294,8 @@ class _StoreWatch:
         named = NamedSegments([part.ids for part in folded if part.ids])
         objects = objects_by_segment(store_objects(self._place), self._layout, named)
         suffixes = None if self._layout is None else usual_suffixes(objects)
+        if suffixes is not None and not suffixes:
+            raise UsageError(f"--layout finds no segments with the same suffixes in {self._place}")
         is_complete = states <= {MetadataState.READ, MetadataState.MISSING}
         now_ms = int(time.time() * 1000)
         known = [image for image in map(images, self._clusters) if image is not None]
@@ -416,6 +419,8 @@ def tiered(
     """
     log_dirs = LogDirs(release)
     pattern = None if layout is None else _pattern(layout)
+    if price is not None and not 0 <= price < math.inf:
+        raise UsageError(f"--price {price} is not a price")
     if manifests and store is None:
         raise UsageError("--manifests needs --store PLACE")
     watch = _StoreWatch(store, pattern, replica_targets(arguments), log_dirs, wanted, reads_manifests=manifests)

@@ -271,6 +271,13 @@ def test_every_verb_is_asked() -> None:
     assert all(rows.keys() == VERBS.keys() for rows in EXPECTED.values())
 
 
+@pytest.mark.parametrize("price", ["nan", "inf", "1e400", "-0.1"])
+def test_prices_that_are_none(price: str, tmp_path: Path) -> None:
+    """JSON has no such number."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    assert command("tiered", str(of / "broker-1"), "--price", price, "--format", "json").code == 2
+
+
 @pytest.mark.parametrize("verb", ["predict", "preflight", "elect", "recover", "tiered"])
 def test_what_retention_deletes_is_no_accident(verb: str, tmp_path: Path) -> None:
     """The broker of 4.3.1 whose store works again has 1700 bytes with retention.bytes=1500."""
