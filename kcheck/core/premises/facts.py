@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
+from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState, is_reserved
 from kcheck.model.entries import Epoch, Offset
@@ -86,6 +87,8 @@ class LogFacts(NamedTuple):
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()
     """The fate of that part if the replica leads afterwards."""
+    regular: RegularDeletion | None = None
+    """The first pass of retention if the replica leads; None without a remote part, or if not known."""
     start: Offset = Offset(0)
     """Its log start offset."""
     batches: BatchFaults | None = None
@@ -250,6 +253,8 @@ class BrokerFacts(NamedTuple):
     """The logs of its replicas that the broker loads; empty without a prediction."""
     stopped: frozenset[int] = frozenset()
     """The nodes given next to it that do not start, or controllers whose settings lead to another node's disk."""
+    absent_remote: Mapping[TopicPartition, RemoteLog] = {}
+    """The remote parts of replicas without a directory."""
     keyless_logs: tuple[KeylessLog, ...] | None = None
     """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
     closed_session: bool = False

@@ -196,16 +196,14 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     The broker reports the log dir of the new replicas. Then the controller can elect it
     (ReplicationControlManager.handleAssignReplicasToDirs 3.7 to 4.3.1).
     """
-    if facts.image is None or facts.broker_id is None or not facts.has_all:
-        return
-    if not all(log_dir.is_there and log_dir.is_readable for log_dir in facts.log_dirs):
+    if facts.image is None or not shows_absence(facts):
         return
     absent = absent_partitions(facts)
     evidence = PremiseEvidence(facts.image_path or "", f"{len(absent)} assigned partitions have no directory")
     if not absent:
         yield proven(premise, facts, evidence)
         return
-    leading = [partition for partition in absent if _may_lead(partition, facts)]
+    leading = [partition for partition in absent if may_lead(partition, facts)]
     alone = [partition for partition in absent if is_alone(partition, facts)]
     if alone:
         sentence = f"{_named(alone)} would start empty, because no directory is here and no other broker has a replica"
@@ -312,7 +310,7 @@ def _was_never_in_sync(partition: TopicPartition, facts: BrokerFacts) -> bool:
     return registration.partition_epoch == 0 and facts.broker_id not in registration.isr
 
 
-def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
+def may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Return whether the controller can elect the broker after it has registered."""
     place, start = _place(partition, facts)
     seats = registered(place.seats, start, place.rules)
@@ -358,7 +356,7 @@ def only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: b
         return False  # In which order brokers are fenced, or register, is a race.
     place, _ = _place(partition, facts)
     gets_lead = in_the_end and registration.replicas[0] == facts.broker_id
-    return not (place.rules.unclean or gets_lead or _may_lead(partition, facts))
+    return not (place.rules.unclean or gets_lead or may_lead(partition, facts))
 
 
 def _named(partitions: Sequence[TopicPartition]) -> str:
@@ -389,6 +387,12 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 def _of_others(facts: BrokerFacts) -> bool:
     """Return whether a copy of the metadata shows what the cluster expects now, not what the broker knew."""
     return any(copy.node_id != facts.broker_id or copy.is_only_voter for copy in facts.copies)
+
+
+def shows_absence(facts: BrokerFacts) -> bool:
+    """Return whether a partition without a directory here has none on any log dir of the broker."""
+    is_known = facts.image is not None and facts.broker_id is not None and facts.has_all
+    return is_known and all(log_dir.is_there and log_dir.is_readable for log_dir in facts.log_dirs)
 
 
 def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
