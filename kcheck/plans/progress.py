@@ -34,7 +34,8 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
-from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, lost_log_dirs, recover
+from kcheck.plans.recover import ClusterRecovery, recover
+from kcheck.plans.recovery_cases import case_folder, case_words, lost_log_dirs
 from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ElectionQuestion
