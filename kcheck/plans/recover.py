@@ -31,7 +31,7 @@ from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
 from kcheck.plans.past_elections import causes
 from kcheck.plans.plan_context import by_broker, plan_context
-from kcheck.plans.recovery_cases import Case, case_folder, if_lost
+from kcheck.plans.recovery_cases import Case, case_folder, if_lost, if_newest_lost
 from kcheck.plans.rescue_answer import FOLDER
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
@@ -104,13 +104,28 @@ class ClusterRecovery(Answer):
         """The first step for each broker with a missing disk that may have the only copy of records."""
         election = self.election
         return sought_words(
-            election.gaps, election.uncounted, election.of_cluster, incomplete_ok=election.question.incomplete_ok
+            election.gaps,
+            election.uncounted,
+            election.of_cluster,
+            incomplete_ok=election.question.incomplete_ok,
+            without_newest=election.question.without_newest,
         )
+
+    @cached_property
+    def is_held(self) -> bool:
+        """True if no broker should start before the operator looks for the newest disk of an old copy.
+
+        A case then has the steps for a lost disk.
+        """
+        return if_newest_lost(self.election) is not None
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
-        return () if self.election.is_part or self.first_of_all or self.wants else steps_of(self.recovery)
+        if self.election.is_part or self.first_of_all or self.wants:
+            return ()
+        steps = steps_of(self.recovery)
+        return tuple(step for step in steps if step.kind is RecoveryAction.BRING) if self.is_held else steps
 
     @cached_property
     def first_of_all(self) -> tuple[str, ...]:
@@ -219,7 +234,7 @@ class ClusterRecovery(Answer):
         )
         words = decision_words(
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
-            is_planned=not self.first_of_all,
+            is_planned=not (self.first_of_all or self.is_held),
         )  # fmt: skip
         return tuple(dict.fromkeys((*self.first_of_all, *words)))
 
@@ -260,6 +275,7 @@ class ClusterRecovery(Answer):
                 election.uncounted,
                 election.of_cluster,
                 without=election.question.without,
+                without_newest=election.question.without_newest,
                 has_steps=bool(election.starts) and not self.first_of_all,
             )
         )
@@ -394,7 +410,8 @@ class ClusterRecovery(Answer):
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": not self.first_of_all and (election.order.is_proven or is_least(election.scenarios)),
+            "proven": not (self.first_of_all or self.is_held)
+            and (election.order.is_proven or is_least(election.scenarios)),
             "steps": step_rows(self.steps, self.texts),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -426,18 +443,25 @@ def recover(
     if answer.election.interrupted is not None or answer.wants:
         return answer
     try:
-        return replace(answer, cases=(*if_lost(answer.election, arguments, release), *_if_unclean(answer)))
+        old, lost = if_newest_lost(answer.election), if_lost(answer.election, arguments, release)
+        known = (*lost, *(() if old is None else (old,)))
+        return replace(answer, cases=(*known, *_if_unclean(answer, old)))
     except KeyboardInterrupt:
         election = replace(answer.election, interrupted="the plans for other cases not made")
         return replace(answer, election=election)
 
 
-def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
-    """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs."""
+def _if_unclean(answer: ClusterRecovery, case: Case | None) -> Iterator[Case]:
+    """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs.
+
+    While a case holds all brokers back, this is about its plan.
+    """
+    words = f"{UNCLEAN} is true on a controller"
+    if case is not None:
+        answer, words = replace(answer, election=case.election), f"{words}, and {case.condition}"
     if not answer.first_of_all and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
         other = ClusterRecovery(election=answer.election.if_unclean())
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
-            words = f"{UNCLEAN} is true on a controller"
             yield Case(words, "the server.properties of the controllers", other.election)
 
 

@@ -8,6 +8,7 @@ from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
+from kcheck.documents.uncounted import old_copies
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -63,6 +64,20 @@ def if_lost(answer: ClusterElection, arguments: list[str], release: Release) -> 
         words = f"the {disks} of {paths} {agree(len(lost), 'is', 'are')} lost"
         election = elect(arguments, if_lost, wanted=PartitionFilter(), release=release).whole()
         yield Case(words, "the mounts of its host", election)
+
+
+def if_newest_lost(answer: ClusterElection) -> Case | None:
+    """Return the steps if the newest disks of brokers with an old copy never come back. None without an old copy.
+
+    The copies are then all that is left, so the same leaders and starts are the best ones.
+    """
+    old = tuple(number for number in old_copies(answer.uncounted) if number not in answer.question.without_newest)
+    if not old or answer.rescue is not None:
+        return None
+    lost = replace(answer.question, without_newest=(*answer.question.without_newest, *old))
+    disks, hosts = (agree(len(old), *words) for words in (("disk", "disks"), ("its host", "their hosts")))
+    words = f"the newest {disks} of {broker_names(old, LISTED_MAX)} {agree(len(old), 'is', 'are')} lost"
+    return Case(words, f"the disks of {hosts}", replace(answer, question=lost))
 
 
 def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:

@@ -77,6 +77,8 @@ class ElectionQuestion:
     """The log dirs that are given up, as if they were not in log.dirs."""
     added: tuple[BrokerLogDir, ...] = ()
     """The log dirs that log.dirs lacks, as if it named them."""
+    without_newest: tuple[int, ...] = ()
+    """The brokers whose newest disk is lost for good. Their old copy counts."""
 
 
 class ElectionChoice(NamedTuple):
