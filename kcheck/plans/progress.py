@@ -291,7 +291,7 @@ def _without_steps(steps: tuple[SavedStep, ...], far: tuple[StepState, ...], now
     if not steps or any(state is not StepState.DONE for state in far):
         yield from (within(words).rstrip(".") for words in now.first_of_all)
     if not (steps or now.first_of_all):
-        yield "the plan has no steps, because some disks were missing then"
+        yield "the plan has no steps, because something came before all steps then"
 
 
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:

@@ -12,6 +12,7 @@ from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_al
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.presence import lacks_log_dirs
+from kcheck.core.premises.table import OF_OTHERS
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
@@ -33,6 +34,7 @@ from kcheck.plans.past_elections import causes
 from kcheck.plans.plan_context import by_broker, plan_context
 from kcheck.plans.recovery_cases import Case, case_folder, if_lost, if_newest_lost
 from kcheck.plans.rescue_answer import FOLDER
+from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
@@ -122,7 +124,7 @@ class ClusterRecovery(Answer):
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
-        if self.election.is_part or self.first_of_all or self.wants:
+        if self.election.is_part or self.first_of_all or self.wants or self.mistaken:
             return ()
         steps = steps_of(self.recovery)
         return tuple(step for step in steps if step.kind is RecoveryAction.BRING) if self.is_held else steps
@@ -133,6 +135,21 @@ class ClusterRecovery(Answer):
         if self.election.rescue is not None or self.election.question.incomplete_ok:
             return ()
         return tuple(premise_words(filter(lacks_log_dirs, self.election.uncounted), self.election.of_cluster))
+
+    @cached_property
+    def mistaken(self) -> tuple[int, ...]:
+        """The brokers with disks, settings or arguments of another broker or cluster. No step is known then."""
+        election = self.election
+        if election.rescue is not None:
+            return ()
+        failing = {gap.broker_id for gap in failing_of(election.gaps)}
+        numbers = {row.broker_id for row in election.refuted if row.id in OF_OTHERS}
+        return tuple(sorted(failing & numbers))
+
+    @property
+    def is_open(self) -> bool:
+        """True if something comes first that may change every step."""
+        return bool(self.first_of_all or self.is_held or self.mistaken)
 
     @cached_property
     def wants(self) -> tuple[int, ...]:
@@ -234,7 +251,7 @@ class ClusterRecovery(Answer):
         )
         words = decision_words(
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
-            is_planned=not (self.first_of_all or self.is_held),
+            is_planned=not self.is_open,
         )  # fmt: skip
         return tuple(dict.fromkeys((*self.first_of_all, *words)))
 
@@ -276,7 +293,7 @@ class ClusterRecovery(Answer):
                 election.of_cluster,
                 without=election.question.without,
                 without_newest=election.question.without_newest,
-                has_steps=bool(election.starts) and not self.first_of_all,
+                has_steps=bool(election.starts) and not (self.first_of_all or self.mistaken),
             )
         )
 
@@ -314,6 +331,8 @@ class ClusterRecovery(Answer):
             return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
         if self.wants:
             return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.wants)])
+        if self.mistaken:
+            return shell_line(["kcheck", "recover", *self.words])
         return self.write_command if self.election.rescue is None else self.election.rescue.command
 
     @property
@@ -410,8 +429,7 @@ class ClusterRecovery(Answer):
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": not (self.first_of_all or self.is_held)
-            and (election.order.is_proven or is_least(election.scenarios)),
+            "proven": not self.is_open and (election.order.is_proven or is_least(election.scenarios)),
             "steps": step_rows(self.steps, self.texts),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -440,7 +458,7 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    if answer.election.interrupted is not None or answer.wants:
+    if answer.election.interrupted is not None or answer.wants or answer.mistaken:
         return answer
     try:
         old, lost = if_newest_lost(answer.election), if_lost(answer.election, arguments, release)
