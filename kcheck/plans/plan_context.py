@@ -18,8 +18,11 @@ from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_t
 from kcheck.words import milliseconds_words
 
 
-def plan_context(election: ClusterElection, recovery: Recovery, folder: str) -> PlanContext:
-    """Return the paths and settings for the steps of a recovery, with its files in `folder`."""
+def plan_context(election: ClusterElection, recovery: Recovery, folder: str, saver: str | None = None) -> PlanContext:
+    """Return the paths and settings for the steps of a recovery, with its files in `folder`.
+
+    `saver` is the subject and verb of the step that saves readable records; None without one.
+    """
     targets = by_broker(election)
     seen = _settings(election, targets)
     settings = {number: settings_path(own) for number, own in targets.items()}
@@ -36,11 +39,11 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str) -> 
         metadata=election.question.metadata,
         places=_places(election, targets),
         backup=join(folder, "aside"),
-        saved=election.saved_in if election.saved else None,
+        saved=election.saved_in,
         bundles=recovery.bundles,
         old_copies=served_from_copies(election.uncounted, election.of_cluster),
         at_start={
-            number: tuple(removed_words([row for row in election.removed if row.broker_id == number]))
+            number: tuple(removed_words([row for row in election.removed if row.broker_id == number], saver))
             for number in {row.broker_id for row in election.removed}
         },
         session=_session(seen.values(), kraft=election.kraft),
