@@ -20,6 +20,8 @@ LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
 SETTINGS_LIST_THEM, DISKS_MOUNTED = "P317", "P321"
 """The premises that the settings contain the log dirs, and that each log dir is mounted."""
+METADATA_IN_REACH = "P303"
+"""The premise that metadata from elsewhere than the broker's own disk was given."""
 TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
 LOG_DIRS_NAMED = "P311"
@@ -374,7 +376,9 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         provide = "--metadata with another copy"
         yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
     elif facts.mode is Mode.ZOOKEEPER:
-        sentence = f"what the cluster expects of {facts.name} is not known, because its metadata is in ZooKeeper"
+        empty = ", ".join(copy.path for copy in facts.lost_copies)
+        why = f"no data of ZooKeeper is in {empty}" if empty else "its metadata is in ZooKeeper"
+        sentence = f"what the cluster expects of {facts.name} is not known, because {why}"
         yield not_seen(premise, facts, sentence, "--metadata with ZooKeeper's data directory")
     elif facts.release.kraft_is_production_ready:
         known = (
@@ -446,7 +450,7 @@ TABLE = (
         partitions_there, ends_start=False, is_counted=True,
     ),
     Premise(
-        "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
+        METADATA_IN_REACH, PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
         "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies.",
         "Lost or reassigned partitions cannot be seen, nor an old copy of the disks.",
