@@ -39,7 +39,7 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
-from kcheck.words import LISTED_MAX, agree, broker_names, capital, shell_line
+from kcheck.words import agree, broker_names, capital, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"

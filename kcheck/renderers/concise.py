@@ -46,7 +46,7 @@ def _starts(answer: object) -> Iterable[LogDirPrediction]:
 
 
 def _of_starts(starts: Iterable[LogDirPrediction]) -> Iterator[str]:
-    """Yield a line for each unloaded log dir, and for each partition that loses records or is set aside."""
+    """Yield a line for each unloaded log dir, and for each partition that loses records or is not served."""
     for start in starts:
         for kind, partition in reasons_against(start):
             if kind in (ReasonKind.ABORT, ReasonKind.OFFLINE):

@@ -76,7 +76,6 @@ def broker_facts(
     own = next((number for number in stated if number is not None), None)
     image, image_path = _deciding(of_cluster, zookeeper)
     controllers = _of_controllers(of_cluster, own)
-    foreign = _foreign(copies, ids, clusters)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -102,7 +101,7 @@ def broker_facts(
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
-        stopped=_stopped(controllers, foreign, own),
+        stopped=_stopped(controllers, _foreign(copies, ids, clusters), own),
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )

@@ -274,6 +274,11 @@ class BrokerFacts(NamedTuple):
         return value or None
 
     @property
+    def has_metadata_of_others(self) -> bool:
+        """True if a copy of the metadata shows what the cluster expects now, not what the broker knew."""
+        return any(copy.node_id != self.broker_id or copy.is_only_voter for copy in self.copies)
+
+    @property
     def damaged_copies(self) -> tuple[LostCopy, ...]:
         """The named metadata that cannot be read, and that decide nothing."""
         return tuple(copy for copy in self.lost_copies if copy.damage is not None)

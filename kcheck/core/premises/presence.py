@@ -20,8 +20,6 @@ LOG_DIRS_THERE, PARTITIONS_THERE = "P301", "P302"
 """The premises that every log dir, and every assigned partition, is there."""
 SETTINGS_LIST_THEM, DISKS_MOUNTED = "P317", "P321"
 """The premises that the settings contain the log dirs, and that each log dir is mounted."""
-METADATA_IN_REACH = "P303"
-"""The premise that metadata from elsewhere than the broker's own disk was given."""
 TOPICS_THERE = "P309"
 """The premise that ZooKeeper has the topics of the log dirs."""
 LOG_DIRS_NAMED = "P311"
@@ -272,7 +270,7 @@ def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         sentence = f"no log dir here has the log of {_named(absent)}, which {facts.name} led last"
         if not facts.is_complete:
             yield not_seen(premise, facts, sentence, f"the other log dirs of {facts.name}", evidence)
-        elif facts.copies and not _of_others(facts):
+        elif facts.copies and not facts.has_metadata_of_others:
             yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir", evidence)
         else:
             yield refuted(premise, facts, sentence, evidence)
@@ -365,34 +363,6 @@ def _named(partitions: Sequence[TopicPartition]) -> str:
     return some_of([partition_name(*partition) for partition in partitions])
 
 
-def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for metadata from elsewhere than the broker's own disk, as its own copy may be old."""
-    if facts.image is not None and (_of_others(facts) or not facts.copies):
-        yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
-    elif facts.damaged_copies:
-        path, *_, damage = facts.damaged_copies[0]
-        sentence = f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} cannot"
-        sentence += " be read in full"
-        provide = "--metadata with another copy"
-        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
-    elif facts.mode is Mode.ZOOKEEPER:
-        empty = ", ".join(copy.path for copy in facts.lost_copies)
-        why = f"no data of ZooKeeper is in {empty}" if empty else "its metadata is in ZooKeeper"
-        sentence = f"what the cluster expects of {facts.name} is not known, because {why}"
-        yield not_seen(premise, facts, sentence, "--metadata with ZooKeeper's data directory")
-    elif facts.release.kraft_is_production_ready:
-        known = (
-            "there is no copy of its metadata" if facts.image is None else "the only copy of its metadata is its own"
-        )
-        sentence = f"what the cluster expects of {facts.name} now is not known: {known}"
-        yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
-
-
-def _of_others(facts: BrokerFacts) -> bool:
-    """Return whether a copy of the metadata shows what the cluster expects now, not what the broker knew."""
-    return any(copy.node_id != facts.broker_id or copy.is_only_voter for copy in facts.copies)
-
-
 def shows_absence(facts: BrokerFacts) -> bool:
     """Return whether a partition without a directory here has none on any log dir of the broker."""
     is_known = facts.image is not None and facts.broker_id is not None and facts.has_all
@@ -448,15 +418,6 @@ TABLE = (
         "Start the others first. kcheck recover with the log dirs of all brokers has the order.",
         "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
         partitions_there, ends_start=False, is_counted=True,
-    ),
-    Premise(
-        METADATA_IN_REACH, PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
-        "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
-        "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies.",
-        "Lost or reassigned partitions cannot be seen, nor an old copy of the disks.",
-        "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
-        " kcheck recover metadata.",
-        "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
     ),
     Premise(
         TOPICS_THERE, PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
