@@ -19,6 +19,7 @@ memory, and `disk/apply.py` applies a plan. A recovery joins repair plans with t
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
 - `recover`: What to do, step by step, with a cluster that has a problem?
 - `plan_context`: Which paths and settings do the steps of a recovery name?
+- `lost_by_plan`: Which partitions lose records by the steps, and where does each replica end?
 - `recovery_output`: Which files does a recovery write?
 - `rescue_answer`: What do the answers of the next three share?
 - `recover_metadata`: How does lost metadata come back from the disks of brokers?
