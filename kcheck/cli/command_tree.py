@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from kcheck.cli.commands import PATH_COMMAND, SENTENCES, TWO_WORDS
 from kcheck.cli.environment import variables_of
-from kcheck.cli.examples import EXAMPLES, SEE_ALSO
+from kcheck.cli.examples import EXAMPLES, GUIDES, SEE_ALSO
 from kcheck.cli.exit_codes import ANSWERS, rows, short_line
 
 OWN = "Options"
@@ -103,6 +103,11 @@ class Command(NamedTuple):
     def see_also(self) -> tuple[str, ...]:
         """The names of related commands."""
         return SEE_ALSO.get(self.key, ())
+
+    @property
+    def guide(self) -> str:
+        """The command that shows the page about work with this command, as a line; empty without a page."""
+        return f"Guide: kcheck help {GUIDES[self.key]}" if self.key in GUIDES else ""
 
     def walk(self) -> Iterator["Command"]:
         """Yield the command, and all below it."""

@@ -34,7 +34,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "capture": "Pack the evidence for a support ticket: no records.",
         "export": "Write records in a form that a producer takes.",
     },
-    "Fleet": {"fleet": "Scan, report and compare all brokers."},
+    "Fleet": {"fleet": "Scan all brokers every night; report and compare the runs."},
     "Learn": {
         "demo": "Break a small cluster, and repair it.",
         "simulate": "Replay and search histories of one partition.",
@@ -75,7 +75,7 @@ _END = """
     Start with:  kcheck /var/lib/kafka/data
     Options:     -h, --help   --version   --color auto|always|never
                  kcheck COMMAND -h shows its options, --help all of them
-    Docs:        kcheck help topics"""
+    Docs:        kcheck help topics|power-loss|dead-disk|every-night"""
 
 
 def first_screen() -> str:

@@ -122,6 +122,21 @@ SEE_ALSO: dict[str, tuple[str, ...]] = {
 """The commands that follow, or that answer a question close by."""
 
 
+GUIDES: dict[str, str] = {
+    "overview": "topics",
+    "preflight": "before-a-start",
+    "recover": "topics",
+    "elect": "unclean-election",
+    "capture": "support-ticket",
+    "fleet": "every-night",
+    "fleet scan": "every-night",
+    "fleet report": "every-night",
+    "fleet diff": "every-night",
+    "fleet trend": "every-night",
+}
+"""The topic of `kcheck help` that leads through the work with a command."""
+
+
 def missing(words: str, command: str) -> UsageError:
     """Return the error for an argument or option that a command needs."""
     return UsageError(f"{words} is missing; for example: {EXAMPLES[command][0]}")

@@ -146,7 +146,7 @@ def scan(
                 since=since, store=store, owners=owner_rules(owners), is_part=common.judging.ignores(LOST),
             )  # fmt: skip
             report, failed = _scan(engine, master, roots, scan_run)
-        written = [str(report.body["path"])]
+        written = [str(report.body["path"]), *filter(None, [common.output_options.output])]
         if prometheus is not None:
             measure(written[0], shown, prometheus)
             written.append(prometheus)
@@ -193,11 +193,10 @@ def submit(
 
 
 def _check_output(options: OutputOptions) -> None:
-    """Raise UsageError for a format or a file that a scan does not write."""
+    """Raise UsageError for a format that a scan does not write, or for a file that cannot be written."""
+    can_be_written("-o", options.output)
     if options.format != "text" and options.format not in formats(None):
         raise UsageError(f"--format {options.format}: the tables are Parquet; use {', '.join(formats(None))}")
-    if options.output is not None:
-        raise UsageError(f"-o {options.output}: not for scan; use --output-dir for the tables, stdout has the summary")
 
 
 def _check_engine(engine: str, master: str | None, jobs: int | None, roots: Sequence[str]) -> None:

@@ -50,9 +50,11 @@ def _end(command: Command, *, brief: bool) -> Iterator[str]:
     full = f"All options: {command.typed} --help"
     if command.commands:
         yield from ("", f"Options of a command: {command.typed} COMMAND -h")
+        yield from [command.guide] if command.guide else ()
     elif brief:
         lines = wrap(f"Exit code: {command.exit_line}.", _WIDTH, break_on_hyphens=False)
         *above, last = lines
+        yield from [command.guide] if command.guide else ()
         yield from (*above, f"{last} {full}") if len(last) + len(full) < _WIDTH else (*lines, full)
     else:
         yield from ("", "Exit codes")
@@ -60,6 +62,7 @@ def _end(command: Command, *, brief: bool) -> Iterator[str]:
             yield from wrap(words, _WIDTH, initial_indent=f"  {code:5}", subsequent_indent=" " * 7)
         others = [f"kcheck {TWO_WORDS.get(name, name)}" for name in command.see_also]
         yield ""
+        yield from [command.guide] if command.guide else ()
         yield from _listed("Environment: ", command.variables)
         yield from _listed("See also: ", [*others, "kcheck help topics"])
 

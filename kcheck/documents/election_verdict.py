@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out
+from kcheck.core.election.early_elections import Displaced, by_broker, displaced, kept_out, saved_by
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.phases import Course, Phase
 from kcheck.core.election.plans import BrokerGap, PartitionElection
@@ -154,13 +154,8 @@ def _kept_out(partitions: Sequence[PartitionElection]) -> Iterator[str]:
 def _early(early: Mapping[int, Sequence[Displaced]]) -> Iterator[str]:
     """Yield the records saved by elections that come before a broker starts."""
     for number, rows in early.items():
-        worse = total(row.partition.leaders[row.leader].lost for row in rows)
-        better = total(row.partition.leaders[row.instead].lost for row in rows if row.instead is not None)
-        saved = "records"
-        if worse.records is not None and better.records is not None:
-            saved = counted(worse.records - better.records, "record")
-        elif worse.upper_records is not None:
-            saved = record_count(None, at_most=worse.upper_records - (better.records or 0))
+        gain = saved_by(rows)
+        saved = "records" if gain.upper_records is None else record_count(gain.records, at_most=gain.at_most)
         alone = next((f", while broker {row.instead} runs alone," for row in rows if row.alone), None)
         when = f" before broker {number} starts" if alone is None else alone
         yield (

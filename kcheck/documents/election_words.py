@@ -17,7 +17,7 @@ from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
 from kcheck.model.premises import JudgedPremise
-from kcheck.words import agree, counted, listed, record_count, repair_title, shell_word, some_of
+from kcheck.words import agree, broker_names, counted, listed, record_count, repair_title, shell_word, some_of
 
 SEATS: Mapping[Seat | None, str] = {
     Seat.ISR: "ISR",
@@ -102,8 +102,8 @@ def run_words(unread: int) -> Iterator[str]:
 def fenced_words(fenced: Sequence[int]) -> Iterator[str]:
     """Yield the assumed order of fencing several brokers."""
     if len(fenced) > 1:
-        text = f"The metadata lists brokers {brokers_of(fenced)} as running. The ISR depends on the order in"
-        yield f"{text} which the controller fences them; kcheck assumes this one."
+        text = f"The metadata lists {broker_names(fenced)} as running."
+        yield f"{text} kcheck assumes that the controller removes them from the ISR in this order."
 
 
 def controller_words(image: ClusterImage, *, kraft: bool) -> Iterator[str]:

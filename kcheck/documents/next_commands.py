@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 
 from kcheck.core.start.predictions import LogDirPrediction
+from kcheck.core.start.startup import Outcome
 from kcheck.core.start.verdicts import removed_alone
 from kcheck.model.finding import Finding, Severity, is_repairable
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import shell_word
 
 PLAN_FILE = "plan.json"
@@ -40,6 +42,23 @@ def keeping_command(starts: Iterable[LogDirPrediction]) -> str | None:
     return f"{_MOVE}{' '.join(names)} {FOLDER}/"
 
 
+def incident_command(premises: Iterable[JudgedPremise]) -> str | None:
+    """Return the command that shows the page of the first refuted premise that no repair restores; None without one."""
+    refuted = (row.id for row in premises if row.status is PremiseStatus.REFUTED)
+    return next((f"kcheck help {_REMEDIES_WITH_PAGE[row]}" for row in refuted if row in _REMEDIES_WITH_PAGE), None)
+
+
+def loses_by_cuts(starts: Iterable[LogDirPrediction]) -> bool:
+    """Return whether brokers with known ids load, and lose records only because they truncate corrupt logs.
+
+    No repair saves these records; another broker may have them.
+    """
+    rows = [*starts]
+    losing = [row for start in rows for row in start.partitions if row.lost is not None]
+    is_loaded = all(start.outcome is Outcome.OK and start.broker_id is not None for start in rows)
+    return is_loaded and bool(losing) and all(row.log is not None and row.log.cuts for row in losing)
+
+
 def needs_words(command: str) -> str | None:
     """Return the condition before a next command, as sentences; None without one."""
     return "Stop the broker first. DIR must be outside of its log dirs." if command.startswith(_MOVE) else None
@@ -56,6 +75,8 @@ _PAGES = {
     "P316": "old-copy", "P701": "old-copy",
 }  # fmt: skip
 """The pages of `kcheck help` about the incident of a premise."""
+_REMEDIES_WITH_PAGE = {"P301": "dead-disk"}
+"""The pages that the remedies of premises name."""
 
 
 def page_words(premise: str) -> str:

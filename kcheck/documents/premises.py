@@ -54,7 +54,8 @@ def open_words(premise: JudgedPremise) -> str | None:
     """Return the facts that the given files do not show, and their source; None of any other premise."""
     if premise.status is not PremiseStatus.NOT_SEEN or premise.provide is None:
         return None
-    return f"not known ({premise.id}): {premise.sentence}; name {premise.provide}"
+    label = "" if "not known" in premise.sentence else "not known: "
+    return f"{label}{premise.sentence}; name {premise.provide}"
 
 
 def unseen_words(premises: Iterable[JudgedPremise]) -> Iterator[str]:
@@ -72,7 +73,7 @@ def unseen_words(premises: Iterable[JudgedPremise]) -> Iterator[str]:
 def notes(premises: Iterable[JudgedPremise]) -> tuple[str, ...]:
     """Return the facts that kcheck did not look at, and that no file of a broker shows, each once."""
     unseen = (row for row in premises if row.status is PremiseStatus.NOT_SEEN and row.provide is None)
-    return tuple(dict.fromkeys(f"note {row.id} {row.sentence}" for row in unseen))
+    return tuple(dict.fromkeys(f"note: {row.sentence}" for row in unseen))
 
 
 def premise_rows(premises: Iterable[JudgedPremise]) -> tuple[Row, ...]:

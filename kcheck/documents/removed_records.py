@@ -32,8 +32,8 @@ def readable_words(rows: Iterable[RemovedAtStart], saver: str | None = None) -> 
             yield f"before broker {row.broker_id} starts, {command} saves offsets {offsets} of {_name(row)}"
 
 
-def range_words(removed: Iterable[RemovedAtStart], cuts: Iterable[Cut]) -> Iterator[str]:
-    """Yield the offsets that starts and truncations remove for good, as `20-49 of orders-0`, by partition."""
+def lost_offsets(removed: Iterable[RemovedAtStart], cuts: Iterable[Cut]) -> dict[tuple[str, int], str]:
+    """Return by partition the offsets that starts and truncations remove for good, as `20-49`."""
     rows = [
         *((row.topic, row.partition, row.end, row.last) for row in removed),
         *((cut.topic, cut.partition, cut.lost.start, cut.lost.end) for cut in cuts),
@@ -42,8 +42,7 @@ def range_words(removed: Iterable[RemovedAtStart], cuts: Iterable[Cut]) -> Itera
     for topic, partition, start, end in rows:
         first, last = widest.get((topic, partition), (start, end))
         widest[topic, partition] = min(first, start), None if last is None or end is None else max(last, end)
-    for name, (start, end) in sorted(widest.items()):
-        yield f"{_offsets(start, end)} of {partition_name(*name)}"
+    return {name: _offsets(start, end) for name, (start, end) in sorted(widest.items())}
 
 
 def _name(row: RemovedAtStart) -> str:

@@ -141,7 +141,7 @@ def sought_words(
             continue
         words[number] = f"Find the disks of broker {number}, and name {number}=PATH"
         if gap.fails:
-            words[number] = f"Make broker {number} able to start"
+            words[number] = f"Make broker {number} able to start: {gap.why}"
     return words
 
 
@@ -153,19 +153,19 @@ def _first(
     if premise.id in _AGES and number is not None:
         is_lost = number in without_newest
         first = "Without" if is_lost else "First find"
-        yield f"{first} the newest disk of broker {number} ({premise.id}): {premise.sentence}."
+        yield f"{first} the newest disk of broker {number}: {premise.sentence}."
         yield f"Records that only that disk has are {'lost, and ' if is_lost else ''}not counted."
         yield from risk_words(number, partitions, is_gone=premise.status is PremiseStatus.REFUTED, disk="that disk")
         yield page_words(premise.id).strip()
         return
     whose = "" if number is None or names_broker(premise) else f"broker {number}: "
     if premise.id == REMOTE_METADATA and premise.status is PremiseStatus.REFUTED:
-        yield f"First restore __remote_log_metadata ({premise.id}): {whose}{premise.sentence}."
+        yield f"First restore __remote_log_metadata: {whose}{premise.sentence}."
         return
     if lacks_log_dirs(premise):
-        yield f"First name {premise.provide} ({premise.id}): {premise.sentence}."
+        yield f"First name {premise.provide}: {premise.sentence}."
         return
-    yield f"Not counted ({premise.id}): {whose}{premise.sentence}."
+    yield f"Not counted: {whose}{premise.sentence}."
     if premise.status is PremiseStatus.REFUTED:
         yield f"First: {BY_ID[premise.id].remedy}"
 

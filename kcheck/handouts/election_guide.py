@@ -9,9 +9,9 @@ from kcheck.core.replication.leader_costs import total
 from kcheck.handouts import tool_commands
 from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.group_resets import GroupReset
+from kcheck.handouts.leader_table import leaders
 from kcheck.handouts.markdown_words import fenced, markdown_code, markdown_partition, markdown_text
 from kcheck.handouts.repair_steps import repair_steps
-from kcheck.handouts.runbook import leaders
 from kcheck.handouts.tool_commands import address, describe
 from kcheck.model.cluster import UNCLEAN
 from kcheck.words import (

@@ -4,12 +4,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from kcheck.core.election.early_elections import saved_by
 from kcheck.core.election.first_rescue import RescueVerb
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
+from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.handouts import tool_commands
 from kcheck.handouts.group_resets import GroupReset
-from kcheck.handouts.markdown_words import fenced, markdown_partition, markdown_text
+from kcheck.handouts.leader_table import leaders
+from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.handouts.repair_steps import commands as repair_commands
 from kcheck.words import (
     LISTED_MAX,
@@ -20,6 +23,7 @@ from kcheck.words import (
     counted,
     listed,
     partition_name,
+    record_count,
     repair_title,
     shell_line,
     shell_word,
@@ -28,6 +32,7 @@ from kcheck.words import (
 
 CANNOT_BE_UNDONE = "Cannot be undone"
 """The label of the final losses of a step."""
+_NOTHING, _NO_LOSS = "nothing", "no record is lost"
 _SHELL_WORDS = re.compile(r""""'"|\$'(?:[^'\\]|\\.)*'|'[^']*'|"\$(BOOTSTRAP|ZOOKEEPER)\"""")
 """Quoted words of a name, and the variables, as a name may have the text of a variable."""
 
@@ -172,20 +177,20 @@ def runbook(
             *([fenced(text.commands)] if text.commands else ()),
             f"Go on once {markdown_text(text.until)}{_seen_by(text)}",
         )
-        parts += (*([fenced(text.check)] if text.check else ()), f"{CANNOT_BE_UNDONE}: {markdown_text(text.final)}.")
+        parts += (*([fenced(text.check)] if text.check else ()), *_final(text))
     return "\n\n".join((*parts, *leaders(recovery))) + "\n"
 
 
-def leaders(recovery: Recovery) -> Iterator[str]:
-    """Yield the leader of every partition by the plan, as a table; nothing without metadata."""
-    rows = [part for part in recovery.partitions if part.seats is not None]
-    if rows:
-        yield "## Leaders by this plan"
-        lines = (
-            f"| {markdown_partition(part.topic, part.partition)} | {'none' if part.planned is None else part.planned} |"
-            for part in rows
-        )
-        yield "\n".join(("| Partition | Broker |", "|---|---|", *lines))
+def _final(text: StepText) -> Iterator[str]:
+    """Yield the part of a step that cannot be undone, or how to undo the step, as a sentence."""
+    undo = text.final.removeprefix(_NOTHING)
+    if undo != text.final:
+        if undo:
+            yield f"Can be undone: {markdown_text(undo.removeprefix(': '))}."
+    elif text.is_loss or not text.final.startswith(_NO_LOSS):
+        yield f"{CANNOT_BE_UNDONE}: {markdown_text(text.final)}."
+    else:
+        yield f"{capital(markdown_text(text.final))}."
 
 
 def _seen_by(text: StepText) -> str:
@@ -370,7 +375,7 @@ def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
         tuple(commands),
         f'server.log of {brokers} has "started (kafka.server.{started})", and this prints the same twice, 30 seconds'
         f" apart",
-        "no record is lost; the brokers register",
+        f"{_NO_LOSS}; the brokers register",
         (tool_commands.describe(recovery, "--under-replicated-partitions"),),
     )
 
@@ -422,13 +427,21 @@ def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
         until = "this prints nothing; then forbid it again, in the same way, with --delete-config"
         check = (tool_commands.describe(recovery, "--unavailable-partitions"),)
     return StepText(
-        f"Let {_led(step)}{wait}, by an unclean election",
+        f"Let {_led(step)}{wait}, by an unclean election{_saves(step, recovery)}",
         "the brokers started so far run, and no other",
         commands,
         until,
         "a replica that has other records than the new leader loses them when its broker starts",
         check,
     )
+
+
+def _saves(step: RecoveryStep, recovery: Recovery) -> str:
+    """Return the gain of an election before a broker starts, as a second sentence; empty if not known."""
+    names = {part.name for part in step.partitions}
+    rows = [row for row in recovery.displaced if row.before == step.before and row.partition.name in names]
+    gain = saved_by(rows) if step.before is not None else NOT_KNOWN
+    return f". This saves {record_count(gain.records, at_most=gain.at_most)}" if gain.upper_records else ""
 
 
 def _led(step: RecoveryStep) -> str:

@@ -143,9 +143,22 @@ class Finding(NamedTuple):
         return (*replica, *in_replica, self.id, self.message)
 
 
+_BATCHES_LOST = ("KC141", "KC142")
+"""The rules of corrupt batches. Repairs that change the log itself discard their records (--accept-loss), or move the
+replica aside (--against)."""
+_NEED_OPTIONS = frozenset({"cut-log", "set-aside-partitions"})
+
+
 def is_repairable(finding: Finding) -> bool:
-    """Return whether `kcheck repair` has a step for a finding that no broker mends when it starts."""
-    return finding.repair is not None and finding.severity.rank >= Severity.ERROR.rank
+    """Return whether `kcheck repair` has a step for a finding that no next start mends.
+
+    A step that needs an option of the user does not count.
+    """
+    if finding.repair is None or finding.severity.rank < Severity.ERROR.rank:
+        return False
+    names = finding.repair.get("names", ())
+    assert isinstance(names, tuple)
+    return finding.id not in _BATCHES_LOST or not _NEED_OPTIONS.issuperset(names)
 
 
 def parse_severity(text: str, option: str = "severity") -> Severity:

@@ -18,7 +18,7 @@ from kcheck.documents.election import interrupted_row, is_least, partition_row, 
 from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows, unseen_words
 from kcheck.documents.recovery import step_rows
-from kcheck.documents.removed_records import range_words, readable_words
+from kcheck.documents.removed_records import readable_words
 from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
@@ -277,11 +277,6 @@ class ClusterRecovery(Answer):
         return frozenset(text for text in self.sentences if text.startswith(bad))
 
     @property
-    def lost_ranges(self) -> tuple[str, ...]:
-        """The offsets that the steps remove for good, as `20-49 of orders-0`, by partition."""
-        return tuple(range_words(self.election.removed, (cut for step in self.steps for cut in step.cuts)))
-
-    @property
     def uncounted(self) -> tuple[str, ...]:
         """The brokers that do not start, the records that no disk here shows, and the first steps, as sentences."""
         election = self.election
@@ -375,7 +370,10 @@ class ClusterRecovery(Answer):
         ]
         fenced = self.election.fenced
         if len(fenced) > 1 and self.steps and not self.recovery.fenced:
-            rows.append(f"the order of fencing {broker_names(fenced)}; --next reads the ISR after each step")
+            rows.append(
+                f"the order in which the controller removes {broker_names(fenced)} from the ISR. The plan assumes this"
+                " order. After each step --next reads the ISR, and plans again if it differs"
+            )
         is_shown = (PremiseStatus.NOT_SEEN, False)
         unseen = [
             premise

@@ -11,6 +11,7 @@ from kcheck.disk.paths import absolute, join
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.runbook import runbook
 from kcheck.model.report import Row
+from kcheck.plans.lost_by_plan import lost_by_plan, lost_section
 from kcheck.plans.recover import MANIFEST, SAVED, ClusterRecovery
 from kcheck.plans.recovery_cases import case_words
 from kcheck.plans.rescue_answer import RECOVERY, RUNBOOK
@@ -70,7 +71,7 @@ def _texts(
     )
     texts[RUNBOOK] = runbook(
         planned.recovery, planned.texts, head, planned.next_command, planned.nodes_first, place=absolute(".")
-    )
+    ) + lost_section(lost_by_plan(planned.election, planned.steps))
     texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
     return planned, {**texts, **more}
 

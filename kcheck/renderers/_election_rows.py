@@ -35,8 +35,7 @@ Election: TypeAlias = "ClusterElection | RunElection"
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "ISR", "ELR", "if all start", "lost", "plan", "lost", "best", "lost")
 LEADERS_LEGEND = (
-    'Each number is the broker that leads, then the records lost under that leader. "2, later 1" means that broker 1'
-    " leads in the end."
+    'Each pair is a leader and the records lost under this leader. "2, later 1" means that broker 1 leads in the end.'
 )
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
@@ -136,8 +135,15 @@ def worst(
         loses, gets = (agree(left, *words) for words in (("loses", "lose"), ("gets", "get")))
         what = f"{counted(left, 'more partition')} {loses} records by this plan, or {gets} no leader"
     else:
-        what = f"{counted(more, 'more partition')} can lose records under another leader"
+        what = f"{counted(more, 'more partition')} {_under_another(shown, more)}"
     return shown, f"{what}; --all lists them." if more else ""
+
+
+def _under_another(shown: Sequence[PartitionElection], more: int) -> str:
+    """Return the risk of `more` partitions that are not shown, which lose nothing by the plan if there is one."""
+    if any(row.seats is None for row in shown):
+        return "can lose records under another leader"
+    return f"{agree(more, 'loses', 'lose')} nothing by this plan, but can under another leader"
 
 
 def _loses_by_plan(row: PartitionElection) -> bool:

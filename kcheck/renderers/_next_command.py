@@ -12,7 +12,9 @@ from kcheck.documents.next_commands import (
     PLAN_FILE,
     are_decided_together,
     explain_command,
+    incident_command,
     keeping_command,
+    loses_by_cuts,
     repairable_log_dirs,
 )
 from kcheck.model.finding import Severity
@@ -111,7 +113,9 @@ def _predict(report: Report, typed: CommandLine) -> str | None:
     brokers = {start.broker_id for start in answer.log_dirs if any(row.replica_log for row in start.partitions)}
     if len(brokers - {None}) > 1:
         return _line("recover", typed)
-    return (None if answer.loses_otherwise else keeping_command(answer.log_dirs)) or _line("repair", typed)
+    verb = "recover" if loses_by_cuts(answer.log_dirs) else "repair"
+    kept = None if answer.loses_otherwise else keeping_command(answer.log_dirs)
+    return incident_command(answer.premises) or kept or _line(verb, typed)
 
 
 def _preflight(report: Report, typed: CommandLine) -> str | None:

@@ -12,6 +12,11 @@ from kcheck.words import agree, counted, moment, some_of
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
 """Number of rows shown of each kind; the HTML page and JSON have more."""
+_WHENS = (
+    "now: page the operator of the host. before a restart: open a ticket, and hold restarts until then. soon: open"
+    " a ticket. not known: read the disks before a restart."
+)
+"""The legend of the decisions by cluster."""
 _LOSS = (
     ("lost anyway", "committed_lost"), ("only one copy", "committed_on_one_disk"),
     ("lost if all start", "start_all_committed"),
@@ -52,7 +57,7 @@ def fleet_report(report: Report, page: Page) -> None:
         page.wrapped(words, style="yellow")
     for words in carried_words(body["carried_over"], rows["partitions"], body["since"]):
         page.wrapped(words)
-    _actions(page, body["actions"])
+    _by_cluster(page, body["decisions"])
     _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", *_SEVERITIES))
     for row in body["clusters"]:
         for words in filter(None, (row["kafka_differs"], row["decision_differs"])):
@@ -99,15 +104,23 @@ def carried_words(carried: int | None, directories: int, since: str | None) -> I
         yield "Bits that flip on the disk change neither. A scan with --depth crc and without --since-run finds these."
 
 
-def _actions(page: Page, actions: Any) -> None:
-    """Write what to do first, each with the command that looks closer."""
-    if not actions:
+def _by_cluster(page: Page, decisions: Any) -> None:
+    """Write what to do about each cluster, with the command that looks closer; at the end the clusters without."""
+    idle = [cell(row["cluster"]) for row in decisions if row["command"] is None]
+    told = [row for row in decisions if row["command"] is not None]
+    if not decisions:
         return
     page.line()
-    page.line("what to do", "bold")
-    for number, row in enumerate(actions, start=1):
-        page.wrapped(f"{number}. {row['what']}", hanging="   ")
+    page.line(_title("what to do, by cluster", min(len(told), _COUNT), len(told)), "bold")
+    for number, row in enumerate(told[:_COUNT], start=1):
+        page.wrapped(f"{number}. {cell(row['cluster'])}, {row['when']}: {row['what']}", hanging="   ")
+        for text in row["also"]:
+            page.wrapped(f"Also: {text}", indent="   ", hanging="     ")
         page.line(f"   {row['command']}")
+    if told:
+        page.wrapped(_WHENS)
+    if idle:
+        page.wrapped(f"Nothing to do: {some_of(idle)}.")
 
 
 def _decisions(page: Page, clusters: Iterable[Row]) -> None:

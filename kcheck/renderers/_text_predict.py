@@ -45,7 +45,7 @@ def premise_lines(premises: Iterable[JudgedPremise], page: Page) -> None:
     """Write which premises are refuted without which brokers lose, then what the given files do not show."""
     premises = tuple(premises)
     for premise in filter(loses, premises):
-        page.wrapped(f"{premise.id} {premise.sentence}", hanging="    ", style="bold red")
+        page.wrapped(premise.sentence, hanging="    ", style="bold red")
     for words in dict.fromkeys(map(open_words, premises)):
         if words is not None:
             page.wrapped(words, hanging="    ")

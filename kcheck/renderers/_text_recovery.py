@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from kcheck.core.election.progress import PlanState, SavedStep
 from kcheck.core.election.steps import RecoveryAction
-from kcheck.documents.election_words import gap_words, why_first
+from kcheck.documents.election_words import fenced_words, gap_words, why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.handouts.runbook import CANNOT_BE_UNDONE
 from kcheck.model.report import Report
+from kcheck.plans.lost_by_plan import LOST_TITLE, lost_by_plan
 from kcheck.plans.progress import RecoveryProgress
 from kcheck.plans.recover import EVERY_PARTITION, ClusterRecovery
 from kcheck.plans.rescue_progress import RescueProgress
@@ -21,14 +22,13 @@ from kcheck.renderers._election_rows import (
 )
 from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
-from kcheck.words import counted, other_end_words, some_of
+from kcheck.words import agree, counted, other_end_words
 
-_RANGES_COUNT = 10
+_LOST_COUNT = 10
 _PLACES = (
     "Type each step on the host of its broker. Relative paths begin here. bin/ and config/ are in Kafka's directory."
 )
-_FENCED_ALONE = "The plan checks it. Once they are fenced, --next reads the ISR, and plans again if it is another."
-_FENCED_LATER = "Once a broker runs, --next looks for the leaders of the plan, and plans again if one is missing."
+_FENCED_ALONE = "The plan checks this order. Once they are fenced, --next reads the ISR, and plans again if it differs."
 
 
 def recovery(report: Report, page: Page) -> None:
@@ -57,6 +57,10 @@ def recovery(report: Report, page: Page) -> None:
         _sentences(recovery, page)
         _steps(recovery, page)
     if answer.election.rescue is None and not answer.wants:
+        if answer.wanted != EVERY_PARTITION:
+            page.line()
+            page.wrapped("The steps are for every partition. The lists have only the wanted ones.")
+        _lost(answer, page)
         _at_stake(answer, page)
     words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
     if words:
@@ -148,9 +152,12 @@ def _warnings(answer: ClusterRecovery) -> Iterator[str]:
         *map(gap_words, election.gaps),
         *losing_premises(election.uncounted),
     }
+    is_assumed = bool(answer.steps) and election.rescue is None
+    if is_assumed and not election.is_fenced_alone:
+        said.update(fenced_words(election.fenced))  # The order is among the unseen facts.
     yield from (words for words in warnings(election) if words not in said)
-    if len(election.fenced) > 1 and answer.steps and election.rescue is None:
-        yield _FENCED_ALONE if election.is_fenced_alone else _FENCED_LATER
+    if len(election.fenced) > 1 and is_assumed and election.is_fenced_alone:
+        yield _FENCED_ALONE
 
 
 def _steps(answer: ClusterRecovery, page: Page) -> None:
@@ -165,7 +172,7 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
     for place, text in enumerate(answer.texts, start=1):
         page.wrapped(f"{place:>{width}}. {text.title}.", hanging=" " * (width + 2))
         kind = answer.steps[place - 1].kind
-        if kind is RecoveryAction.SET_ASIDE:
+        if kind in (RecoveryAction.SET_ASIDE, RecoveryAction.STOP):
             page.wrapped(f"Needs: {text.needs}.", indent=" " * (width + 2))
         if kind is RecoveryAction.START and not is_started:
             needs = text.needs if first is None else text.needs.partition("; ")[2]
@@ -178,12 +185,24 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
             page.wrapped(f"{CANNOT_BE_UNDONE}: {text.final}.", indent=" " * (width + 2), style="red")
 
 
+def _lost(answer: ClusterRecovery, page: Page) -> None:
+    """Write the partitions that lose records by the plan, and where each replica ends."""
+    rows = lost_by_plan(answer.election, answer.steps, answer.wanted)
+    shown = rows if page.every else rows[:_LOST_COUNT]
+    if not shown:
+        return
+    page.line()
+    page.line(LOST_TITLE, "bold")
+    for row in shown:
+        page.wrapped(row.sentence, indent="  ", hanging="    ")
+        for words in row.replicas:
+            page.wrapped(f"{words}.", indent="    ", hanging="      ")
+    if more := len(rows) - len(shown):
+        page.line(f"  {counted(more, 'more partition')} {agree(more, 'loses', 'lose')} records; --all lists them.")
+
+
 def _at_stake(answer: ClusterRecovery, page: Page) -> None:
-    is_filtered = answer.wanted != EVERY_PARTITION
-    rows = answer.election.partitions if page.every and not is_filtered else answer.at_stake
-    if is_filtered:
-        page.line()
-        page.wrapped("The steps and losses are for every partition. The table has only the wanted ones.")
+    rows = answer.election.partitions if page.every and answer.wanted == EVERY_PARTITION else answer.at_stake
     if not rows:
         return
     shown, more = worst(rows, every=page.every)
@@ -194,9 +213,6 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
     page.wrapped(LEADERS_LEGEND)
     if more:
         page.wrapped(more)
-    lost = some_of(answer.lost_ranges, len(answer.lost_ranges) if page.every else _RANGES_COUNT)
-    if lost and answer.steps:
-        page.wrapped(f"This plan loses offsets {lost}.")
 
 
 def recover_run(report: Report, page: Page) -> None:

@@ -30,8 +30,8 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     left = shown.findings() if left is None else left  # complete now that the answer has been read
     page.line() if left and left[0].where.log_dir is None else None
     page.findings(left)
-    _totals(report, page, are_counted=not lists_infos)
     command = next_command(report)
+    _totals(report, page, command or "", are_counted=not lists_infos)
     needs = None if command is None else needs_words(command)
     if needs is not None:
         page.line()
@@ -50,8 +50,11 @@ def _above_info(keep: Callable[[Finding], bool]) -> Callable[[Finding], bool]:
     return lambda finding: finding.severity is not Severity.INFO and keep(finding)
 
 
-def _totals(report: Report, page: Page, *, are_counted: bool) -> None:
-    """Write how many findings there are of each severity; info findings that are counted only get their own line."""
+def _totals(report: Report, page: Page, command: str, *, are_counted: bool) -> None:
+    """Write how many findings there are of each severity; info findings that are counted only get their own line.
+
+    Repairable ones are not counted where a recovery of several brokers comes next.
+    """
     has_elsewhere = bool(report.elsewhere) and report.verb != "fleet-diff"  # that layout says it in its last line
     summary = report.summary() if has_elsewhere else report._replace(elsewhere={}).summary()
     infos = 0 if has_elsewhere or not are_counted else summary.pop(Severity.INFO, 0)
@@ -60,7 +63,8 @@ def _totals(report: Report, page: Page, *, are_counted: bool) -> None:
         return
     page.line()
     if counts:
-        mended = 0 if has_elsewhere else sum(map(is_repairable, report.findings()))
+        is_planned = command.startswith("kcheck recover ")  # its plan has the repairs that are left
+        mended = 0 if has_elsewhere or is_planned else sum(map(is_repairable, report.findings()))
         page.line(", ".join([*counts, *([f"{mended} repairable"] if mended else ())]))
     if infos:
         option = "--all" if report.verb in _WITHOUT_SEVERITY else "--severity info"

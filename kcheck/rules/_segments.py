@@ -11,7 +11,7 @@ from kcheck.rules._contract import Rule
 from kcheck.rules._words import DATA_MAX, and_further, kafka
 from kcheck.words import capital, counted, offset_range
 
-COMPARE = "Compare the log end offset with the other replicas."
+COMPARE = "Compare the log end offset with the other replicas, if there are any."
 KEEP_A_COPY = "Stop the broker and copy the partition directory to a place outside every log dir."
 REFETCH = (
     "If another replica is in sync, stop the broker and move this directory outside every log dir. The broker then "

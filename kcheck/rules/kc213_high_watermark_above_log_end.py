@@ -10,8 +10,8 @@ What the broker does: It lowers the high watermark to the log end, without a war
 records again, if its leader has them. If this replica becomes leader, consumers never get the records, and the
 followers lose them too.
 
-What to do: Do not let this replica lead while another one is in sync. Keep a copy of the partition directory if no
-other replica is left.
+What to do: Do not let this replica lead while another one has the records. Keep a copy of the partition directory if
+no other replica is left. `kcheck recover` compares the disks of all brokers.
 """
 
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
             f"{kafka(release)} lowers it to {end} without a warning. If a broker wrote it, committed records are "
             f"missing here: {offset_range(end, mark)}. If this replica leads, consumers lose them."
         )
-        advice = "Do not let this replica lead while another one is in sync; as a follower it fetches them again."
+        advice = "Do not let this replica lead while another one has these records; as a follower it fetches them."
         severity = Severity.WARNING
     yield RULE.finding(
         view.where,

@@ -38,7 +38,7 @@ def finding(where: Location, judged: JudgedPremise, premise: "Premise", release:
     effect = f"{kafka(release)} does not start, or never joins its cluster." if ends_start else effect
     return RULE.finding(
         where,
-        f"{judged.id}: {judged.sentence}",
+        judged.sentence,
         effect=effect,
         advice=f"Do not start the broker yet. {premise.remedy}{page_words(judged.id)}",
         severity=Severity.FATAL if ends_start else Severity.ERROR,

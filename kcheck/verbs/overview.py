@@ -5,7 +5,14 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from kcheck.core.start.verdicts import worst_first
 from kcheck.documents.answer import Answer, Outcomes
-from kcheck.documents.next_commands import PLAN_FILE, explain_command, keeping_command, repairable_log_dirs
+from kcheck.documents.next_commands import (
+    PLAN_FILE,
+    explain_command,
+    incident_command,
+    keeping_command,
+    loses_by_cuts,
+    repairable_log_dirs,
+)
 from kcheck.documents.predict import log_dir_row, partition_row
 from kcheck.documents.unserved import unserved_row
 from kcheck.model.depth import Depth
@@ -103,7 +110,8 @@ class Overview(Answer):
     def next_command(self) -> str | None:
         """The command to type next; None if nothing is wrong.
 
-        Several brokers are decided together. For one broker a repair comes first, then the next start in detail.
+        Several brokers are decided together. For one broker a repair comes first, then the page of its incident. Else
+        the disks of the others decide, or the next start in detail.
         """
         said = self.check.release.evidence
         named = [word for path in self.metadata for word in ("--metadata", path)]
@@ -117,7 +125,8 @@ class Overview(Answer):
         if kept is not None:
             return kept
         if self.severity.rank >= Severity.WARNING.rank:
-            return shell_line(("kcheck", "predict", *self.paths, *named))
+            verb = "recover" if loses_by_cuts(self.prediction.log_dirs) else "predict"
+            return incident_command(self.premises) or shell_line(("kcheck", verb, *self.paths, *named))
         return explain_command(self.collected)
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:

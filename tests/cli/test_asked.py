@@ -46,8 +46,8 @@ LOST_LOG = "broker 1 is a controller with partitions and has lost __cluster_meta
 EMPTY_ZOOKEEPER = "ZooKeeper has no topic: the 5 directories here are orphans"
 OLD_COPY = "the disks are an old copy, made before broker 2 registered last (epoch 190 on disk, 338 in the cluster)"
 HERE = "nothing that is on these disks is lost."
-LED_LAST = "Not counted (P861): broker 1: no log dir here has the log of orders-0, which broker 1 led last."
-FIND = "First find the newest disk of broker 2 (P701)"
+LED_LAST = "Not counted: broker 1: no log dir here has the log of orders-0, which broker 1 led last."
+FIND = "First find the newest disk of broker 2"
 AT_RISK = (
     "Records that only that disk has are not counted. Without that disk the records of solo-1 there are lost"
     " for good, because no other replica exists. clicks-2 can lose records, because broker 2 led it last."
@@ -71,7 +71,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     "cluster-id": (
         row(f"{START_1} --metadata controller/data", 1, f"abort P101 broker-1/data: {OF_CLUSTER}"),
         row("predict broker-1/data --metadata controller/data", 1, "will not boot", OF_CLUSTER),
-        row("check broker-1/data broker-2/data controller/data", 1, f"fatal KC315 P101: {OF_CLUSTER}", "1 fatal"),
+        row("check broker-1/data broker-2/data controller/data", 1, f"fatal KC315 {OF_CLUSTER}", "1 fatal"),
         row(f"elect {TWO}", 1, "does not start: the disk of broker 1", "Start broker 2 first"),
         row(f"recover {TWO}", 1, f"Broker 1 should not start: {OF_CLUSTER}", "Solve that first, and ask again."),
         row("elect 1=broker-1/server.properties --metadata controller/data", 1, f"does not start: {OF_CLUSTER}"),
@@ -80,12 +80,12 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(START_1, 1, f"abort P102 broker-1/data: {OF_NODE}"),
         row("predict broker-1/data --config broker-1/server.properties", 1, "will not boot", OF_NODE, "next start"),
         row("predict broker-1/server.properties", 1, "will not boot", OF_NODE, "next start"),
-        row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 P102: {OF_NODE}"),
+        row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 {OF_NODE}"),
     ),
     "generated-broker-id": (
         row(f"{START_1} --metadata zookeeper", 1, f"abort P103 {NO_ID}", "14 replicas here belong to broker 1"),
         row(START_1, 1, NO_ID),
-        row("check broker-1/server.properties", 1, f"fatal KC315 P103: {NO_ID}"),
+        row("check broker-1/server.properties", 1, f"fatal KC315 {NO_ID}"),
         row("predict broker-1/server.properties", 1, "will not boot", NO_ID),
         row("predict broker-1 --metadata zookeeper", 1, "Kafka 3.9", "will not boot", NO_ID),
         row("elect 1=broker-1 --metadata zookeeper", 1, "First repair broker 1 (2 steps, 112 bytes)"),
@@ -98,7 +98,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "disk-gone": (
         row("broker-2", 1, "will not boot", MISSING),
-        row("check 2=broker-2", 1, f"fatal KC315 P301: {MISSING}"),
+        row("check 2=broker-2", 1, f"fatal KC315 {MISSING}"),
         row(f"elect {THREE}", 1, f"does not start: {MISSING}", "Start broker 1 first", "Then start 3."),
         row(f"elect {SETTINGS} --metadata controller", 1, "Start broker 1 first", "Then start 3."),
         row("preflight broker-2/server.properties --metadata controller", 1, f"abort P301 broker-2/data1: {MISSING}"),
@@ -109,8 +109,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "voters-config": (
         row(START_1, 1, f"abort P105 {VOTERS}"),
-        row("cluster broker-1/data", 1, f"fatal KC315 P105: {VOTERS}"),
-        row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 P105: {VOTERS}"),
+        row("cluster broker-1/data", 1, f"fatal KC315 {VOTERS}"),
+        row("check broker-1/data --config broker-1/server.properties", 1, f"fatal KC315 {VOTERS}"),
     ),
     "voters-started-first": (
         row(f"{START_1} {VOTERS_OF_D8}", 1, "abort P105 controller.quorum.voters is 101,102,103, quorum-state has 101",
@@ -130,7 +130,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     "controllers-reformatted": (
         row(f"{START_1} --metadata new-controller", 1, f"abort P201 {HISTORY}"),
         row("predict broker-1/data --metadata new-controller", 1, "will not boot", HISTORY),
-        row("cluster broker-1/data new-controller", 1, f"fatal KC315 P201: {HISTORY}"),
+        row("cluster broker-1/data new-controller", 1, f"fatal KC315 {HISTORY}"),
         row(f"elect {TWO} --metadata new-controller", 1, HISTORY, "Do not start any node: kcheck recover quorum"),
         row(f"recover {TWO} --metadata new-controller", 1, "Bring the quorum of the controllers back"),
     ),
@@ -139,11 +139,11 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("preflight broker-3/server.properties", 1, "not known", "name --metadata with the log dirs of controllers"),
         row(f"elect {SETTINGS}", 1, "Do not start any of them: kcheck recover quorum"),
         row(f"recover {SETTINGS}", 1, "2 of 3 controllers have lost their metadata (1 and 2)"),
-        row("check 1=broker-1 2=broker-2 3=broker-3", 1, f"fatal KC315 P202: {LOST_LOG}"),
-        row("cluster broker-1 broker-2 broker-3", 1, f"fatal KC315 P202: {LOST_LOG}"),
+        row("check 1=broker-1 2=broker-2 3=broker-3", 1, f"fatal KC315 {LOST_LOG}"),
+        row("cluster broker-1 broker-2 broker-3", 1, f"fatal KC315 {LOST_LOG}"),
     ),
     "zookeeper-lost-2.4.1": (
-        row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 P309: {EMPTY_ZOOKEEPER}",
+        row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 {EMPTY_ZOOKEEPER}",
             "kafka-topics.sh --create --topic cust --partitions 2"),
         row("check broker-1/data --metadata zookeeper", 0, "cust-0: the cluster has no topic of this name"),
         row("predict broker-1/data --metadata zookeeper", 1, "cust-0: stray"),
@@ -152,7 +152,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("recover 1=broker-1 --metadata zookeeper", 1, f"Not counted: broker 1: {ORPHAN}"),
     ),
     "zookeeper-lost-3.9.2": (
-        row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 P309: {EMPTY_ZOOKEEPER}"),
+        row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 {EMPTY_ZOOKEEPER}"),
         row("check broker-1/data --metadata zookeeper", 1, "error KC235 orders-0/partition.metadata"),
         row("predict broker-1/data --metadata zookeeper", 1, "will boot but not serve 4 partitions", "orders-0: stray"),
         row(f"{START_1} --metadata zookeeper", 1, "stray broker-1/data/orders-0"),
@@ -168,7 +168,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row(f"{START_1} --metadata zookeeper", 1, "loss P302 orders-0 may lead here without a directory"),
         row(f"elect {TWO} --metadata zookeeper", 1, "Start broker 2 first", "saves 80 records", LED_LAST, HERE),
         row(f"recover {TWO} --metadata zookeeper", 1, "80 records are lost, all of them", LED_LAST, f"plan: {HERE}"),
-        row(f"elect {TWO}", 1, "Not counted (P321): broker 1: broker-1/data has no partitions"),
+        row(f"elect {TWO}", 1, "Not counted: broker 1: broker-1/data has no partitions"),
         row("predict 1=broker-1/data --metadata zookeeper", 1, "orders-0 may lead here without a directory"),
     ),
     "empty-disk-repaired": (
@@ -193,7 +193,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "files-removed": (
         row(f"{START_1} --metadata controller", 1, "orders-1 has no segment with offsets 180-359",
-            "note P304 orders-3 begins at 180", "note P305 orders-2 has no segment"),
+            "note: orders-3 begins at 180", "note: orders-2 has no segment"),
         row("repair broker-1/server.properties --metadata controller --against broker-2", 1, "move aside data/orders-1",
             "move aside data/orders-2", "move aside data1/orders-3"),
     ),
@@ -283,8 +283,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("broker-1", 1, KEYLESS),
         row("check 1=broker-1 --depth records", 0, "warning KC253 audit-0"),
         row(START_1, 1, f"loss P801 {KEYLESS}"),
-        row("elect 1=broker-1", 1, f"Not counted (P801): broker 1: {KEYLESS}", "First: "),
-        row("recover 1=broker-1", 1, f"Not counted (P801): broker 1: {KEYLESS}"),
+        row("elect 1=broker-1", 1, f"Not counted: broker 1: {KEYLESS}", "First: "),
+        row("recover 1=broker-1", 1, f"Not counted: broker 1: {KEYLESS}"),
     ),
     "stray-directories": (
         row("broker-1", 1, STRAYS, "solo-0 has no other copy"),

@@ -64,7 +64,7 @@ def test_it_ends_as_check_does(root: str, tmp_path: Path) -> None:
         (("--run", "../x"), "--run ../x: use up to 64 letters, digits and ._-"),
         (("--jobs", "0"), "--jobs 0: must be from 1 to 256"),
         (("--format", "csv"), "--format csv: the tables are Parquet; use text, json, ndjson"),
-        (("-o", "x"), "-o x: not for scan; use --output-dir for the tables"),
+        (("-o", "none/x"), "-o none/x: no such directory: none"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: tuple[str, ...], said: str, root: str, tmp_path: Path) -> None:

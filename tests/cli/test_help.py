@@ -45,7 +45,7 @@ Look     inspect      Show offsets, epochs and segments.
          end-offset   Answer OffsetsForLeaderEpoch from disk.
 Share    capture      Pack the evidence for a support ticket: no records.
          export       Write records in a form that a producer takes.
-Fleet    fleet        Scan, report and compare all brokers.
+Fleet    fleet        Scan all brokers every night; report and compare the runs.
 Learn    demo         Break a small cluster, and repair it.
          simulate     Replay and search histories of one partition.
          rules        List all rules.
@@ -55,7 +55,7 @@ Learn    demo         Break a small cluster, and repair it.
 Start with:  kcheck /var/lib/kafka/data
 Options:     -h, --help   --version   --color auto|always|never
              kcheck COMMAND -h shows its options, --help all of them
-Docs:        kcheck help topics
+Docs:        kcheck help topics|power-loss|dead-disk|every-night
 """
 
 PREDICT = """\

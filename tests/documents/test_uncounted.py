@@ -47,7 +47,7 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
     """An old copy is certain, a disk that may be one is not."""
     (certain,) = premise_words([OLD, OLD], PARTITIONS)
     assert certain == (
-        "First find the newest disk of broker 2 (P701): an old copy. Records that only that disk has are not counted."
+        "First find the newest disk of broker 2: an old copy. Records that only that disk has are not counted."
         " Without that disk the records of t-0 there are lost for good, because no other replica exists. led-0 can lose"
         " records, because broker 2 led it last. Read kcheck help old-copy."
     )
@@ -58,9 +58,9 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
         "Without that disk t-0, t-0 can lose records, because no other replica exists. Read kcheck help old-copy."
     )
     (alone,) = premise_words([OLD._replace(broker_id=None)], [ONLY])
-    assert alone.startswith("Not counted (P701): an old copy. First: Find the newest disk")
+    assert alone.startswith("Not counted: an old copy. First: Find the newest disk")
     (named,) = premise_words([OLD._replace(id="P861", sentence="broker 2 led t-0 last")], [ONLY])
-    assert named.startswith("Not counted (P861): broker 2 led t-0 last. First: ")
+    assert named.startswith("Not counted: broker 2 led t-0 last. First: ")
 
 
 def test_a_disk_that_may_have_the_only_records_is_sought() -> None:
@@ -70,7 +70,9 @@ def test_a_disk_that_may_have_the_only_records_is_sought() -> None:
     assert words == sought_words(gaps, [], PARTITIONS, incomplete_ok=False)
     assert {} == sought_words(gaps, [], PARTITIONS, incomplete_ok=True)
     fails = [BrokerGap(2, 3, "its log dir is missing")]
-    assert {2: "Make broker 2 able to start"} == sought_words(fails, [], PARTITIONS, incomplete_ok=True)
+    assert {2: "Make broker 2 able to start: its log dir is missing"} == sought_words(
+        fails, [], PARTITIONS, incomplete_ok=True
+    )
     old = [OLD, OLD._replace(broker_id=None), OLD._replace(id="P999", broker_id=7)]
     old.append(OLD._replace(status=PremiseStatus.NOT_SEEN, broker_id=8))
     assert {2: "Find the newest disk of broker 2"} == sought_words([], old, PARTITIONS, incomplete_ok=False)

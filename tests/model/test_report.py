@@ -24,3 +24,11 @@ def test_repair_mends_errors_that_have_a_repair() -> None:
     assert is_repairable(item)
     assert not is_repairable(item._replace(repair=None))
     assert not is_repairable(item._replace(severity=Severity.WARNING))
+
+
+def test_a_repair_that_discards_records_counts_only_beside_another_one() -> None:
+    """It needs --accept-loss or --against."""
+    item = Finding("KC141", "x", Severity.ERROR, Location(), "", "", "", repair={"names": ("cut-log",)})
+    assert not is_repairable(item)
+    assert is_repairable(item._replace(repair={"names": ("cut-log", "patch-batch-headers")}))
+    assert is_repairable(item._replace(id="KC143"))

@@ -90,7 +90,7 @@ def test_each_log_dir_gets_the_broker_and_the_cluster(settings: Path, tmp_path: 
 def test_nothing_is_written_without_a_proof(settings: Path, tmp_path: Path) -> None:
     """Without ZooKeeper's data, or with another partition here; and what a preflight says is the same."""
     (row,) = planned(settings).not_planned
-    assert row.why.startswith("P103: no log dir has a meta.properties: with broker.id=-1 the broker gets a new id")
+    assert row.why.startswith("no log dir has a meta.properties: with broker.id=-1 the broker gets a new id")
     zookeeper = znodes(tmp_path)
     (reason,) = kcheck.preflight(settings, kafka="3.9", metadata=[zookeeper]).reasons
     assert reason.why.endswith(f"the 2 replicas here belong to broker 1 according to {zookeeper}")

@@ -50,7 +50,7 @@ def test_a_plan_with_nothing_to_do_for_kcheck(broker: Path) -> None:
     """The settings name another broker: a person has to act, and the exit code says so."""
     settings = broker / "server.properties"
     settings.write_text(settings.read_text().replace("node.id=1", "node.id=7"))
-    sentence = "P102: meta.properties says broker 1, but the settings name 7"
+    sentence = "meta.properties says broker 1, but the settings name 7"
     for answer in (command("repair", settings), command("repair", broker)):
         assert (answer.code, "nothing to do" in answer.out) == (1, False)
         assert sentence in " ".join(answer.out.split())

@@ -45,7 +45,7 @@ def test_a_raised_log_start_without_epochs_is_not_safe(tmp_path: Path) -> None:
     (log_dir / "log-start-offset-checkpoint").write_text("0\n1\ndiverged 0 5\n")
     (row,) = (row for row in document(*asked)["premises"] if row["id"] == "P320")
     assert (row["status"], row["broker_id"]) == ("not-seen", 2)
-    assert "Not counted (P320): broker 2: diverged-0 begins at 5 here, at 0 on broker 1." in document(*asked)["verdict"]
+    assert "Not counted: broker 2: diverged-0 begins at 5 here, at 0 on broker 1." in document(*asked)["verdict"]
     assert kcheck(*asked).code == 1
 
 

@@ -51,7 +51,7 @@ def _is_proven(row: JudgedPremise) -> bool:
 def test_a_log_dir_that_the_settings_list_has_to_be_named(listed: str) -> None:
     """Whether the settings are of this host, or of a host whose disks were copied."""
     _settings(listed)
-    why = "First name 1=broker-1/data2 too (P301): broker 1 has another log dir, broker-1/data2, which is not given."
+    why = "First name 1=broker-1/data2 too: broker 1 has another log dir, broker-1/data2, which is not given."
     answer = _recovered(*HALF)
     _stops(answer, why)
     missing = {row.name for row in answer.election.of_cluster if row.best is None}
@@ -77,7 +77,7 @@ def test_a_registered_log_dir_has_to_be_named() -> None:
     Path("broker-1/server.properties").unlink()
     sentence = "broker 1 registered 2 log dirs, and 1 of them is not given; 5 assigned partitions were there"
     provide = "the other log dirs of broker 1, or a server.properties that lists all of them"
-    _stops(_recovered(*HALF), f"First name {provide} (P301): {sentence}.")
+    _stops(_recovered(*HALF), f"First name {provide}: {sentence}.")
     assert not any(map(lacks_log_dirs, _recovered(*WHOLE).election.premises))
 
 

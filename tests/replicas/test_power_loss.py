@@ -11,6 +11,7 @@ from tests.cli.command import kcheck as command
 from tests.replicas.incident_plans import PACKED
 
 BROKERS = ("1=broker-1", "2=broker-2", "3=broker-3")
+ALONE = "The partition has no other replica."
 METADATA = ("--metadata", "controller")
 
 
@@ -33,8 +34,34 @@ def test_the_table_has_every_partition_that_the_plan_loses() -> None:
     assert sum(count or 0 for count in lost.values()) == answer.scenario("plan").lost.upper_records
     shown = command("recover", *BROKERS, *METADATA, columns=1000).out
     assert all(re.search(rf"^{name} ", shown, re.MULTILINE) for name in lost)
-    ranges = "125-129 of clicks-1, 20-39 of old-1, 20-49 of solo-0, 20-49 of solo-1"
-    assert f"This plan loses offsets {ranges}." in shown
+    assert [line for line in lost_by_plan(shown) if " loses " in line] == [
+        f"solo-0 loses offsets 20-49 in step 1. At most 30 records are lost, all of them committed. {ALONE}",
+        f"solo-1 loses offsets 20-49 in step 6. 30 records are lost, all of them committed. {ALONE}",
+        "clicks-1 loses offsets 125-129 in step 3. 5 records are lost, all of them committed.",
+        "old-1 loses offsets 20-39 in steps 1, 3 and 6. 20 records are lost, all of them committed.",
+    ]
+
+
+def test_each_loss_names_the_end_of_each_replica_and_the_reason() -> None:
+    """Readable records behind the damage are named too; recovery.md has the same list."""
+    shown = lost_by_plan(command("recover", *BROKERS, *METADATA, "--output-dir", "plan", columns=1000).out)
+    name = "00000000000000000000.log"
+    assert shown[-4:] == [
+        "old-1 loses offsets 20-39 in steps 1, 3 and 6. 20 records are lost, all of them committed.",
+        f"Broker 3 ends at offset 20: the CRC of the batch at position 1661 of {name} does not match.",
+        f"Broker 1 ends at offset 20, and leads: an incomplete batch at position 1661 of {name}.",
+        f"Broker 2 ends at offset 20: an incomplete batch at position 1661 of {name}.",
+    ]
+    of_solo = next(line for line in shown if line.startswith("Broker 2 ends at offset 20, and leads"))
+    assert of_solo.endswith(f"position 1668 of {name} does not match. Offsets 40-49 are readable after that.")
+    written = Path("plan/recovery.md").read_text().partition("## Lost by this plan\n\n")[2].splitlines()
+    assert [line.strip(" -") for line in written] == shown
+
+
+def lost_by_plan(shown: str) -> list[str]:
+    """Return the lines of the list on a screen."""
+    lines = shown.partition("Lost by this plan\n")[2].partition("\n\n")[0]
+    return [line.strip() for line in lines.splitlines()]
 
 
 def test_readable_records_behind_a_corrupt_batch_are_exported_before_the_start() -> None:

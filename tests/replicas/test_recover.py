@@ -194,7 +194,7 @@ def _spoiled(broker: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (_gone, "(P301): broker 2 registered 2 log dirs, and 1 of them is not given"),
+        (_gone, ": broker 2 registered 2 log dirs, and 1 of them is not given"),
         (_older, "orders-1 of broker 2 ends at offset "),
         (_spoiled, "broker 2 needs a repair first, and the plan has no such step"),
         (_foreign, "broker 2 does not start: the disk of broker 2 is of cluster "),

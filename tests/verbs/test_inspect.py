@@ -132,5 +132,5 @@ def test_a_log_dir_that_is_given_as_that_of_another_broker() -> None:
     """It is shown, and a finding says what the broker makes of it."""
     log_dir(Path("d1"), broker_id=1)
     (finding,) = (row for row in inspected("7=d1")["findings"] if row["id"] == "KC315")
-    assert finding["message"] == "P102: meta.properties says broker 1, but the log dir is given for broker 7"
+    assert finding["message"] == "meta.properties says broker 1, but the log dir is given for broker 7"
     assert "KC315" not in {row["id"] for row in inspected("1=d1")["findings"]}

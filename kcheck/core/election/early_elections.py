@@ -5,12 +5,13 @@ elects the first running replica of the assignment (LeaderElectionCommand 2.4.0 
 when it comes back, as no other replica is in sync.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.election import BrokerStart, first_leader, leader_by_tool, leaders_of_all
 from kcheck.core.election.plans import PartitionElection, cost, is_at_stake
 from kcheck.core.election.start_order import Costs
+from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, total
 from kcheck.model.release import Release
 
 _LOSSES = 2
@@ -212,3 +213,14 @@ def by_broker(rows: Iterable[Displaced]) -> dict[int, list[Displaced]]:
         if row.before is not None:
             early.setdefault(row.before, []).append(row)
     return early
+
+
+def saved_by(rows: Collection[Displaced]) -> Amounts:
+    """Return how many records the elections of these partitions save; not known where a loss is not."""
+    worse = total(row.partition.leaders[row.leader].lost for row in rows)
+    better = total(row.partition.leaders[row.instead].lost for row in rows if row.instead is not None)
+    if worse.records is not None and better.records is not None:
+        return NOT_KNOWN._replace(records=worse.records - better.records)
+    if worse.upper_records is None:
+        return NOT_KNOWN
+    return NOT_KNOWN._replace(at_most=worse.upper_records - (better.records or 0))

@@ -22,7 +22,7 @@ _NAMED = 3
 """Clusters or brokers with the same action that are named."""
 
 
-class _Action(NamedTuple):
+class Action(NamedTuple):
     """The action about the first of `rows`; `command` looks closer."""
 
     kind: str
@@ -41,16 +41,25 @@ def actions_of(
 
     A cluster with a plan gets its steps. Actions for its single partitions would be another plan.
     """
+    every = every_action(
+        commands, clusters, brokers, starts, partitions, premises, [place._asdict() for place in lost], worst
+    )
+    return tuple(_row(action) for action in [action for action in every if action.rows][:_MOST])
+
+
+def every_action(
+    commands: RunCommands, clusters: Sequence[Any], brokers: Sequence[Any], starts: Sequence[Any],
+    partitions: Sequence[Any], premises: Sequence[Any], lost: Sequence[Any],
+    worst: Sequence[Any],
+) -> Iterator[Action]:  # fmt: skip
+    """Yield the actions in their order; some have no rows."""
     planned: list[Any] = sorted(filter(_is_at_stake, clusters), key=_stake)
     names = {row["cluster"] for row in planned}
     others = [row for row in partitions if row["cluster"] not in names]
     apart = [row for row in premises if row["cluster"] not in names]
     nodes = [row for row in brokers if not _is_told(row, names)]
-    missing: list[Any] = [place._asdict() for place in lost]
-    first = (_not_found(missing, commands), _of_plans(planned, premises), _went_back(worst, commands))
-    every = chain(first, _actions(commands, nodes, starts, others, apart))
-    several = [action for action in every if action.rows][:_MOST]
-    return tuple(_row(action) for action in several)
+    first = (_not_found(lost, commands), _of_plans(planned, premises), _went_back(worst, commands))
+    return chain(first, _actions(commands, nodes, starts, others, apart))
 
 
 def _is_told(broker: Any, planned: Container[object]) -> bool:
@@ -68,7 +77,7 @@ def _stake(row: Any) -> tuple[int, ...]:
     return tuple(-(row[name] or 0) for name in ("start_all_committed", "start_all_offline", "start_all_lost"))
 
 
-def _of_plans(planned: Sequence[Any], premises: Sequence[Any]) -> _Action:
+def _of_plans(planned: Sequence[Any], premises: Sequence[Any]) -> Action:
     """Return the action for clusters with a plan.
 
     A refuted premise comes before the steps. These would use what is left without the disk that the premise asks for.
@@ -82,33 +91,40 @@ def _of_plans(planned: Sequence[Any], premises: Sequence[Any]) -> _Action:
         first = refuted.get(row["cluster"])
         if first is None:
             steps = f"First steps: {'; '.join(step['title'] for step in row['first_steps'])}."
-        else:
-            remedy = BY_ID[first["id"]].remedy
-            steps = f"Before the first step, look at {_named(first)}: {first['sentence']}. {remedy}"
-        return f"Cluster {row['cluster']}: {row['decision']} {steps}"
+            return f"Cluster {row['cluster']}: {row['decision']} {steps}"
+        decision = "" if first["id"] in ENDS_START else f" {row['decision']}"
+        return f"Cluster {row['cluster']}: {first_words(first)}{decision}"
 
-    return _Action("recover", planned, what, "cluster", lambda row: row["recover"])
+    return Action("recover", planned, what, "cluster", lambda row: row["recover"])
 
 
-def _not_found(lost: Sequence[Any], commands: RunCommands) -> _Action:
+def first_words(premise: Any) -> str:
+    """Return the first step of a cluster, by a refuted premise of one of its brokers."""
+    words = f"First look at {named(premise)}: {premise['sentence']}. {BY_ID[premise['id']].remedy}"
+    if premise["id"] in ENDS_START:
+        words += " Until then, do not start or stop this broker, and elect no leader by hand."
+    return words
+
+
+def _not_found(lost: Sequence[Any], commands: RunCommands) -> Action:
     def what(row: Any) -> str:
         if row["broker"] is None:
             return f"Cluster {row['cluster']} was not found. Mount its disks, or name its folder in ROOT."
-        return f"Log dirs of {_named(row)} were not found. Mount its disks before this broker starts."
+        return f"Log dirs of {named(row)} were not found. Mount its disks before this broker starts."
 
-    return _Action("not-found", lost, what, "broker", lambda _: commands.lost())
+    return Action("not-found", lost, what, "broker", lambda _: commands.lost())
 
 
-def _went_back(worst: Sequence[Any], commands: RunCommands) -> _Action:
+def _went_back(worst: Sequence[Any], commands: RunCommands) -> Action:
     older = [row for row in worst if row["id"] == WENT_BACK and row["severity"] == Severity.ERROR]
-    return _Action(
+    return Action(
         "went-back", older,
-        lambda row: f"Do not restart {_named(row)} yet: {row['dir']}: {row['message']}. Find the newest disk.",
+        lambda row: f"Do not restart {named(row)} yet: {row['dir']}: {row['message']}. Find the newest disk.",
         "replica", lambda _: commands.lost(WENT_BACK),
     )  # fmt: skip
 
 
-def _row(action: _Action) -> Row:
+def _row(action: Action) -> Row:
     first, more = action.rows[0], len(action.rows) - 1
     alike = f" Also look at {_others(action)}." if more else ""
     return {
@@ -121,10 +137,10 @@ def _row(action: _Action) -> Row:
     }
 
 
-def _others(action: _Action) -> str:
+def _others(action: Action) -> str:
     """Return the other clusters or brokers of an action by name if they are few, or else their number."""
     others = action.rows[1:]
-    names = {"cluster": lambda row: str(row["cluster"]), "broker": _named}.get(action.thing)
+    names = {"cluster": lambda row: str(row["cluster"]), "broker": named}.get(action.thing)
     if names is None or len(others) > _NAMED:
         return counted(len(others), f"more {action.thing}")
     return listed([names(row) for row in others])
@@ -133,38 +149,38 @@ def _others(action: _Action) -> str:
 def _actions(
     commands: RunCommands, brokers: Sequence[Any], starts: Sequence[Any], partitions: Sequence[Any],
     premises: Sequence[Any],
-) -> Iterator[_Action]:  # fmt: skip
+) -> Iterator[Action]:  # fmt: skip
     predict = commands.predict
     by_outcome = {
         outcome: [row for row in starts if row["next_start"] == outcome]
         for outcome in (Outcome.ABORT, Outcome.LOST, Outcome.OFFLINE)
     }
-    yield _Action(
+    yield Action(
         "will-not-boot", by_outcome[Outcome.ABORT],
-        lambda row: f"Do not stop {_named(row)}: it will not boot again{_why(row)}.", "broker", predict,
+        lambda row: f"Do not stop {named(row)}: it will not boot again{_why(row)}.", "broker", predict,
     )  # fmt: skip
     losing = [row for row in starts if row["losing_partitions"] and row["next_start"] != Outcome.ABORT]
-    yield _Action(
+    yield Action(
         "loses-records", losing,
-        lambda row: f"Do not restart {_named(row)}: it will lose {_records(row['lost_records'])}.", "broker", predict,
+        lambda row: f"Do not restart {named(row)}: it will lose {_records(row['lost_records'])}.", "broker", predict,
     )  # fmt: skip
-    yield _Action(
+    yield Action(
         "premise-refuted", [row for row in premises if is_losing(row["id"])],
-        lambda row: f"Do not restart {_named(row)} yet: {row['sentence']}. {BY_ID[row['id']].remedy}",
+        lambda row: f"Do not restart {named(row)} yet: {row['sentence']}. {BY_ID[row['id']].remedy}",
         "premise", predict,
     )  # fmt: skip
-    yield _Action(
+    yield Action(
         "goes-offline", by_outcome[Outcome.OFFLINE],
-        lambda row: f"Before {_named(row)} restarts, repair its log dirs. Some will go offline{_why(row)}.",
+        lambda row: f"Before {named(row)} restarts, repair its log dirs. Some will go offline{_why(row)}.",
         "broker", predict,
     )  # fmt: skip
     unserved = [row for row in starts if row["unserved_partitions"] and row["next_start"] != Outcome.ABORT]
-    yield _Action(
+    yield Action(
         "stops-serving", unserved,
-        lambda row: f"Before {_named(row)} restarts, fix {_unserved(row)} and stop serving {_them(row)}.",
+        lambda row: f"Before {named(row)} restarts, fix {_unserved(row)} and stop serving {_them(row)}.",
         "broker", predict,
     )  # fmt: skip
-    yield _Action(
+    yield Action(
         "no-clean-leader", [row for row in partitions if row["lost_below_high_watermark"]],
         lambda row: (
             f"Elect no leader of {_partition(row)} by hand yet. Even under the best one, {_broker(row['best_leader'])},"
@@ -172,7 +188,7 @@ def _actions(
         ),
         "partition", commands.elect,
     )  # fmt: skip
-    yield _Action(
+    yield Action(
         "on-one-disk", [row for row in partitions if row["at_risk_below_high_watermark"]],
         lambda row: (
             f"Keep {_broker(row['best_leader'])} running: the only copy of"
@@ -180,9 +196,9 @@ def _actions(
         ),
         "partition", commands.elect,
     )  # fmt: skip
-    yield _Action(
+    yield Action(
         "damaged", [row for row in brokers if row["fatal"] or row["error"]],
-        lambda row: f"Look at {_named(row)}: {_counts(row)}.", "broker", commands.check,
+        lambda row: f"Look at {named(row)}: {_counts(row)}.", "broker", commands.check,
     )  # fmt: skip
 
 
@@ -216,7 +232,8 @@ def _broker(name: object) -> str:
     return text if text.startswith("broker") else f"broker {text}"
 
 
-def _named(row: Row) -> str:
+def named(row: Row) -> str:
+    """Return the name of a broker and its cluster, or of a cluster."""
     if row["broker"] is None and row["cluster"] is not None:
         return f"cluster {row['cluster']}"
     of_cluster = "" if row["cluster"] is None else f" of {row['cluster']}"

@@ -11,6 +11,7 @@ from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
 from kcheck.fleet.runs.actions import actions_of
 from kcheck.fleet.runs.broker_starts import starts_of
+from kcheck.fleet.runs.by_cluster import decisions_by_cluster
 from kcheck.fleet.runs.clusters import ClusterBrokers, clusters_of
 from kcheck.fleet.runs.commands import RunCommands
 from kcheck.fleet.runs.places import (
@@ -33,7 +34,7 @@ from kcheck.tables import findings
 from kcheck.verbs.explain import rule_pages
 
 _KINDS = {
-    "actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
+    "decisions": "decision", "actions": "action", "clusters": "cluster", "brokers": "broker", "rules": "rule",
     "partitions": "partition", "cluster_starts": "cluster-start", "broker_starts": "broker-start",
     "premises": "premise", "losses": "loss", "worst": "worst", "counts": "count", "pages": "rule-page",
     "owners": "owner", "remote": "remote-replica", "trend": "trend",
@@ -65,20 +66,21 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         kinds[rule, severity] += number
     owners = owners_of(run)
     at_risk, partitions = partitions_at_risk(run, kinds, owners)
-    lost, worst = lost_places(run), _worst(run, kinds)
+    lost, worst, known = lost_places(run), _worst(run, kinds), clusters_of(run)
     _add_lost(at_risk, lost)
     starts, commands = starts_of(run), RunCommands(run)
-    known = clusters_of(run)
     columns = ("log_dirs_expected", "log_dirs_reached", "since", "carried_over")
     expected, reached, since, carried = next(run.values("runs", columns), (None,) * len(columns))
     refuted_count, refuted = refuted_rows(run)
     remote_count, remote = remote_rows(run)
     brokers = broker_rows(counted, starts.brokers, commands)
     clusters = cluster_rows(counted, starts.clusters, brokers, decisions_of(run))
+    told = (clusters, brokers, starts.brokers, partitions, refuted, lost, worst)
     body = {
         "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,
         "finished": run.finished, "failing": failing,
-        "actions": actions_of(commands, clusters, brokers, starts.brokers, partitions, refuted, lost, worst),
+        "decisions": decisions_by_cluster(commands, *told),
+        "actions": actions_of(commands, *told),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "log_dirs_expected": expected, "log_dirs_reached": reached, "not_reached": not_reached(run),
         "not_known": not_known(run),

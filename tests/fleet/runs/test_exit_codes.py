@@ -78,7 +78,7 @@ def test_a_refuted_premise_is_never_green(
     assert {rule} == errors & {"KC315", "KC222"}
     # Steps beside "do not restart" would be two answers.
     (plan,) = [row["what"] for row in body["actions"] if row["kind"] == "recover"]
-    assert (True, False) == ("Before the first step, look at broker-2 of calm" in plan, "First steps" in plan)
+    assert (True, False) == ("First look at broker-2 of calm: " in plan, "First steps" in plan)
     assert "premise-refuted" not in {row["kind"] for row in body["actions"]}
 
 
@@ -92,8 +92,11 @@ def test_a_missing_disk_comes_before_the_steps_of_a_plan(fleet: Path) -> None:
     (row,) = body["clusters"]
     assert None is row["start_all_lost"] is row["start_all_committed"]
     plans = [action["what"] for action in body["actions"] if action["kind"] == "recover"]
-    assert all("Before the first step, look at broker-1 of calm: log dir" in plan for plan in plans)
+    assert all(plan.startswith("Cluster calm: First look at broker-1 of calm: log dir") for plan in plans)
     assert not any("First steps" in plan for plan in plans)
+    (decision,) = body["decisions"]
+    assert "Until then, do not start or stop this broker, and elect no leader by hand." in decision["what"]
+    assert ("now", "calm") == (decision["when"], decision["cluster"])
 
 
 def test_a_start_that_loses_committed_records_is_a_finding(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_a_listed_log_dir_is_missed_by_path_and_by_a_scan(tmp_path: Path) -> Non
     shutil.rmtree(broker / "data2")
     (broker / "server.properties").write_text("process.roles=broker\nnode.id=1\nlog.dirs=/x/data1,/x/data2\n")
     done = kcheck(broker, columns=400)
-    assert f"{broker}/data2   broker 1\n  fatal KC315 P301: log dir" in done.out
+    assert f"{broker}/data2   broker 1\n  fatal KC315 log dir" in done.out
     report, rows = scanned(tmp_path, tmp_path / "fleet" / _LAYOUT, name="a")
     found = [
         (row["id"], row["severity"], row["log_dir"]) for row in rows["findings"] if row["id"] in ("KC315", "KC505")
