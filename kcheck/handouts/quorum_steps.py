@@ -239,8 +239,9 @@ def _retired(loss: QuorumLoss, number: int) -> str:
     name = f"Node {number}{f', directory.id {directories[number]}' if number in directories else ''}"
     if number not in loss.copy.image.brokers:
         return f"{name}: never with its old disk."
-    after = ", once its __cluster_metadata-0 is moved elsewhere" if number in loss.dead else ""
-    return f"{name} is a broker too. Keep its disk, and start the node only as a broker{after}."
+    if number in loss.dead:
+        return f"{name} is a broker too. With the old disk, first move {METADATA_DIRECTORY} elsewhere."
+    return f"{name} is a broker too. Keep its disk, and start the node only as a broker."
 
 
 def rescue_command(verb: str, arguments: Sequence[str], dead: Iterable[int]) -> str:

@@ -148,7 +148,7 @@ class MetadataRecovery(RescueAnswer):
         return next(command for step in self.steps for command in step.commands)
 
     def with_plan(self, out: str) -> "MetadataRecovery":
-        """Return the answer once its files are written; without a plan the answers file alone.
+        """Return the answer once its files are written; without a plan the answers file alone, unless one is there.
 
         UsageError if one cannot be written.
         """
@@ -156,10 +156,13 @@ class MetadataRecovery(RescueAnswer):
         texts = plan_texts(self.plans)
         document = {"schema": SCHEMA, **template(self.rebuild)}
         texts[ANSWERS] = (json.dumps(document, indent=1) + "\n").encode(errors="backslashreplace")
-        names = (*texts, RUNBOOK, RECOVERY) if self.plans else (ANSWERS,)
+        if LOCAL.exists(join(out, ANSWERS)):
+            del texts[ANSWERS]
         if self.znodes:
             texts[ZNODES] = zookeeper_script(self.znodes).encode()
-            names = (ANSWERS, ZNODES, RUNBOOK, RECOVERY)
+        if not (self.plans or self.znodes) and not texts:
+            return planned
+        names = (*texts, RUNBOOK, RECOVERY) if self.plans or self.znodes else (ANSWERS,)
         planned = replace(planned, written=tuple(join(out, name) for name in names))
         if self.plans or self.znodes:
             documents = planned.documents("Recovery of the metadata of a cluster")
@@ -190,6 +193,12 @@ class MetadataRecovery(RescueAnswer):
             "znodes": tuple(row._asdict() for row in self.znodes),
             **self.last_rows(map(plan_row, self.plans)),
         }
+
+
+def kept_answers(out: str) -> str | None:
+    """Return the answers file that an earlier refusal left in a directory without a plan; None without one."""
+    path = join(out, ANSWERS)
+    return path if LOCAL.exists(path) and not LOCAL.exists(join(out, RECOVERY)) else None
 
 
 def read_answers(path: str) -> MetadataAnswers:

@@ -3,6 +3,7 @@
 Real nodes of 4.3.1 left the directories. The settings are like those that real nodes had.
 """
 
+import json
 import re
 import shutil
 from collections.abc import Mapping
@@ -197,7 +198,7 @@ def test_the_plan_of_a_quorum_makes_them_brokers_too(tmp_path: Path) -> None:
     assert last.notes[0] == "Node 1 is a broker too. Keep its disk, and start the node only as a broker."
     shutil.rmtree(nodes / "broker-1")
     again = kcheck.recover_quorum(*paths(nodes, 2, 3), dead=[1], force=True)
-    assert again.steps[-1].notes[0].endswith("only as a broker, once its __cluster_metadata-0 is moved elsewhere.")
+    assert again.steps[-1].notes[0].endswith("With the old disk, first move __cluster_metadata-0 elsewhere.")
 
 
 def test_a_broker_that_is_not_named_is_awaited(tmp_path: Path) -> None:
@@ -213,3 +214,25 @@ def test_a_broker_that_is_not_named_is_awaited(tmp_path: Path) -> None:
     told = progress(out, nodes, 1, 2, 201)
     assert now(told) == ("wait", "brokers")
     assert re.search(r"Broker 3 must start, .* Name their log dirs too: 3=PATH\.", told.sentences[0])
+
+
+def test_a_refused_command_can_be_typed_again(tmp_path: Path) -> None:
+    """The answers file of the refusal is kept and used; one that leaves out a replica here is refused."""
+    nodes, out = combined(tmp_path), tmp_path / "out"
+    line = ["recover", "metadata", *paths(nodes, 1, 2, 201), "--output-dir", str(out)]
+    for _ in range(2):
+        assert command(*line).code == 1
+    assert [path.name for path in out.iterdir()] == ["answers.json"]
+    again = kcheck.recover_metadata(*paths(nodes), out=out)
+    assert refusals(again) == {
+        "answers": "The answers leave out the replica of voted-0 on broker 3, which can have more records."
+    }
+    document = json.loads((out / "answers.json").read_text())
+    document["topics"]["voted"]["replicas"]["0"] = [3, 2, 1]
+    document["topics"]["voted"]["configs"] = {"retention.ms": "7"}
+    (out / "answers.json").write_text(json.dumps(document))
+    done = kcheck.recover_metadata(*paths(nodes), out=out)
+    assert refusals(done) == {}
+    assert done.rebuild.topics[0].configs == {"retention.ms": "7"}
+    assert f"{out}/answers.json" not in done.written
+    assert f"{out}/plan-201.json" in done.written

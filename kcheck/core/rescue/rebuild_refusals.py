@@ -222,6 +222,15 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
                     f"A broker in the ISR of {partition_name(topic.name, number)} has no replica of it.",
                     f"Correct topics.{topic.name} in the answers file.",
                 )
+            unnamed = set() if held is None else {row.broker_id for row in held.replicas} - {*part.replicas}
+            if unnamed and {*part.isr} <= {*part.replicas} & holders:
+                yield RescueRefusal(
+                    "answers",
+                    f"The answers leave out the replica of {partition_name(topic.name, number)} on broker"
+                    f" {min(unnamed)}, which can have more records.",
+                    f"Add the broker to topics.{topic.name} in the answers file.",
+                    forced=True,
+                )
             ends = {(row.epoch, row.end) for row in held.replicas if row.broker_id in part.isr} if held else set()
             if len(ends) > 1:
                 yield RescueRefusal(
