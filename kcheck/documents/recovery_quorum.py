@@ -13,7 +13,9 @@ from kcheck.words import agree, counted, listed
 def verdict(loss: QuorumLoss) -> Iterator[str]:
     """Yield the loss, the forbidden steps, and possibly missing metadata, as sentences."""
     count = len(loss.voters)
-    if loss.has_majority:
+    if not loss.voters:
+        yield "The newest copy does not name the controllers."
+    elif loss.has_majority:
         here = len(loss.survivors) - len(loss.damaged)
         yield f"{here} of {counted(count, 'controller')} still {agree(here, 'has', 'have')} the metadata."
     elif not loss.is_one_history:

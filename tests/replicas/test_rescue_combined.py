@@ -56,6 +56,8 @@ def combined(tmp_path: Path, **changed: object) -> Path:
         with_settings(nodes, number, **changed)
     new = quorum.new_disk(nodes, 201)
     shutil.copy(nodes / "broker-1" / "data1" / "bootstrap.checkpoint", new)
+    identity = new / "meta.properties"
+    identity.write_text(re.sub("directory.id=.+", "directory.id=AAAAAAAAQAaAAAAAAAAAAA", identity.read_text()))
     with_settings(
         nodes, 201,
         **{
@@ -184,6 +186,27 @@ def test_the_plan_makes_them_brokers(tmp_path: Path) -> None:
         changed = {key: value for key, _, value in (line.partition("=") for line in step.commands)}
         with_settings(nodes, number, **{"controller.quorum.voters": "201@c201:9093"} | changed)
     assert now(progress(out, nodes, *NODES, 201)) == ("next", "brokers")
+
+
+def test_after_the_plan_all_verbs_let_the_nodes_start(tmp_path: Path) -> None:
+    """The new controller has the newest snapshot, and no node a place among other voters."""
+    nodes, out = combined(tmp_path), tmp_path / "out"
+    answer = planned(nodes, out)
+    apply((out / "plan-201.json").read_bytes(), str(out / "backup-201"))
+    steps = [step for step in answer.steps if step.title.startswith("Make node ")]
+    for number, step in zip(NODES, steps, strict=True):
+        changed = {key: value for key, _, value in (line.partition("=") for line in step.commands)}
+        with_settings(nodes, number, **{"controller.quorum.voters": "201@c201:9093"} | changed)
+    for words in (["cluster"], ["recover"], []):
+        done = command(
+            *words, *(paths(nodes) if words == ["recover"] else [path.partition("=")[2] for path in paths(nodes)])
+        )
+        assert (done.code, "KC315" in done.out, "UNCLEAN" in done.out) == (0, False, False), done.out
+    for number in NODES:
+        settings = nodes / f"broker-{number}" / "server.properties"
+        done = command("preflight", str(settings), "--metadata", f"{nodes}/broker-201/data1")
+        assert "may start" in done.out, done.out
+    assert refusals(kcheck.recover_quorum(*paths(nodes))).keys() == {"majority"}
 
 
 def test_the_plan_of_a_quorum_makes_them_brokers_too(tmp_path: Path) -> None:

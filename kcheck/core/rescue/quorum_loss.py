@@ -226,7 +226,7 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
         return None
     newest = max(filter(is_usable, copies) if any(map(is_usable, copies)) else copies, key=_for_source)
     assert newest.copy is not None
-    voters = frozenset(voter.voter_id for voter in newest.copy.voter_set) or newest.copy.voters
+    voters = frozenset(voter.voter_id for voter in newest.copy.voter_set) or newest.copy.voters or newest.configured
     loss = QuorumLoss(
         nodes=marked,
         newest=newest,
