@@ -79,6 +79,8 @@ class ElectionQuestion:
     """The log dirs that log.dirs lacks, as if it named them."""
     without_newest: tuple[int, ...] = ()
     """The brokers whose newest disk is lost for good. Their old copy counts."""
+    planned: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    """The settings that a plan changes, by broker; an empty value removes one."""
 
 
 class ElectionChoice(NamedTuple):
@@ -410,7 +412,7 @@ def _start_options(arguments: list[str], question: ElectionQuestion, release: Re
     return StartOptions(
         None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,
         controller_config=question.config, without=frozenset(lost.path for lost in question.without),
-        added=frozenset(row.path for row in question.added),
+        added=frozenset(row.path for row in question.added), planned=question.planned,
     )  # fmt: skip
 
 

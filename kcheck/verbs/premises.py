@@ -112,6 +112,7 @@ def start_premises(
             lost_copies=options.lost_copies,
             without=options.without,
             added=options.added,
+            planned=options.planned,
             mode=options.mode_of_cluster,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,

@@ -50,16 +50,17 @@ def broker_facts(
     sees_host: bool = True,
     without: frozenset[str] = frozenset(),
     added: frozenset[str] = frozenset(),
+    planned: Mapping[int, Mapping[str, str]] = {},
     mode: Mode | None = None,
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the broker adds to each log dir, by real path; None if its machine is another one. With
-    `sees_host` owners and modes of files are looked at. `without` are log dirs in log.dirs that are given up. `added`
-    are log dirs that it will name, with the metadata log's first. `mode`: what the rest of its cluster shows.
+    `sees_host` owners and modes of files are looked at. `without` are given up in log.dirs. `added` are log dirs that
+    it will name, the metadata log's first. A plan changes `planned` settings. `mode`: what its cluster shows.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
-    path, settings, every, is_elsewhere = _settings(targets, given, config)
+    path, settings, every, is_elsewhere = _settings(targets, given, config, planned)
     named = [] if is_elsewhere else [place for place in every if place not in without]
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
@@ -72,8 +73,7 @@ def broker_facts(
     facts = (*_on_host(opened, written, sees_host=sees_host), *near)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
-    stated = (broker_id, *(row.node_id for row in facts), stated_id(settings or {}))
-    own = next((number for number in stated if number is not None), None)
+    own = _own_id(facts, settings) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
     controllers = _of_controllers(of_cluster, own)
     return BrokerFacts(
@@ -107,6 +107,12 @@ def broker_facts(
     )
 
 
+def _own_id(log_dirs: Iterable[LogDirFacts], settings: Mapping[str, str] | None) -> int | None:
+    """Return the id of a broker by its log dirs, or else by its settings."""
+    stated = (*(row.node_id for row in log_dirs), stated_id(settings or {}))
+    return next((number for number in stated if number is not None), None)
+
+
 def _on_host(
     opened: Iterable[tuple[LogDirFacts, tuple[str, ...]]], written: Mapping[str, int] | None, *, sees_host: bool
 ) -> tuple[LogDirFacts, ...]:
@@ -116,7 +122,10 @@ def _on_host(
 
 
 def _settings(
-    targets: Iterable[Target], given: Mapping[str, Target], config: str | None
+    targets: Iterable[Target],
+    given: Mapping[str, Target],
+    config: str | None,
+    planned: Mapping[int, Mapping[str, str]],
 ) -> tuple[str | None, Mapping[str, str] | None, list[str], bool]:
     """Return the path of the settings of a broker, them, their log dirs, and whether all of these are elsewhere.
 
@@ -129,7 +138,14 @@ def _settings(
     settings = read_properties(path)
     every = log_dirs_in(tree_of(path), path, settings)
     is_here = any(real_path(place) in given or tree_of(place).exists(place) for place in every)
-    return path, settings, every, asked is None and bool(every) and not is_here
+    numbers = {target.broker_id for target in targets}
+    changed = next((changes for number, changes in planned.items() if number in numbers), {})
+    return path, _as_planned(settings, changed), every, asked is None and bool(every) and not is_here
+
+
+def _as_planned(settings: Mapping[str, str], changed: Mapping[str, str]) -> Mapping[str, str]:
+    """Return settings with the values that a plan changes; an empty value removes one."""
+    return {name: value for name, value in {**settings, **changed}.items() if value or name not in changed}
 
 
 def _base(path: str | None, every: Iterable[str]) -> str | None:

@@ -36,6 +36,7 @@ SPEAKING = {
         )
     },
     "rescue/answers.py": "what the template of an answers file says",
+    "rescue/broker_role.py": "a line to remove from settings, as a comment",
     "rescue/old_directories.py": "why a directory cannot become a replica",
     "rescue/rebuild_refusals.py": "a refusal is a sentence, and so is what helps",
     "rescue/refusals.py": "the same",
