@@ -95,31 +95,29 @@ def regular_deletion(
         return None
     leader = _OwnEpochs(epochs, {entry.epoch: at for at, entry in enumerate(epochs)}, (*epochs[1:], None))
     start, limit, kept_ms = replica.log_start, log.retention.bytes, log.retention.ms
-    kept_ms = None if kept_ms is not None and kept_ms < 0 else kept_ms
-    found = RegularDeletion(
-        start, start, None if limit is None else start, is_dated=log.retention.ms is not None,
-        below=sum(row.is_finished and (row.end_offset or start + 1) <= start for row in log.segments),
-        local_most=_local_after(local, log.retention.local_bytes),
-    )  # fmt: skip
-    if kept_ms is not None:
-        times = [row.newest_ms for row in _rows(log, replica, leader, release) if row.is_finished and not row.is_below]
-        if times:
-            found = found._replace(first_ms=kept_ms + times[0], last_ms=kept_ms + max(times))
-    if limit is None or limit < 0:
-        return found
-    sure = counted = 0
-    copied = start
+    copied, sure, counted, below = start, 0, 0, 0
+    first_ms = last_ms = None
     for row in _rows(log, replica, leader, release):
         sure += row.size * row.is_sure
         counted += row.size * row.may_count
-        copied = max(copied, row.end) if row.is_finished else copied
+        if row.is_finished:
+            copied = max(copied, row.end)
+            below += row.is_below
+        if row.is_finished and not row.is_below and kept_ms is not None and kept_ms >= 0:
+            at = kept_ms + row.newest_ms
+            first_ms, last_ms = at if first_ms is None else first_ms, max(at, last_ms or at)
+    found = RegularDeletion(
+        start, start, None if limit is None else start, first_ms, last_ms, kept_ms is not None, below,
+        _local_after(local, log.retention.local_bytes),
+    )  # fmt: skip
+    if limit is None or limit < 0:
+        return found
     new = [row for row in local if row.base_offset >= copied]
     is_twice = release.forgets_copied_segments or release.cleans_beside_copying
     consumed = ((row.end, row.size) for row in _rows(log, replica, leader, release) if not row.goes_at_once)
     least = _after(start, consumed, sure + _size(new) - limit)
-    taken = (
-        (row.end, row.size) for row in _rows(log, replica, leader, release) if row.is_sure and not row.goes_at_once
-    )
+    found_rows = (row for row in _rows(log, replica, leader, release) if row.is_sure and not row.goes_at_once)
+    taken = ((row.end, row.size) for row in found_rows)
     copies = ((following.base_offset, row.size) for row, following in pairwise(new))
     most = _after(start, chain(taken, copies), counted + _size(local if is_twice else new) - limit)
     return found._replace(least=least, most=most)

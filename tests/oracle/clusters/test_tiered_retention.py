@@ -89,6 +89,11 @@ def has_copies(store: Path, topic: str, segments: int) -> bool:
     return len({row.start for row in stored(store, topic)}) == segments
 
 
+def begins_above(cluster: Cluster, topic: str, offset: int) -> bool:
+    """Whether the log start of a topic is above an offset."""
+    return log_start(cluster[1].port, topic) > offset
+
+
 def outcomes(cluster: Cluster, store: Path) -> dict[str, Outcome]:
     """Return the topics once nothing has changed for some seconds."""
 
@@ -139,6 +144,8 @@ def test_what_retention_deletes_after_a_start(version: str, tmp_path: Path, star
         rows = {row["topic"]: row for row in kcheck.tiered(str(disk)).to_dict()["replicas"]}
         told = command("predict", disk).out
         cluster[1].start()
+        for topic in ("size", "both", "lag"):
+            wait_for(f"retention of {topic}", partial(begins_above, cluster, topic, 0))
         seen = outcomes(cluster, store)
     now_ms = time.time() * 1000
     assert [
