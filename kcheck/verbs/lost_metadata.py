@@ -97,7 +97,7 @@ def rescue_first(
 
 
 def _of_stale(newest: MetadataCopy, news: DiskNews, rescue: FirstRescue | None) -> FirstRescue | None:
-    """Return the rescue if the newest copy is older than the disks, so that no controller may lead with that copy."""
+    """Return the rescue if the newest copy is older than the disks, and no controller may lead."""
     if not news.later and (rescue is None or not news.unknown):
         return rescue
     start = "Do not start any node" if rescue is None else rescue.why
