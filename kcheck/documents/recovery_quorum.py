@@ -33,7 +33,9 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         return
     newest, copy = loss.newest, loss.copy
     yield f"The newest copy is on node {newest.node_id}: epoch {copy.epoch}, up to offset {copy.end - 1}."
-    if loss.has_all_committed:
+    if loss.is_stale:
+        yield "The disks of brokers are newer than that copy, so a part of the metadata is missing."
+    elif loss.has_all_committed:
         yield "These disks belong to a majority, so the copy has everything that was committed."
     else:
         end = loss.committed_to

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kcheck.core.rescue.quorum_loss import NewVoter, QuorumLoss, RescueNode, is_usable, quorum_loss
 from kcheck.core.rescue.refusals import (
     NO_COPY,
+    DiskNews,
     refusals_of_disks,
     refusals_of_news,
     refusals_of_quorum,
@@ -169,12 +170,14 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
         loss = loss._replace(is_one_history=False, committed_to=None)
     elif loss.older and not loss.behind:
         loss = loss.proven_to(proven_end(LOCAL, loss.newest, targets))
-    answer = replace(answer, loss=loss)
     is_told = same and not torn and is_usable(loss.newest)
+    news = later_on_disks(loss.copy.image, targets) if is_told else DiskNews((), ())
+    loss = loss._replace(is_stale=bool(news.later))
+    answer = replace(answer, loss=loss)
     target = target_of(loss, question.voter)
     every = [
         *refusals_of_disks(nodes, torn),
-        *(refusals_of_news(loss.newest, later_on_disks(loss.copy.image, targets)) if is_told else ()),
+        *refusals_of_news(loss.newest, news),
         *refusals_of_quorum(loss),
         *refusals_of_way(loss, question.voter, target, question.way),
     ]

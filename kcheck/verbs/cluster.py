@@ -259,8 +259,9 @@ def _first_rescue(
     registered = {number for copy in copies for number in copy.image.brokers}
     brokers = {row.broker_id for row in premises} & registered
     rescue = rescue_first(
-        arguments, (), (), copies=copies, premises=premises, starts=not brokers or bool(brokers - ended), kraft=True
-    )
+        arguments, (), (), copies=copies, premises=premises, starts=not brokers or bool(brokers - ended), kraft=True,
+        compares=True,
+    )  # fmt: skip
     return rescue, [
         *refuted_findings((row for row in premises if BY_ID[row.id].kind in _ABOUT), places, log_dirs.release)
     ]

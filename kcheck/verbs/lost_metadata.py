@@ -5,9 +5,11 @@ from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
+from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import ENDS_START, OF_QUORUM, lacks_majority
+from kcheck.core.rescue.refusals import DiskNews, stale_words
 from kcheck.disk.paths import join, split
 from kcheck.handouts.quorum_steps import rescue_command
 from kcheck.model.names import METADATA_DIRECTORY
@@ -15,6 +17,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import MetadataPath, identity_of, paths_beside, without_metadata
+from kcheck.views.rescue_nodes import later_on_disks
 from kcheck.views.settings_files import configured_voters, number_of
 from kcheck.views.targets import Target, TargetKind, has_no_disk, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
@@ -30,11 +33,13 @@ def rescue_first(
     premises: Iterable[JudgedPremise],
     starts: bool,
     kraft: bool,
+    compares: bool = False,
 ) -> FirstRescue | None:
     """Return the rescue that comes before any start, with its command; None if none is needed.
 
     A path that is no log dir says nothing of the metadata of its node. `metadata` are the paths that the user names
-    for it. `starts`: whether any broker starts, by its premises. Disks of another node go back first.
+    for it. `starts`: whether any broker starts, by its premises. Disks of another node go back first. No controller may
+    lead with metadata that is older than the disks of two brokers, or with `compares` of one.
     """
     given_up = tuple(dead)
     znodes = [path for path in metadata if is_zookeeper(path)]
@@ -74,6 +79,10 @@ def rescue_first(
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )
     rescue = first_rescue(here)
+    newer = {row.broker_id for row in judged if row.status is PremiseStatus.REFUTED and row.id == OLDER_METADATA}
+    compares = compares or (kraft and len(newer) > 1)
+    if newest is not None and newest.decides and (compares if rescue is None else rescue.verb is RescueVerb.QUORUM):
+        rescue = _of_stale(newest, later_on_disks(newest.image, targets), rescue)
     if rescue is None:
         return None
     if rescue.first is not None:
@@ -85,6 +94,14 @@ def rescue_first(
     whose = (f"{word} is the disk of node {name.partition('=')[0]}" for word, name in right.items())
     why = ". ".join((*whose, rescue.why))
     return rescue._replace(why=why, command=rescue_command(rescue.verb, words, here.dead))
+
+
+def _of_stale(newest: MetadataCopy, news: DiskNews, rescue: FirstRescue | None) -> FirstRescue | None:
+    """Return the rescue if the newest copy is older than the disks, and no controller may lead."""
+    if not news.later and (rescue is None or not news.unknown):
+        return rescue
+    start = "Do not start any node" if rescue is None else rescue.why
+    return FirstRescue(RescueVerb.METADATA, f"{stale_words(newest.node_id, news)}. {start}. Without a newer copy")
 
 
 def _node_of(target: Target) -> int | None:

@@ -1,15 +1,17 @@
 """`kcheck preflight`: whether a broker may start, for a unit file, an init container or a rolling restart."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from kcheck.core.cluster.copies import newest_copy
+from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.outside import not_looked_at
+from kcheck.core.rescue.refusals import stale_words
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
 from kcheck.core.start.unserved import Unserved
-from kcheck.disk.paths import join
+from kcheck.disk.paths import join, split
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import BrokerAnswer, Outcomes
 from kcheck.documents.preflight import PreflightReason, cluster_reasons, premise_reasons, start_reasons
@@ -23,7 +25,8 @@ from kcheck.model.report import Report, Row
 from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import prediction_of, with_copies
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import SERVER_PROPERTIES, TargetKind, paths_of, read_properties, replica_targets
+from kcheck.views.rescue_nodes import later_on_disks
+from kcheck.views.targets import SERVER_PROPERTIES, Target, TargetKind, paths_of, read_properties, replica_targets
 
 DEFAULT_LOG_DIR = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default of log.dir
 _NEEDED = ("log.dirs", "log.dir", "metadata.log.dir", "node.id", "broker.id", "process.roles", "zookeeper.connect")
@@ -186,3 +189,14 @@ def _of_cluster(starts: tuple[LogDirPrediction, ...], options: StartOptions) -> 
         newest = newest_copy(copies)
         if newest is not None:
             yield from cluster_reasons(newest.image, broker_id, starts, options.release)
+            yield from _of_disks(newest, copies, {start.path for start in starts})
+
+
+def _of_disks(newest: MetadataCopy, copies: Iterable[MetadataCopy], own: Container[str]) -> Iterator[PreflightReason]:
+    """Yield that the metadata is older than the disks on which its copies are."""
+    places = dict.fromkeys(split(copy.path)[0] for copy in copies)
+    others = (Target(TargetKind.LOG_DIR, place, tree=tree_of(place)) for place in places if place not in own)
+    news = later_on_disks(newest.image, others)
+    if news.later:
+        effect = "the controllers elect replicas without the last records"
+        yield PreflightReason(ReasonKind.LOSS, f"{stale_words(newest.node_id, news)}: {effect}", premise=OLDER_METADATA)

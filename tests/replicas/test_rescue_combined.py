@@ -154,7 +154,8 @@ def test_the_disks_of_others(tmp_path: Path) -> None:
     assert f"1={nodes}/broker-3/data1 is the disk of node 3." in done.out
     assert "2 of 3 controllers have lost their metadata (1 and 2)" in done.out
     assert (
-        f"kcheck recover quorum 3={nodes}/broker-3/data1 2={nodes}/broker-2/data1 1={nodes}/broker-1/data1" in done.out
+        f"kcheck recover metadata 3={nodes}/broker-3/data1 2={nodes}/broker-2/data1 1={nodes}/broker-1/data1"
+        in done.out
     )
 
 
@@ -259,3 +260,26 @@ def test_a_refused_command_can_be_typed_again(tmp_path: Path) -> None:
     assert done.rebuild.topics[0].configs == {"retention.ms": "7"}
     assert f"{out}/answers.json" not in done.written
     assert f"{out}/plan-201.json" in done.written
+
+
+def test_metadata_of_a_backup_in_every_controller_is_red_in_every_verb(tmp_path: Path) -> None:
+    """All three copies are equal, and older than the logs of nodes 1 and 2: node 3 could lead without their records."""
+    nodes = quorum.laid_out(tmp_path)
+    for number in NODES:
+        with_settings(nodes, number)
+    for number in (1, 2):
+        (nodes / f"broker-{number}" / "data1" / "voted-0" / "leader-epoch-checkpoint").write_text("0\n1\n4 0\n")
+    stale = "is older than voted-0 on the disks"
+    named = [word for number in NODES for word in ("--metadata", f"{nodes}/broker-{number}/data1")]
+    asked = {
+        "preflight": ["preflight", f"{nodes}/broker-3/server.properties", *named],
+        "cluster": ["cluster", *paths(nodes, *NODES)], "quorum": ["recover", "quorum", *paths(nodes, *NODES)],
+    }  # fmt: skip
+    for words in asked.values():
+        done = command(*words, columns=1000)
+        assert (done.code, stale in done.out, "everything that was committed" in done.out) == (1, True, False), done.out
+    told = kcheck.recover_quorum(*paths(nodes, *NODES))
+    assert told.sentences[-1] == "The disks of brokers are newer than that copy, so a part of the metadata is missing."
+    (majority,) = (row.bring for row in told.refusals if row.name == "majority")
+    assert majority.startswith("Do not start them.")
+    assert "kcheck recover metadata" in command("cluster", *paths(nodes, *NODES), columns=1000).out

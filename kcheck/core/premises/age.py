@@ -15,6 +15,8 @@ from kcheck.words import counted, partition_name, some_of
 
 DISK_NOT_OLDER = "P701"
 _PROVIDE = f"the newest copy of the disk; or --allow {DISK_NOT_OLDER} if this is it"
+OLDER_METADATA = "P702"
+"""The premise that the metadata is not older than the log dirs."""
 STOPPED_TOGETHER = "P316"
 """The premise that all log dirs of a broker were stopped together."""
 _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
@@ -170,7 +172,7 @@ TABLE = (
         is_current, ends_start=False, may_lack=True,
     ),
     Premise(
-        "P702", PremiseKind.AGE, "The metadata is not older than the log dirs.",
+        OLDER_METADATA, PremiseKind.AGE, "The metadata is not older than the log dirs.",
         "No log has a leader epoch above that in the metadata. In place of a forged file the last batch counts.",
         "A leader epoch that is not in the metadata yet.",
         "The controller elects by an old ISR; followers delete what was written since.",

@@ -94,6 +94,8 @@ class QuorumLoss(NamedTuple):
     """An epoch above all that any disk has seen."""
     is_one_history: bool = True
     """True if the newest copy has every record that it must share with the others."""
+    is_stale: bool = False
+    """True if disks of brokers have topics or leader epochs that the newest copy does not have."""
     proven_end: int = 0
     """Records of the newest copy below this offset were committed, because a leader or a broker acted on them."""
 
@@ -181,7 +183,7 @@ class QuorumLoss(NamedTuple):
     def has_all_committed(self) -> bool:
         """True if the disks of a majority are here, so that the newest copy has all that was committed."""
         usable = {node.node_id for node in self.nodes if self.can_vote(node) and is_usable(node)}
-        return len(usable) >= self.majority and not self.behind and self.is_one_history
+        return len(usable) >= self.majority and not (self.behind or self.is_stale) and self.is_one_history
 
     @property
     def unnamed(self) -> tuple[int, ...]:

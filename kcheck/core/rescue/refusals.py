@@ -50,15 +50,22 @@ def refusals_of_news(newest: RescueNode, news: DiskNews) -> Iterator[RescueRefus
         " metadata again from the disks of the brokers."
     )
     if news.later:
-        why = f"The newest copy, of node {newest.node_id}, is older than {listed(news.later, most=3)} on the disks."
-        yield RescueRefusal("stale-copy", why, bring, forced=True)
+        yield RescueRefusal("stale-copy", f"{stale_words(newest.node_id, news)}.", bring, forced=True)
     elif news.unknown:
         yield RescueRefusal(
             "stale-copy",
-            f"The newest copy, of node {newest.node_id}, does not have {listed(news.unknown, most=3)}, and disks do.",
+            f"{stale_words(newest.node_id, news)}.",
             f"{bring} If the topics were deleted, --force makes the plan, and brokers set those directories aside.",
             forced=True,
         )
+
+
+def stale_words(number: int | None, news: DiskNews) -> str:
+    """Return how the newest copy, of a node, is older than disks of brokers."""
+    lacks = [f"is older than {listed(news.later, most=3)} on the disks"] if news.later else []
+    if news.unknown:
+        lacks.append(f"does not have {listed(news.unknown, most=3)}{'' if lacks else ', and disks do'}")
+    return f"The newest copy, of node {number}, {' and '.join(lacks)}"
 
 
 def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Iterator[RescueRefusal]:
@@ -145,6 +152,8 @@ def refusals_of_quorum(loss: QuorumLoss) -> Iterator[RescueRefusal]:
                 f"Start {listed(first)} first, with {listed(loss.older[: loss.majority - 1])}, and the others once a"
                 f" controller leads. Otherwise they can elect a leader without the last records of {listed(first)}."
             )
+        if loss.is_stale:
+            bring = "Do not start them. They would elect replicas without the last records, or set directories aside."
         if loss.damaged:
             bring += f" Start {listed(loss.damaged)} last, because of the corrupt copy."
         corrupt = [*_corrupt_paths(loss.survivors)]

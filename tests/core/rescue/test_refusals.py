@@ -170,7 +170,10 @@ def test_a_corrupt_snapshot_goes_before_its_controller_starts(damage: str, expec
     [
         (DiskNews((), ()), []),
         (DiskNews(("t",), ()), ["The newest copy, of node 101, does not have t, and disks do."]),
-        (DiskNews(("t",), ("u-0",)), ["The newest copy, of node 101, is older than u-0 on the disks."]),
+        (
+            DiskNews(("t",), ("u-0",)),
+            ["The newest copy, of node 101, is older than u-0 on the disks and does not have t."],
+        ),
     ],
 )
 def test_disks_that_are_newer_than_the_newest_copy(news: DiskNews, expected: list[str]) -> None:
