@@ -85,12 +85,17 @@ def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tup
     added = [target for target in own if target.path in {row.path for row in election.question.added}]
     config = {} if path is None or not (lost or added) else {**read_properties(path), "metadata.log.dir": ""}
     named = log_dirs_in(tree_of(path), path, config) if path is not None else ()
-    kept = tuple(place for place in named if place not in lost)
+    kept = tuple(place for place in named if not any(_is_place(path, place) for path in lost))
     is_typed = not any(map(is_absolute, kept))
     places = {target.path: target.log_dir if is_typed else absolute(target.log_dir) for target in added}
     first = [place for path, place in places.items() if has_metadata_log(election.predicted[path])]
     last = [place for place in places.values() if place not in first]
     return (*first, *kept, *last) if kept else tuple(target.log_dir for target in own)
+
+
+def _is_place(path: str, place: str) -> bool:
+    """Return whether a path is a place of log.dirs. A relative one begins in the broker's working directory."""
+    return path == place or (not is_absolute(place) and path.endswith(f"/{place}"))
 
 
 def _places(election: ClusterElection, targets: Mapping[int, list[Target]]) -> dict[tuple[int, str], str]:
