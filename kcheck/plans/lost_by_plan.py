@@ -102,7 +102,7 @@ def _end(election: ClusterElection, part: PartitionElection, copy: Candidate, cu
     if copy.state is CopyState.MISSING:
         return f"broker {number} has no log of the partition here, starts an empty one{leads}"
     place = (part.topic, part.partition, number)
-    readable = [bare_range(*run) for row in election.removed if row[:3] == place for run in row.readable]
+    readable = [bare_range(*run[:2]) for row in election.removed if row[:3] == place for run in row.readable]
     after = f". Offsets {listed(readable)} are readable after that" if readable else ""
     cut = next((bare_range(*row.lost[:2]) for row in cuts if row[:3] == place), None)
     after += "" if cut is None else f". The broker removes offsets {cut}, because the leader does not have them"
