@@ -37,12 +37,8 @@ def end_offset(
     """Return the answers of replicas to OffsetsForLeaderEpoch: `kcheck end-offset`."""
     from kcheck.replicas.end_offset import EndOffsetQuery, end_offsets
 
-    numbers = tuple(epochs)
-    for epoch in numbers:
-        if not isinstance(epoch, int):
-            raise UsageError(f"epochs: {epoch!r} is not a number")
     query = EndOffsetQuery(
-        epochs=numbers,
+        epochs=_numbers("epochs", epochs),
         current_leader_epoch=current_leader_epoch,
         log_end_offset=log_end_offset,
         after_start=after_start,
@@ -78,6 +74,15 @@ def truncation(
     return compared(kafka, texts, answer)
 
 
+def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
+    """Return the ids of an argument. UsageError for another type, as no broker would be meant by it."""
+    numbers = tuple(values)
+    for number in numbers:
+        if not isinstance(number, int):
+            raise UsageError(f"{name}: {number!r} is not a number")
+    return numbers
+
+
 def _question(
     metadata: Iterable[Path],
     config: Path | None,
@@ -90,7 +95,7 @@ def _question(
     from kcheck.replicas.elect import ElectionQuestion
 
     return ElectionQuestion(
-        dead=tuple(dead),
+        dead=_numbers("dead", dead),
         incomplete_ok=incomplete_ok,
         metadata=tuple(texts_of(metadata)),
         aside=tuple(texts_of(aside)),
@@ -238,7 +243,7 @@ def recover_quorum(
     if way is not None and way not in {*Way}:
         raise UsageError(f"--way {way}: use one of {', '.join(Way)}")
     wanted = None if voter is None else new_voter(voter)
-    question = QuorumQuestion(tuple(dead), wanted, None if way is None else Way(way), force)
+    question = QuorumQuestion(_numbers("dead", dead), wanted, None if way is None else Way(way), force)
     texts = texts_of(nodes)
     answer = complete(lambda: verb(texts, question, release=release(kafka, paths=texts)))
     return answer if out is None else answer.with_plan(os.fspath(out))
@@ -272,7 +277,7 @@ def recover_metadata(
 
     path = os.fspath(answers) if answers is not None else None if out is None else kept_answers(os.fspath(out))
     question = MetadataQuestion(
-        dead=tuple(dead),
+        dead=_numbers("dead", dead),
         voter=None if voter is None else new_voter(voter),
         answers=NONE if path is None else read_answers(path),
         answers_path=path,

@@ -147,7 +147,7 @@ def _print_list(page: Page, listed: Sequence["CapturedPath"], *, digests: bool) 
         one = f"{lines[0]}  {why}"
         for line in [one] if len(printable(one)) <= page.width else lines:
             page.line(line)
-    unless = " (none of server.properties)" * any(item.log_dirs is not None for item in listed)
+    unless = " (no SHA-256 of server.properties)" * any(item.log_dirs is not None for item in listed)
     page.line()
     page.wrapped(
         f"Also: the mode, time and SHA-256 of each file{unless}. --no-digests leaves out the SHA-256."

@@ -8,16 +8,14 @@ import typer
 
 from kcheck import api
 from kcheck.cli.long_commands import Jobs, Nice, ShowProgress, Since, Until, at_length, parse_jobs, parse_span
-from kcheck.cli.options import Common, Metadata, Paths, with_common
+from kcheck.cli.options import Common, DepthOption, Metadata, Paths, with_common
 
 
 @with_common
 def check(
     paths: Paths,
     common: Common,
-    depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="The part of each file to read.")
-    ] = "headers",
+    depth: DepthOption = "headers",
     as_kind: Annotated[
         str | None, typer.Option("--as", metavar="KIND", help="Read a file as this kind, whatever its name.")
     ] = None,

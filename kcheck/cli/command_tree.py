@@ -26,7 +26,7 @@ _TITLES = {
 SHORT = ("Partitions", "Kafka release", "Findings", "Output")
 """The groups that the short help shows in one line."""
 _GROUP_OF = {name: title for title, names in _TITLES.items() for name in names}
-_REQUIRED = re.compile(r" *\[required\]|; required")
+_REQUIRED = re.compile(r" *\[(?:required|x>=0)(?:; (?:required|x>=0))*\]|; (?:required|x>=0)")
 
 
 class Option(NamedTuple):

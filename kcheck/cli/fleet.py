@@ -11,7 +11,7 @@ from kcheck.cli import fleet_report
 from kcheck.cli.command import CommandGroup, RunnableCommand
 from kcheck.cli.fleet_report import Metrics, StorageOption, can_be_written, measure, storage_options
 from kcheck.cli.long_commands import Nice, ShowProgress, at_length, parse_jobs
-from kcheck.cli.options import Common, with_common_of_fleet
+from kcheck.cli.options import Common, DepthOption, with_common_of_fleet
 from kcheck.cli.report_output import OutputOptions, end, formats, write_answer, written_line
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
@@ -89,9 +89,7 @@ def scan(
         str, typer.Option("--output-dir", metavar="DIR", help="Write the tables of the scan run below DIR.")
     ],
     logs: BrokerLogs = None,
-    depth: Annotated[
-        str, typer.Option("--depth", metavar="checkpoints|headers|crc|records", help="The part of each file to read.")
-    ] = "checkpoints",
+    depth: DepthOption = "checkpoints",
     engine: Annotated[
         str, typer.Option("--engine", metavar="local|spark", help="Run the scan on this machine or with Spark.")
     ] = "local",

@@ -35,7 +35,9 @@ ReplicaArguments = Annotated[
 ]
 BrokerArguments = Annotated[
     list[str] | None,
-    typer.Argument(metavar="BROKER=PATH...", help="Log dirs or bundles, each with the id of its broker."),
+    typer.Argument(
+        metavar="BROKER=PATH...", help="Log dirs or bundles, each with the id of its broker, or one folder with all."
+    ),
 ]
 Metadata = Annotated[
     list[str] | None,
@@ -43,6 +45,14 @@ Metadata = Annotated[
         "--metadata",
         metavar="PATH",
         help="Cluster metadata: a controller's log dir, a KRaft snapshot, or ZooKeeper's data directory; repeatable.",
+    ),
+]
+DepthOption = Annotated[
+    str,
+    typer.Option(
+        "--depth",
+        metavar="checkpoints|headers|crc|records",
+        help="Read small files, batch headers, every byte, or every record.",
     ),
 ]
 ProfileOption = Annotated[

@@ -141,7 +141,7 @@ def sought_words(
             continue
         words[number] = f"Find the disks of broker {number}, and name {number}=PATH"
         if gap.fails:
-            words[number] = f"Make broker {number} able to start: {gap.why}"
+            words[number] = f"Make broker {number} able to start: {(gap.why or '').partition('; ')[0]}"
     return words
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from kcheck.core.election.plans import Candidate, PartitionElection
+from kcheck.core.election.plans import Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import harm
 from kcheck.core.election.steps import Cut, RecoveryAction, RecoveryStep
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.start.startup import Outcome
 from kcheck.documents.election_words import amount_lost
 from kcheck.documents.removed_records import lost_offsets
@@ -56,13 +57,17 @@ def _lost(
         numbers = [number for number, step in enumerate(steps, 1) if _takes(election, step, place)]
         whens = f" in {agree(len(numbers), 'step', 'steps')} {listed(numbers, most=len(numbers))}" if numbers else ""
         yield LostByPlan(
-            f"{part.name} loses{where}{whens}. {capital(amount_lost(part.lost_planned, ''))}.{_alone(part)}",
+            f"{part.name} loses{where}{whens}. {_amount(part.lost_planned)}.{_alone(part)}",
             tuple(
                 capital(_end(election, part, copy, cuts, reasons.get((copy.broker_id, *place), "")))
                 for copy in part.candidates
                 if copy.can_lead or copy.problem
             ),
         )
+
+
+def _amount(lost: Amounts) -> str:
+    return "Their number is not known" if lost.upper_records is None else capital(amount_lost(lost, ""))
 
 
 def _alone(part: PartitionElection) -> str:
@@ -90,13 +95,15 @@ def _takes(election: ClusterElection, step: RecoveryStep, place: tuple[str, int]
 
 def _end(election: ClusterElection, part: PartitionElection, copy: Candidate, cuts: Sequence[Cut], reason: str) -> str:
     """Return the end of a replica, the reason, and the offsets that are readable or removed after it."""
-    if copy.problem:
-        return f"broker {copy.broker_id}: {copy.problem}"
     number = copy.broker_id
+    if copy.problem:
+        return f"broker {number}: {copy.problem}"
+    leads = ", and leads" if number == part.planned else ""
+    if copy.state is CopyState.MISSING:
+        return f"broker {number} has no log of the partition here, starts an empty one{leads}"
     place = (part.topic, part.partition, number)
     readable = [bare_range(*run[:2]) for row in election.removed if row[:3] == place for run in row.readable]
     after = f". Offsets {listed(readable)} are readable after that" if readable else ""
     cut = next((bare_range(*row.lost[:2]) for row in cuts if row[:3] == place), None)
     after += "" if cut is None else f". The broker removes offsets {cut}, because the leader does not have them"
-    leads = ", and leads" if number == part.planned else ""
     return f"broker {number} ends at offset {copy.log_end_offset}{leads}{f': {reason}' if reason else ''}{after}"

@@ -130,7 +130,7 @@ def _preflight(report: Report, typed: CommandLine) -> str | None:
         rows = sorted(answer.premises, key=lambda row: row.status is not PremiseStatus.REFUTED)
         return next((f"kcheck explain {row.id}" for row in rows if row.status is not PremiseStatus.PROVEN), None)
     options = tuple(option for option in typed.options if option[0] != "--config")  # the argument is the same file
-    return _line("predict", typed._replace(options=options))
+    return incident_command(answer.premises) or _line("predict", typed._replace(options=options))
 
 
 def _truncation(report: Report, typed: CommandLine) -> str | None:

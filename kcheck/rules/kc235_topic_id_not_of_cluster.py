@@ -77,7 +77,7 @@ def _refused(replica: ReplicaInCluster, release: Release) -> str:
     words = f"{whose}{kafka(release)} keeps the directory and refuses the partition (InconsistentTopicIdException)"
     if replica.of_zookeeper:
         return f"{words}."
-    return f"{words}; once it is to lead it, it leads some or none of its other partitions."
+    return f"{words}. Once the controller makes it the leader there, some or all of its other partitions get no leader."
 
 
 RULE = Rule(severity=Severity.ERROR, scope=Scope.PARTITION, check=check, when=has_metadata, cites_metadata=True)

@@ -17,7 +17,7 @@ from kcheck.model.names import is_legal_topic
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.rules import kc001_unreadable
 from kcheck.survey.selection import require_match
-from kcheck.words import some_of
+from kcheck.words import counted, some_of
 
 Committed = Callable[[str], tuple[Mapping[tuple[str, int], Offset], bool]]
 """Returns the committed offsets of a group by topic and partition, and whether all of them could be read."""
@@ -49,6 +49,11 @@ class Export(Answer):
         """Unreadable parts; complete after all records have been read."""
         self.checked: tuple[str, ...] = located.checked
         """The paths that are read."""
+
+    def __str__(self) -> str:
+        """Return the logs to export, a line each, and the directories that are not exported."""
+        left = (f"not exported: {row.path}: {row.why}" for row in self.skipped)
+        return "\n".join((counted(len(self.logs), "log"), *(f"  {row.log.path}" for row in self.logs), *left))
 
     def written(self) -> list[Written]:
         """Return the logs to write, each with the committed offset of the group."""

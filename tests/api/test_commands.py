@@ -68,3 +68,16 @@ def test_a_dump_is_what_its_text_says() -> None:
 def test_an_error_names_the_argument(arguments: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)):
         kcheck.end_offset(f"{FOLDER}/broker-1", **arguments)
+
+
+@pytest.mark.parametrize("verb", [kcheck.recover, kcheck.elect])
+def test_a_dead_broker_is_a_number(verb: Any) -> None:
+    """A text would name no broker, and the answer would not say so."""
+    with pytest.raises(UsageError, match="dead: '3' is not a number"):
+        verb(*BROKERS, dead=("3",))
+
+
+def test_an_export_as_a_text() -> None:
+    """The screen of the command is its records, so the text lists the logs."""
+    log = f"{FOLDER}/broker-1/data1/diverged-0"
+    assert f"1 log\n  {log}" == str(kcheck.export(log))

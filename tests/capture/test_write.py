@@ -76,7 +76,7 @@ def test_the_list_writes_nothing(broker: Path, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("options", "also"),
     [
-        ([], "the mode, time and SHA-256 of each file (none of server.properties). --no-digests"),
+        ([], "the mode, time and SHA-256 of each file (no SHA-256 of server.properties). --no-digests"),
         (["--no-digests"], "the mode and time of each file. No SHA-256."),
         (["--share"], "the mode and time of each file. No SHA-256."),
         (["--pseudonyms", "key"], "the mode and time of each file. No SHA-256."),

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.cli.command import kcheck
+from tests.cli.command import KCHECK, environment, kcheck
 from tests.docs.examples import ROOT
 from tests.docs.test_before_a_start import Strict
 from tests.fleets import LOG_DIR, LOSS, PARTITION, START, finding, forged
@@ -235,6 +235,30 @@ def test_a_command_runs(words: list[str], tmp_path: Path, monkeypatch: pytest.Mo
     if words[1] == "scan":
         assert len([*out.glob("run=*")]) == 2
         assert (out / "kcheck.prom").exists() == ("--prometheus" in words)
+
+
+def test_the_script_of_the_page_ends_in_decisions(tmp_path: Path) -> None:
+    """Word for word. A missing disk is exit code 3, night after night; a layout without disks is 2."""
+    script = FOLDER / "nightly.sh"
+    assert f"```sh\n{script.read_text('utf-8')}```" in PAGE
+    shutil.copytree(ROOT / "fixtures/brokers/4.3.1/stopped", tmp_path / "brokers" / "c")
+    program = tmp_path / "bin" / "kcheck"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(KCHECK)} "$@"\n')
+    program.chmod(0o755)
+
+    def night(layout: str, *depth: str) -> tuple[int, str]:
+        words = ["sh", script, tmp_path / layout, tmp_path / "out", *depth]
+        path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(words, env=environment(PATH=path), capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    code, shown = night("brokers/{cluster}/{broker}/{log_dir}")
+    assert (0, True) == (code, "what to do, by cluster" in shown)
+    shutil.rmtree(tmp_path / "brokers" / "c" / "broker-1" / "data2")
+    code, shown = night("brokers/{cluster}/{broker}/{log_dir}", "checkpoints")
+    assert (3, True, True) == (code, "1. c, " in shown, "fleet diff" in shown)
+    assert 2 == night("none/{broker}")[0]
 
 
 def test_the_page_names_each_file() -> None:

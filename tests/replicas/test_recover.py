@@ -415,6 +415,17 @@ def test_log_dirs_keep_their_names_in_the_settings(tmp_path: Path, monkeypatch: 
     assert recovery.scenario("plan").lost.records == 0
 
 
+def test_a_relative_log_dir_is_taken_out_from_another_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The paths of kcheck begin elsewhere. The command would change nothing otherwise."""
+    with tarfile.open(PACKED["disk-gone"]) as tar:
+        tar.extractall(tmp_path / "disks", filter="data")
+    monkeypatch.chdir(tmp_path)
+    shown = command("recover", "disks", columns=1000).out
+    assert "sed -i.before 's|^log\\.dirs *[=:].*|log.dirs=broker-2/data|' disks/broker-2/server.properties" in shown
+
+
 @pytest.mark.parametrize(("named", "added"), [("data1", "data2"), ("data2", "data1")])
 def test_a_log_dir_that_the_settings_do_not_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str, added: str

@@ -405,7 +405,7 @@ TABLE = (
         " server.properties that is a registered directory id that no given log dir has. Without these ids it is an"
         " assigned partition without a directory.",
         "KRaft: the process ends, or starts without the partitions of that log dir.",
-        "Mount the disk, and name every log dir. If the disk is lost, see kcheck help dead-disk.",
+        "Mount the disk (see findmnt), and name every log dir. If the disk is lost, see kcheck help dead-disk.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1; LogManager.createAndValidateLogDirs", log_dirs,
         cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
