@@ -15,6 +15,7 @@ from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.answer import Outcomes
+from kcheck.documents.remote_log import span_rows
 from kcheck.documents.truncation import amounts_row, follower_row
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.report import Row
@@ -167,6 +168,7 @@ def _candidate_row(candidate: Candidate) -> Row:
         "log_end_offset": candidate.log_end_offset,
         "log_start_offset": candidate.log_start_offset,
         "lost": _lost_row(candidate.lost),
+        "remote_lost": None if plan is None else span_rows(plan.remote_lost),
         "later": None
         if candidate.later is None
         else {"broker_id": candidate.later.broker_id, "why": str(candidate.later.why)},

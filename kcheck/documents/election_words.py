@@ -3,7 +3,7 @@
 Every screen, page and document takes them from here. `election_verdict` joins them into a recommendation.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kcheck.core.election.course import Later
 from kcheck.core.election.election import controllers_otherwise
@@ -16,8 +16,19 @@ from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
+from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise
-from kcheck.words import agree, broker_names, counted, listed, record_count, repair_title, shell_word, some_of
+from kcheck.words import (
+    agree,
+    broker_names,
+    counted,
+    listed,
+    partition_name,
+    record_count,
+    repair_title,
+    shell_word,
+    some_of,
+)
 
 SEATS: Mapping[Seat | None, str] = {
     Seat.ISR: "ISR",
@@ -90,13 +101,16 @@ def unregistered_words(partitions: Iterable[PartitionElection], *, kraft: bool) 
         yield f"{text} Name {where} with --metadata."
 
 
-def run_words(unread: int) -> Iterator[str]:
+def run_words(unread: int, remote: Collection[TopicPartition]) -> Iterator[str]:
     """Yield the unknown facts of an election from the tables of a run."""
     text = "A run has no batches, so transactions that a leader truncates or leaves open are missing."
     yield f"{text} Groups that have read beyond its log are missing too. kcheck elect on the log dirs lists both."
     if unread:
         text = f"The log ends of {counted(unread, 'replica')} are unknown:"
         yield f"{text} a broker reads these logs when it starts. Scan with --depth crc."
+    if remote:
+        names = some_of([partition_name(*partition) for partition in sorted(remote)])
+        yield f"A leader of {names} may delete remote segments. kcheck elect on the log dirs counts their records."
 
 
 def fenced_words(fenced: Sequence[int]) -> Iterator[str]:

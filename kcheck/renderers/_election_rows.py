@@ -63,7 +63,7 @@ def warnings(election: Election) -> Iterator[str]:
     if isinstance(election, ClusterElection):
         yield from group_words(election.partitions)
     else:
-        yield from run_words(election.unread)
+        yield from run_words(election.unread, election.cluster.remote)
     if election.image is not None:
         yield from controller_words(election.image, kraft=election.kraft)
     yield from fenced_words(election.fenced)

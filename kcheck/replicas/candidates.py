@@ -23,7 +23,7 @@ from kcheck.core.start.strays import directory_of, is_not_here
 from kcheck.core.start.topic_settings import is_compacted
 from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Offset
-from kcheck.model.names import DirectoryState, ids_differ
+from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
 from kcheck.model.release import Release
 from kcheck.replicas.committed import committed_marks
 from kcheck.replicas.costed_plans import plans_of
@@ -111,6 +111,8 @@ class ClusterHere(NamedTuple):
     fenced: tuple[int, ...] = ()
     """The running brokers of the metadata, in the order in which the controller notices that they have stopped."""
 
+    remote: frozenset[TopicPartition] = frozenset()
+    """The partitions whose leaders lose records in remote storage that are not counted here."""
     deleting: frozenset[str] = frozenset()
     """The topics that a ZooKeeper controller is deleting. The metadata here is without them."""
 

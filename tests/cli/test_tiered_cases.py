@@ -291,6 +291,28 @@ def test_what_retention_deletes_is_no_accident(verb: str, tmp_path: Path) -> Non
         assert "note P822 once broker 1 leads, retention.bytes deletes more-0 25-29. That is regular" in words
 
 
+@pytest.mark.parametrize("verb", ["elect", "recover"])
+def test_the_loss_of_each_leader_in_remote_storage(verb: str, tmp_path: Path) -> None:
+    case = CASES["B"]
+    of = state(case.incident, case.state, tmp_path)
+    (row,) = document(*map(str, VERBS[verb](case, of, tmp_path)))["partitions"]
+    lost = {leader["broker_id"]: leader["remote_lost"] for leader in row["candidates"]}
+    assert lost == {1: [{"from": 0, "to_exclusive": 24}], 2: []}
+
+
+@pytest.mark.parametrize("verb", ["elect", "recover"])
+@pytest.mark.parametrize("name", ["A", "B"])
+def test_a_run_does_not_count_what_leaders_delete(name: str, verb: str, tmp_path: Path) -> None:
+    """Its tables say that a replica must not lead; they were green, and broker 1 was to start first."""
+    case = CASES[name]
+    of = state(case.incident, case.state, tmp_path)
+    command("fleet", "scan", of, "--output-dir", tmp_path / "run", "--depth", "crc")
+    answer = command(verb, "--from", tmp_path / "run", "--topic", case.topic)
+    said = {"elect": f"A leader of {case.topic}-0 may delete", "recover": "how many records in remote storage a leader"}
+    words = " ".join(answer.out.split())
+    assert (answer.code, said[verb] in words, "nothing is lost" in words) == (1, True, False)
+
+
 @pytest.mark.parametrize("verb", ["predict", "preflight", "elect", "recover"])
 def test_an_only_replica_without_its_directory(verb: str, tmp_path: Path) -> None:
     """Its remote segments are not safe: the empty log deletes them, and every verb says so."""

@@ -1,7 +1,7 @@
 """A cluster by the tables of a run, with its brokers after their next starts, and its metadata."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,10 +18,11 @@ from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Location
-from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, DirectoryState, parse_directory
+from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, DirectoryState, TopicPartition, parse_directory
 from kcheck.model.parsed import Parsed
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
+from kcheck.model.remote_log import MetadataState
 from kcheck.model.views import FileView, LogDirView
 from kcheck.replicas.candidates import BrokerHere, ClusterHere
 from kcheck.replicas.partition_directories import broker_here
@@ -57,6 +58,8 @@ class RunCluster(NamedTuple):
     """Its KRaft nodes."""
     no_majority: tuple[JudgedPremise, ...] = ()
     """The premise of each broker that no majority of its controllers starts; empty if one does."""
+    remote: frozenset[TopicPartition] = frozenset()
+    """The partitions whose leader may lose records in remote storage. No table has the costs of their leaders."""
     mendable: tuple[int, ...] = ()
     """The brokers whose next start loses records, or serves less than it could. A repair may come first."""
 
@@ -104,8 +107,19 @@ def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
         no_majority=ended,
         metadata=metadata,
         controllers=controllers,
+        remote=frozenset(_remote(run, name)),
         mendable=mendable,
     )
+
+
+def _remote(run: FleetRun, name: str | None) -> Iterator[TopicPartition]:
+    """Yield the partitions in remote storage of which a replica loses, or does not serve, records as the leader."""
+    columns = ("cluster", "topic", "partition", "must_not_lead", "not_readable", "gap_from", "metadata")
+    for cluster, topic, number, loses, hidden, gap, metadata in (
+        run.values("tiered_partitions", columns, name) if "tiered_partitions" in run.parts else ()
+    ):
+        if cluster == name and (loses or hidden or gap is not None or metadata != MetadataState.READ):
+            yield TopicPartition(topic, number)
 
 
 def _starts(run: FleetRun, name: str | None) -> tuple[Mapping[str, Mapping[str, Any]], tuple[int, ...]]:

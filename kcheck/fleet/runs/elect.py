@@ -52,6 +52,7 @@ from kcheck.fleet.runs.replicas import copies_of
 from kcheck.fleet.runs.unserved import unserved_of
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
+from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
@@ -266,6 +267,7 @@ def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
         incomplete_ok=question.incomplete_ok,
         offsets=_no_offsets,
         fenced=() if image is None or not kraft else fencing_order(image.brokers, cluster.release),
+        remote=cluster.remote,
     )
 
 
@@ -283,7 +285,8 @@ def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, 
     here = with_partition(here, rows.topic, rows.partition, rows.registration, registration)
     here = here._replace(counted=_counter(rows.counts))
     election = election_of(rows.topic, rows.partition, copies, here)
-    election = _as_known(election, unread, is_compared=_are_compared(copies))
+    is_local = TopicPartition(rows.topic, rows.partition) not in here.remote
+    election = _as_known(election, unread, is_compared=is_local and _are_compared(copies))
     return election, len(unread), premises_across(rows, copies, unread, here)
 
 

@@ -82,6 +82,7 @@ def hold_equal(expected: dict[str, Any], answer: dict[str, Any], kafka: str = "4
         left_out = {} if whole else dict.fromkeys(PLANNED)
         ours, theirs = ({**without_content(row), **left_out} for row in (one, other))
         for candidate, own in zip(ours["candidates"], theirs["candidates"], strict=True):
+            assert own.pop("remote_lost") in (None, candidate.pop("remote_lost"))
             no_more, known_so = candidate.pop(NO_MORE), own.pop(NO_MORE)
             assert known_so == no_more or (set(known_so) < set(no_more) and kafka in WITHOUT_EPOCHS)
         assert ours == theirs
