@@ -14,7 +14,7 @@ from kcheck.replicas.elect import ClusterElection
 from kcheck.startup.log_dir_outcome import has_metadata_log
 from kcheck.views.controller_settings import controller_settings
 from kcheck.views.settings_files import settings_path
-from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets
+from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets, written_log_dirs
 from kcheck.words import milliseconds_words
 
 
@@ -84,11 +84,11 @@ def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tup
     The metadata log is in the first one, unless metadata.log.dir is set. If one path is absolute, all are, as the
     broker may run in another directory than kcheck.
     """
-    lost = {row.path for row in election.question.without}
+    lost = {real_path(row.path) for row in election.question.without}
     added = [target for target in own if target.path in {row.path for row in election.question.added}]
     config = {} if path is None or not (lost or added) else {**read_properties(path), "metadata.log.dir": ""}
     named = log_dirs_in(tree_of(path), path, config) if path is not None else ()
-    kept = tuple(place for place in named if place not in lost)
+    kept = tuple(place for place, at in zip(written_log_dirs(config), named, strict=True) if real_path(at) not in lost)
     is_typed = not any(map(is_absolute, kept))
     places = {target.path: target.log_dir if is_typed else absolute(target.log_dir) for target in added}
     first = [place for path, place in places.items() if has_metadata_log(election.predicted[path])]

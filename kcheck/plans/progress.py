@@ -181,6 +181,11 @@ class RecoveryProgress(Answer):
         """The findings about the files that were read."""
         return self.now.collected
 
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the loss as a sort key."""
+        return self.now.badness
+
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes of the decision for the present files."""
         return self, self.now.outcomes()[1]

@@ -1,6 +1,5 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import Sentence, decision_words, discarded_words, rescue_words
-from kcheck.documents.premises import premise_rows
+from kcheck.documents.premises import premise_rows, unseen_words
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import range_words, readable_words
 from kcheck.documents.uncounted import old_copies, premise_words, sought_words, uncounted_words
@@ -26,7 +25,7 @@ from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
-from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
@@ -40,7 +39,7 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
-from kcheck.words import LISTED_MAX, agree, broker_names, capital, shell_line
+from kcheck.words import agree, broker_names, capital, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
@@ -388,14 +387,7 @@ class ClusterRecovery(Answer):
             if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
             and not (self.first_of_all and lacks_log_dirs(premise))
         ]
-        alike: dict[tuple[str | None, ...], list[JudgedPremise]] = {}
-        for premise in unseen:
-            of_any = re.sub(rf"\bbroker {premise.broker_id}\b", "", premise.sentence, flags=re.IGNORECASE)
-            alike.setdefault((premise.id, premise.provide, of_any), []).append(premise)
-        for first, *others in alike.values():
-            numbers = [row.broker_id for row in others if row.broker_id is not None]
-            also = f". The same for {broker_names(numbers, LISTED_MAX)}" if numbers else ""
-            rows.append(f"{first.sentence}; name {first.provide}{also}")
+        rows += unseen_words(unseen)
         if any(_has_unread(row) for start in self.election.predicted.values() for row in start.partitions):
             rows.append(UNREAD)
         return tuple(dict.fromkeys(rows))
@@ -404,6 +396,11 @@ class ClusterRecovery(Answer):
     def collected(self) -> list[Finding]:
         """The findings about the files that were read."""
         return self.election.collected
+
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the loss as a sort key."""
+        return self.election.badness
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes of the election."""

@@ -16,7 +16,7 @@ from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
-from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import START_ALL, Scenario, badness, in_doubt, planned, scenarios
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
@@ -271,6 +271,11 @@ class ClusterElection(BrokerAnswer):
         counts = [distinct(lost, ()).records for lost in ranges.values()]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the loss as a sort key."""
+        return badness(self.scenarios, is_safe=self.is_safe)
+
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes; see `election_outcomes`."""
         if self.interrupted or len(self.partitions) > COMPARED_COUNT_MAX:
@@ -293,13 +298,7 @@ class ClusterElection(BrokerAnswer):
                 "written": self.written,
                 "premises": premise_rows(self.premises),
             },
-            kinds={
-                "scenarios": "scenario",
-                "partitions": "partition",
-                "gaps": "gap",
-                "premises": "premise",
-                "repairs": "repair",
-            },
+            kinds={name: name[:-1] for name in ("scenarios", "partitions", "gaps", "premises", "repairs")},
         )
 
 
