@@ -201,7 +201,7 @@ def recovery_progress(
 
     `plan` is the directory that `recover` wrote for `out`.
     """
-    from kcheck.plans.progress import next_step
+    from kcheck.plans.next_step import next_step
 
     texts, folder, question = texts_of(brokers), os.fspath(plan), _question(metadata, config)
     return compared(kafka, texts, lambda chosen: next_step(folder, texts, question, wanted=partitions, release=chosen))

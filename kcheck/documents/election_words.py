@@ -4,6 +4,7 @@ Every screen, page and document takes them from here. `election_verdict` joins t
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from kcheck.core.election.course import Later
 from kcheck.core.election.election import controllers_otherwise
@@ -18,6 +19,7 @@ from kcheck.documents.uncounted import NOTHING_HERE
 from kcheck.model.cluster import ClusterImage, Seat
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise
+from kcheck.model.release import Release
 from kcheck.words import (
     agree,
     broker_names,
@@ -113,11 +115,14 @@ def run_words(unread: int, remote: Collection[TopicPartition]) -> Iterator[str]:
         yield f"A leader of {names} may delete remote segments. kcheck elect on the log dirs counts their records."
 
 
-def fenced_words(fenced: Sequence[int]) -> Iterator[str]:
+def fenced_words(fenced: Sequence[int], release: Release) -> Iterator[str]:
     """Yield the assumed order of fencing several brokers."""
     if len(fenced) > 1:
-        text = f"The metadata lists {broker_names(fenced)} as running."
-        yield f"{text} kcheck assumes that the controller removes them from the ISR in this order."
+        whom = "them" if release.fences_in_hash_order else "the others once a first broker registers"
+        yield (
+            f"The metadata lists {broker_names(sorted(fenced))} as running. The controller fences {whom}. kcheck assumes"
+            f" the order {brokers_of(fenced)}. That order decides who stays in the ISR."
+        )
 
 
 def controller_words(image: ClusterImage, *, kraft: bool) -> Iterator[str]:
@@ -171,6 +176,14 @@ def empty_words(partitions: Sequence[PartitionElection]) -> Iterator[str]:
             yield f"{names_of(rows)} {verb} empty: {why} {its} log."
 
 
+class Sentence(NamedTuple):
+    """A sentence of a decision."""
+
+    text: str
+    is_loss: bool = False
+    """True if its course loses records, or leaves partitions without a leader."""
+
+
 def decision_words(
     start_all: Scenario,
     plan: Scenario,
@@ -181,7 +194,7 @@ def decision_words(
     nothing: str,
     is_counted: bool = True,
     is_planned: bool = True,
-) -> Iterator[str]:
+) -> Iterator[Sentence]:
     """Yield the loss of starting everything now, the loss of the plan, the `uncounted` losses, and the proof.
 
     Without metadata it is the loss of the best leaders. If a run does not show the losses, `is_counted` is false.
@@ -189,27 +202,29 @@ def decision_words(
     """
     unled, is_known = sum(row.best is None for row in partitions), start_all.offline_partitions is not None
     if not is_counted:
-        yield "The run does not show how many records starting everything now loses."
+        yield Sentence("The run does not show how many records starting everything now loses.")
         if start_all.offline_partitions:
             count = counted(start_all.offline_partitions, "partition")
-            yield f"Starting everything now leaves {count} without a leader."
+            yield Sentence(f"Starting everything now leaves {count} without a leader.", is_loss=True)
     elif is_known:
         now = [row for row in partitions if None in row.race]
         then = [row for row in partitions if row.planned is None]
-        yield f"Starting everything now: {_outcome(start_all, nothing, now)}."
+        yield Sentence(f"Starting everything now: {_outcome(start_all, nothing, now)}.", _loses(start_all))
         if is_planned:
-            yield f"This plan: {_outcome(plan, nothing, then)}."
+            yield Sentence(f"This plan: {_outcome(plan, nothing, then)}.", _loses(plan))
     else:
-        yield "Without metadata it is not known which leader Kafka elects."
+        yield Sentence("Without metadata it is not known which leader Kafka elects.")
         if unled < len(partitions):
-            yield f"Under the best leaders {amount_lost(best.lost, nothing)}."
-    if is_known:
-        yield from empty_words(partitions)
-    yield from uncounted
+            yield Sentence(f"Under the best leaders {amount_lost(best.lost, nothing)}.", _loses(best))
+    yield from map(Sentence, (*(empty_words(partitions) if is_known else ()), *uncounted))
     if unled and is_counted:
-        yield f"kcheck recommends no leader for {counted(unled, 'partition')}."
+        yield Sentence(f"kcheck recommends no leader for {counted(unled, 'partition')}.")
     if is_known and is_planned and plan.lost.upper_records is not None and plan.lost != best.lost:
-        yield f"No plan can do better than this: {_outcome(best, nothing)}."
+        yield Sentence(f"No plan can do better than this: {_outcome(best, nothing)}.")
+
+
+def _loses(scenario: Scenario) -> bool:
+    return bool(scenario.lost.records != 0 or scenario.offline_partitions)
 
 
 def _outcome(scenario: Scenario, nothing: str, unled: Sequence[PartitionElection] = ()) -> str:

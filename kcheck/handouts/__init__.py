@@ -6,6 +6,7 @@ In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writ
 - `election_guide`: Which commands should the operator type, in order? This is plan.md.
 - `runbook`: Which commands does each step of `recover` have? This is recovery.md, too.
 - `leader_table`: Which broker leads each partition by a plan?
+- `final_losses`: Which elections give up records of replicas that take no part?
 - `tool_commands`: How are Kafka's own tools called?
 - `repair_steps`: Which commands repair brokers before any of them starts?
 - `aside_copies`: Which moved directories have records that no replica has?

@@ -10,6 +10,7 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.handouts import tool_commands
+from kcheck.handouts.final_losses import forced_words, gives_up
 from kcheck.handouts.group_resets import GroupReset
 from kcheck.handouts.leader_table import leaders
 from kcheck.handouts.markdown_words import fenced, markdown_text
@@ -92,7 +93,13 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
         losses = "; ".join(_losses(step, plan))
         where = _where(step, plan) if typed else ""
         texts.append(
-            text._replace(commands=typed, final=losses or text.final, check=check, is_loss=bool(losses), where=where)
+            text._replace(
+                commands=typed,
+                final=losses or text.final,
+                check=check,
+                where=where,
+                is_loss=bool(losses) or gives_up(step, plan.recovery),
+            )
         )
     return tuple(texts)
 
@@ -215,18 +222,9 @@ def _losses(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
         yield from (plan.old_copies[number] for number in step.brokers if number in plan.old_copies)
         yield from (words for number in step.brokers if not step.is_again for words in plan.at_start.get(number, ()))
     if step.forces:
-        yield _forced(step)
+        yield forced_words(step)
     if step.cuts:
         yield _removed(step, plan)
-
-
-def _forced(step: RecoveryStep) -> str:
-    """Return the unclean elections by the controller, and what they give up."""
-    leaders = broker_names(sorted({row.leader for row in step.forces}))
-    missing = sorted({number for row in step.forces for number in row.missing})
-    names = some_of([row.partition.name for row in step.forces])
-    only = f"Records there that only {broker_names(missing)} {agree(len(missing), 'has', 'have')} are lost then"
-    return f"unclean elections are on, so the controller lets {leaders} lead {names} at once. {only}"
 
 
 def _removed(step: RecoveryStep, plan: PlanContext) -> str:

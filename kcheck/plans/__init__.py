@@ -32,5 +32,6 @@ memory, and `disk/apply.py` applies a plan. A recovery joins repair plans with t
 - `rescue_files`: Which files does that change on each node?
 - `agreed_advice`: What do findings advise if a recovery decides about their replica?
 - `progress`: How far is a cluster with the steps of a recovery, and what comes next?
+- `next_step`: Does the cluster differ from the plan of a recovery, so that the plan stops?
 - `plan_report`: Which rows does a plan have, or the result of apply and undo?
 """

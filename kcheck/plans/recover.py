@@ -15,11 +15,11 @@ from kcheck.core.premises.table import OF_OTHERS
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
-from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
+from kcheck.documents.election_words import Sentence, decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows, unseen_words
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
-from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
+from kcheck.documents.uncounted import old_copies, premise_words, sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -98,7 +98,12 @@ class ClusterRecovery(Answer):
             number for number, rows in by_broker(self.election).items() if any(row.tree.is_bundle for row in rows)
         )
         recovery = self.election.recovery(self.folder)
-        return recovery._replace(removed=own, sought=tuple(sorted(self.sought)), bundles=bundles)
+        return recovery._replace(
+            removed=own,
+            sought=tuple(sorted(self.sought)),
+            bundles=bundles,
+            old=frozenset(old_copies(self.election.uncounted)),
+        )
 
     @cached_property
     def sought(self) -> Mapping[int, str]:
@@ -222,21 +227,17 @@ class ClusterRecovery(Answer):
     @property
     def sentences(self) -> tuple[str, ...]:
         """The loss of starting everything now, the loss of the plan, and how far that is proven."""
-        rescue = self.election.rescue
-        if self.election.is_part:
-            return (self.election.verdict,)
+        return tuple(dict.fromkeys(row.text for row in self._said))
+
+    @cached_property
+    def _said(self) -> tuple[Sentence, ...]:
+        election, rescue = self.election, self.election.rescue
+        if election.is_part or (rescue is None and not election.partitions):
+            return (Sentence(election.verdict),)
         if rescue is not None:
-            return rescue_words(rescue, self.election.refuted)
-        if not self.election.partitions:
-            return (self.election.verdict,)
+            return tuple(map(Sentence, rescue_words(rescue, election.refuted)))
         if self.wants:
-            whose, given_up = broker_names(self.wants), " ".join(f"--dead {number}" for number in self.wants)
-            return (
-                f"First name the disks of {whose} too. Without them nothing can be decided.",
-                f"If {whose} {agree(len(self.wants), 'is', 'are')} lost, name {given_up} instead.",
-                *(f"Broker {gap.broker_id} should not start: {gap.why}." for gap in self.election.gaps if gap.fails),
-            )
-        election = self.election
+            return tuple(map(Sentence, self._wanted()))
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
         uncounted = (
             *self.uncounted,
@@ -252,7 +253,13 @@ class ClusterRecovery(Answer):
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
             is_planned=not self.is_open,
         )  # fmt: skip
-        return tuple(dict.fromkeys((*self.first_of_all, *words)))
+        return (*map(Sentence, self.first_of_all), *words)
+
+    def _wanted(self) -> Iterator[str]:
+        whose, given_up = broker_names(self.wants), " ".join(f"--dead {number}" for number in self.wants)
+        yield f"First name the disks of {whose} too. Without them nothing can be decided."
+        yield f"If {whose} {agree(len(self.wants), 'is', 'are')} lost, name {given_up} instead."
+        yield from (f"Broker {gap.broker_id} should not start: {gap.why}." for gap in self.election.gaps if gap.fails)
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -271,10 +278,7 @@ class ClusterRecovery(Answer):
     @property
     def losses(self) -> frozenset[str]:
         """The sentences about a loss, or about partitions without a leader."""
-        names = {"Starting everything now": START_ALL, "This plan": "plan", "Under the best leaders": "best"}
-        courses = [(title, self.scenario(name)) for title, name in names.items()]
-        bad = tuple(title for title, row in courses if row.lost.records != 0 or row.offline_partitions)
-        return frozenset(text for text in self.sentences if text.startswith(bad))
+        return frozenset(row.text for row in self._said if row.is_loss)
 
     @property
     def uncounted(self) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ def warnings(election: Election) -> Iterator[str]:
         yield from run_words(election.unread, election.cluster.remote)
     if election.image is not None:
         yield from controller_words(election.image, kraft=election.kraft)
-    yield from fenced_words(election.fenced)
+    release = election.release if isinstance(election, ClusterElection) else election.cluster.release
+    yield from fenced_words(election.fenced, release)
     yield from notes(election.premises)
 
 

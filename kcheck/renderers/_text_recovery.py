@@ -101,6 +101,12 @@ def recovery_next(report: Report, page: Page) -> None:
         _steps(answer.now, page)
     elif answer.at is not None:
         step = answer.steps[answer.at if answer.then is None else answer.then]
+        if answer.first is not None:
+            _commands(answer.first.commands, page)
+        if answer.waits_for_nodes:
+            page.line()
+            page.wrapped(f"Go on once {answer.until}.")
+            return
         if answer.state is PlanState.NEXT:
             _next_step(step, page)
             page.line()
@@ -181,7 +187,7 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
             is_started = True
         for command in text.commands:
             page.line(f"{' ' * (width + 4)}{command}")
-        if text.is_loss or answer.steps[place - 1].kind is RecoveryAction.ELECT:
+        if text.is_loss:
             page.wrapped(f"{CANNOT_BE_UNDONE}: {text.final}.", indent=" " * (width + 2), style="red")
 
 

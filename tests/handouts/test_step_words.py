@@ -1,10 +1,12 @@
 """The steps of a recovery in words: who leads what, on which host a step is typed, what a step makes final."""
 
+from kcheck.core.election.plans import CopyState
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import Cut, RecoveryAction, RecoveryStep, SelfElected, StepText
+from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.replication.truncation_plans import TruncatedRecords
 from kcheck.handouts.runbook import PlanContext, runbook, step_texts
-from kcheck.model.cluster import BrokerRegistration, ClusterImage
+from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration
 from kcheck.model.entries import Offset
 from tests.core.election.test_plans import candidate, election
 from tests.core.election.test_recovery_plan import recovery
@@ -36,6 +38,25 @@ def test_an_election_says_who_leads_what() -> None:
     assert "broker 10 lead t-0, and the others the rest, by" in text.title
     (text,) = _texts(recovery(), RecoveryStep(ELECT, partitions=(rows[0]._replace(planned=None, best=2),)))
     assert text.title.startswith("Let broker 2 lead t-0, by")
+
+
+def test_an_election_that_may_give_up_records_cannot_be_undone() -> None:
+    """Another replica here has more, or its log is somewhere else. Else nothing is lost, and nothing is said."""
+    both = election(candidate(1), candidate(2))._replace(planned=1)
+    poor = election(candidate(1, Amounts(2, 2, 20)), candidate(2))._replace(planned=1)
+    unknown = election(candidate(1, None), candidate(2))._replace(planned=1)
+    away = both._replace(registration=PartitionRegistration((1, 2, 9), (1,)))
+    empty = election(candidate(1), candidate(2, state=CopyState.MISSING))._replace(planned=1)
+    nobody = both._replace(planned=None, best=None)
+    rows = {True: (poor, unknown, away, empty, nobody), False: (both, both._replace(planned=None, best=2))}
+    for expected, parts in rows.items():
+        for part in parts:
+            (text,) = _texts(recovery(), RecoveryStep(ELECT, partitions=(part,)))
+            assert (expected, "loses them when its broker starts" in text.final) == (text.is_loss, True)
+    (old,) = _texts(recovery(old=frozenset({2})), RecoveryStep(ELECT, partitions=(both,)))
+    assert old.is_loss
+    (without,) = _texts(recovery(), RecoveryStep(ELECT, partitions=(both._replace(registration=None),)))
+    assert not without.is_loss
 
 
 def test_a_step_says_on_which_host_it_is_typed() -> None:

@@ -16,7 +16,7 @@ import pytest
 from kcheck.core.election.progress import PlanState, StepState
 from kcheck.core.releases.releases import release
 from kcheck.model.report import PartitionFilter
-from kcheck.plans.progress import next_step
+from kcheck.plans.next_step import next_step
 from kcheck.replicas.elect import ElectionQuestion
 from tests.cli.command import kcheck
 from tests.oracle.scenes import FIXTURES

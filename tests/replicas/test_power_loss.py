@@ -91,3 +91,9 @@ def test_the_first_step_waits_until_the_controllers_have_fenced_the_brokers() ->
         "Step 0 is not done yet. Start the controllers unless they run, and wait for"
     )
     assert progress.sentences[0].endswith("The metadata still lists brokers 1, 2 and 3 as running.")
+    assert progress.sentences[-1].startswith("Then go on with step 2 of 7. Start broker 1.")
+    assert progress.commands == (
+        "bin/kafka-server-start.sh -daemon controller/server.properties",
+        "bin/kafka-server-start.sh -daemon broker-1/server.properties",
+    )
+    assert not progress.waits_for_nodes  # Controllers of 3.9 fence nobody before a broker registers.

@@ -74,6 +74,8 @@ class Recovery(NamedTuple):
     """The brokers with a disk that is not here, and that may have records which no other one has."""
     truncated: tuple[RemovedAtStart, ...] = ()
     """The records that brokers remove for good when they start, because their logs are corrupt."""
+    old: frozenset[int] = frozenset()
+    """The brokers with an old copy of a disk. The newest one may have other records."""
     bundles: frozenset[int] = frozenset()
     """The brokers whose log dirs are in bundles, which have no records to save."""
 

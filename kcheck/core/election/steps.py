@@ -109,7 +109,7 @@ class StepText(NamedTuple):
     check: tuple[str, ...] = ()
     """The commands that show it."""
     is_loss: bool = False
-    """True if the step removes records, or if a broker serves an old copy of a disk from then on."""
+    """True if the step removes records, or perhaps gives up records of other disks."""
     where: str = ""
     """The host on which to type the commands; empty if the step has none."""
 

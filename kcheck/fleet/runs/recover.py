@@ -110,19 +110,20 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
         *uncounted_words(election.gaps, uncounted, election.of_cluster, has_steps=bool(election.starts)),
         *not_counted_words(election.unserved),
     )
-    sentences = (
-        decision_words(
+    if election.rescue is None:
+        said = decision_words(
             start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=election.nothing, uncounted=words
         )
-        if election.rescue is None
-        else rescue_words(election.rescue, (row for row in election.premises if row.status is PremiseStatus.REFUTED))
-    )
+        sentences = tuple(row.text for row in said)
+    else:
+        refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED)
+        sentences = tuple(rescue_words(election.rescue, refuted))
     not_known = tuple(_not_known(election, run.depth, is_counted=is_counted))
     steps = _texts(run, election, question) if is_counted or election.rescue is not None else ()
     return ClusterDecision(
         cluster=name,
         release=election.cluster.release,
-        sentences=tuple(sentences),
+        sentences=sentences,
         start_all=start_all,
         plan=plan,
         steps=steps[:FIRST_COUNT],
