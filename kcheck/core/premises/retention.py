@@ -81,7 +81,8 @@ def _expired(facts: BrokerFacts, now: int) -> Iterator[tuple[LogFacts, int]]:
     than that are no work of a running broker.
     """
     interval = java_int((facts.setting(_INTERVAL) or "").strip()) or _INTERVAL_DEFAULT
-    for log, (kept, _) in _limited(facts):
+    for log, retention in _limited(facts):
+        kept = retention.ms
         if kept is None or kept < 0 or log.oldest is None or facts.image is None:
             continue
         is_of_topic = RETENTION_MS in facts.image.configs.get(("topic", log.partition.topic), {})
@@ -95,7 +96,8 @@ def _too_large(facts: BrokerFacts) -> Iterator[tuple[LogFacts, int]]:
     The oldest segments go as long as the others are large enough. A running broker leaves no such log, except
     of a topic that grows very fast.
     """
-    for log, (_, kept) in _limited(facts):
+    for log, retention in _limited(facts):
+        kept = retention.bytes
         left = total = sum(log.sizes)
         for size in log.sizes if kept is not None and kept >= 0 else ():
             if left - size < (kept or 0):
