@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
+from kcheck.core.premises.metadata import LOGS_KEPT
 from kcheck.core.premises.presence import DISKS_MOUNTED, SETTINGS_LIST_THEM
+from kcheck.core.premises.settings import LOADED
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
@@ -45,9 +48,12 @@ def may_lack(premise: JudgedPremise) -> bool:
     return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
-def may_lack_disk(premise: JudgedPremise) -> bool:
-    """Return whether a log dir may be the mount point of another disk."""
-    return premise.id in (SETTINGS_LIST_THEM, DISKS_MOUNTED) and may_lack(premise)
+_NEEDED = (LOGS_KEPT, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED, LOADED)
+
+
+def may_not_serve(premise: JudgedPremise) -> bool:
+    """Return whether a broker may start without a disk, or may not take part in its cluster."""
+    return premise.id in _NEEDED and may_lack(premise)
 
 
 def open_words(premise: JudgedPremise) -> str | None:

@@ -49,6 +49,11 @@ def properties(data: bytes) -> dict[str, str]:
     return {line.key: line.value for line in load(data)}
 
 
+def refused_line(data: bytes) -> int | None:
+    """Return the number of the first line that java.util.Properties.load refuses; None without one."""
+    return next((line.line for line in load(data) if not line.readable), None)
+
+
 def parse(data: bytes) -> Parsed[MetaProperties]:
     """Return the properties, and everything that the newest broker refuses.
 

@@ -126,7 +126,8 @@ def copy_of(
     files: ReplicaFiles, start: PartitionPrediction | None, broker: BrokerHere, release: Release
 ) -> ReplicaCopy:
     """Return a directory after the next start of its broker; a directory that is not served is `salvaged`."""
-    role = role_of(files.view.state, None if start is None else start.outcome)
+    is_promoted = start is not None and start.promoted
+    role = CopyState.CURRENT if is_promoted else role_of(files.view.state, None if start is None else start.outcome)
     if role is not CopyState.CURRENT:
         return with_problem(salvaged(files, role, release), broker, files.path)
     state = after_start(files.view, files.log_dir, start, release)

@@ -33,6 +33,16 @@ def older_date(files: Files, base: Offset, rebuilt: Container[str] = ()) -> int 
     return last if newer else None
 
 
+def date_of(files: Files, base: Offset, rebuilt: Container[str] = ()) -> int | None:
+    """Return the timestamp that a time index gives its segment; None without one, or of a rebuilt index."""
+    name = segment_prefix(base) + ".timeindex"
+    try:
+        last = 0 if name in rebuilt else _last_dates(files, name)[1]
+    except UnreadableError:
+        return None
+    return last if last > 0 else None
+
+
 def is_closed(files: Files, base: Offset, end: Offset) -> bool:
     """Return whether the time index of a segment, which ends at `end`, ends in an entry of its newest record.
 

@@ -39,7 +39,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.model.views import CheckpointOffsets
 from kcheck.segments.batches import last_batch
 from kcheck.segments.gaps import gaps
-from kcheck.segments.index_dates import is_closed, older_date
+from kcheck.segments.index_dates import date_of, is_closed, older_date
 from kcheck.segments.record_keys import newest_keys
 from kcheck.views.remote_logs import RemoteLogs
 
@@ -80,7 +80,7 @@ def log_facts(
     ends = looks and not clean and row.outcome is Outcome.OK and row.lost is None and behind
     # A clean stop leaves the length of each log. Where it agrees, the keys are not worth a read.
     is_proven = clean and offsets.recovery_point == log.log_end_offset
-    closed = False
+    closed, oldest, sizes = False, None, tuple[int, ...]()
     if between and row.gaps is not None:
         missing += (MissingRecords(*gap) for gap in row.gaps)
         between = False
@@ -92,6 +92,7 @@ def log_facts(
                     missing += _in_middle(folder, log)
                 if dates:
                     misdated += _misdated(folder, row, log)
+                    oldest, sizes = date_of(folder, Offset(log.bases[0]), _rebuilt(row)), _sizes(folder, log)
                 closed = ends and is_closed(folder, Offset(log.bases[-1]), log.log_end_offset)
         except UnreadableError:
             pass  # It is a finding of its own.
@@ -124,6 +125,8 @@ def log_facts(
         lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
         keys_of=_keys_of(files, row, log, image) if is_served and looks and not is_proven else None,
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
+        oldest=oldest,
+        sizes=sizes,
         hides=is_served and not log.leader_epochs and log.bases[0] < log.log_start_offset,
     )
 
@@ -282,10 +285,23 @@ def _is_alone(files: Files, known: Iterable[tuple[int, str]], log: LoadedLog) ->
         return False
 
 
+def _sizes(files: Files, log: LoadedLog) -> tuple[int, ...]:
+    """Return the sizes of the segments of a log; empty for one segment."""
+    if len(log.bases) < 2:
+        return ()
+    found = files.entries().sizes
+    return tuple(found.get(log_name(Offset(base)), 0) for base in log.bases)
+
+
+def _rebuilt(row: PartitionPrediction) -> set[str]:
+    """Return the files that a starting broker makes again."""
+    return {name for name, content in row.after.items() if content.file is None}
+
+
 def _misdated(files: Files, row: PartitionPrediction, log: LoadedLog) -> Iterator[MisdatedRecords]:
     """Yield the records of each run of segments that the last entry of their time index dates before them."""
     run: MisdatedRecords | None = None
-    rebuilt = {name for name, content in row.after.items() if content.file is None}
+    rebuilt = _rebuilt(row)
     for base, following in pairwise((*log.bases, log.log_end_offset)):
         dated = older_date(files, Offset(base), rebuilt) if base < following else None
         if dated is None:

@@ -2,13 +2,20 @@
 
 from collections.abc import Iterable
 
+from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome, Settings
 from kcheck.core.start.unserved import unserved
 from kcheck.disk.paths import join, split
-from kcheck.disk.tree import Tree
+from kcheck.disk.tree import Tree, tree_of
 from kcheck.model.finding import Finding
-from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA, PartitionDirectory, parse_directory
+from kcheck.model.names import (
+    META_PROPERTIES,
+    METADATA_DIRECTORY,
+    PARTITION_METADATA,
+    PartitionDirectory,
+    parse_directory,
+)
 from kcheck.model.report import PartitionFilter
 from kcheck.model.views import LogDir
 from kcheck.startup.inputs import Context, LoadInputs
@@ -94,7 +101,11 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
         from kcheck.views.metadata_at_hand import named_metadata
 
         named = named_metadata(options.metadata, targets, options.config)
-        copies, zookeeper, clusters, lost = named.copies, named.zookeeper, named.clusters, named.lost
+        zookeeper, clusters, lost = named.zookeeper, named.clusters, named.lost
+        copies = {
+            cluster: tuple(copy._replace(not_started=_not_started(copy, options, log_dirs)) for copy in known)
+            for cluster, known in named.copies.items()
+        }
     else:
         copies, zookeeper, clusters, lost = {}, None, (), ()
     has_log_without_id, release = False, options.release
@@ -119,6 +130,18 @@ def with_copies(targets: Iterable[Target], options: StartOptions, log_dirs: LogD
         copies=copies, zookeeper=zookeeper, clusters=clusters, lost_copies=lost, has_log_without_id=has_log_without_id,
         mode_of_disks=_mode_of_disks(targets, options, log_dirs),
     )  # fmt: skip
+
+
+def _not_started(copy: MetadataCopy, options: StartOptions, log_dirs: LogDirs) -> str | None:
+    """Return why the node of a copy does not start from its log dir; None without a reason."""
+    place, name = split(copy.path)
+    tree = tree_of(place)
+    if copy.node_id is None or name != METADATA_DIRECTORY or not tree.exists(join(place, META_PROPERTIES)):
+        return None
+    target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree)
+    alone = options._replace(wanted=PartitionFilter(partitions=(METADATA_DIRECTORY,)))
+    start = start_of(target, alone, [], log_dirs)
+    return start.reasons[0] if start.outcome in (Outcome.ABORT, Outcome.OFFLINE) else None
 
 
 def _mode_of_disks(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> Mode | None:

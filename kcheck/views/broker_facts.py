@@ -14,6 +14,7 @@ from kcheck.core.premises.facts import (
     ids_of_voters,
     stated_id,
 )
+from kcheck.core.premises.listeners import listening_ports
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
@@ -28,7 +29,14 @@ from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.host_facts import is_its_host, stores_of, with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import beside
-from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties, written_log_dirs
+from kcheck.views.targets import (
+    Target,
+    TargetKind,
+    log_dirs_in,
+    read_properties,
+    refused_line_of,
+    written_log_dirs,
+)
 
 _VOTERS = "controller.quorum.voters"
 _UPWARDS = re.compile(r"(?:\.\.?/)*")
@@ -71,11 +79,10 @@ def broker_facts(
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
     near = _beside(every, given, broker_id, log_dirs) if is_elsewhere and _are_moved(every, given) else ()
     facts = (*_on_host(opened, written, sees_host=sees_host), *near)
-    ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
+    ids = {row.identity["cluster.id"] for row in facts if row.identity and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
-    own = _own_id(facts, settings) if broker_id is None else broker_id
-    image, image_path = _deciding(of_cluster, zookeeper)
-    controllers = _of_controllers(of_cluster, own)
+    own = _own(facts, settings or {}) if broker_id is None else broker_id
+    (image, image_path), controllers = _deciding(of_cluster, zookeeper), _of_controllers(of_cluster, own)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -83,6 +90,7 @@ def broker_facts(
         log_dirs=facts,
         config=settings,
         config_path=path,
+        refused_line=None if path is None else refused_line_of(path),
         doubled=tuple(_doubled(settings or {}, every)),
         elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),
         begins_in=_base(path, every) if written is not None or path in (config, targets[0].config) else None,
@@ -102,14 +110,15 @@ def broker_facts(
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
         stopped=_stopped(controllers, _foreign(copies, ids, clusters), own),
+        controller_ports={number: listening_ports(said) for number, (_, said) in controllers.items()},
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
 
 
-def _own_id(log_dirs: Iterable[LogDirFacts], settings: Mapping[str, str] | None) -> int | None:
-    """Return the id of a broker by its log dirs, or else by its settings."""
-    stated = (*(row.node_id for row in log_dirs), stated_id(settings or {}))
+def _own(facts: Iterable[LogDirFacts], settings: Mapping[str, str]) -> int | None:
+    """Return the node of log dirs, or else of the settings; None without one."""
+    stated = (*(row.node_id for row in facts), stated_id(settings))
     return next((number for number in stated if number is not None), None)
 
 

@@ -12,7 +12,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import EMPTY_PATH, NotALogDirError, UsageError, no_such_file
-from kcheck.formats.meta_properties import properties
+from kcheck.formats.meta_properties import properties, refused_line
 from kcheck.model.java import INT_MAX, java_int
 from kcheck.model.names import (
     BUNDLE_SUFFIX,
@@ -352,6 +352,14 @@ def _in_bundle(path: str, directory: str) -> str:
 def read_properties(path: str) -> Mapping[str, str]:
     """Return the settings in a `server.properties`; UsageError if it cannot be read."""
     return _properties(tree_of(path), path)
+
+
+def refused_line_of(path: str) -> int | None:
+    """Return the first line of a `server.properties` that no broker reads; None without one."""
+    try:
+        return refused_line(tree_of(path).read_whole(path, follow=True, size_max=_PROPERTIES_SIZE_MAX))
+    except UnreadableError:
+        return None  # It was read before.
 
 
 def _properties(tree: Tree, path: str) -> Mapping[str, str]:

@@ -19,6 +19,7 @@ SPEAKING = {
             "elections",
             "followers",
             "identity",
+            "joining",
             "limits",
             "listeners",
             "log_ranges",

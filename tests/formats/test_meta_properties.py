@@ -3,7 +3,15 @@
 import pytest
 
 from kcheck.core.releases.releases import release
-from kcheck.formats.meta_properties import FORMAT, MetaProperties, broker_reads, parse, properties, serialize
+from kcheck.formats.meta_properties import (
+    FORMAT,
+    MetaProperties,
+    broker_reads,
+    parse,
+    properties,
+    refused_line,
+    serialize,
+)
 
 DATE = "#\n#Sat Mar 02 09:14:55 UTC 2024\n"
 IDS = "cluster.id=TzyYHphLTKC2YDT31HuF0g\ndirectory.id=tYaS4r3WQ8Ky_ObhEGQ-Bw\n"
@@ -133,3 +141,8 @@ def test_json() -> None:
     }
     assert FORMAT.reads_row(value) == {"properties": dict(value.properties)}
     assert FORMAT.matches("meta.properties")
+
+
+def test_the_first_line_that_no_broker_reads() -> None:
+    assert refused_line(b"a=1\n# x\nb=C:\\users\nc=\\u00e9") == 3
+    assert refused_line(b"a=\\u00e9") is None

@@ -61,6 +61,8 @@ class MetadataCopy(NamedTuple):
     """The snapshots that cannot be read in full. Nodes of 3.8 and later end at the newest, or load a part."""
     lacks_base: bool = False
     """True if no intact file has the first part of the metadata."""
+    not_started: str | None = None
+    """The reason why its node does not start from this log dir; None without one."""
 
     @property
     def decides(self) -> bool:

@@ -101,6 +101,10 @@ class LogFacts(NamedTuple):
     """The other partition to which all of its keys belong, and their number; None without one."""
     unread_size: int = 0
     """Number of bytes at its end without a batch. The broker truncates them, and they may hold records."""
+    oldest: int | None = None
+    """The date of its first segment, in milliseconds, by the time index; None if retention has none or never looks."""
+    sizes: tuple[int, ...] = ()
+    """The sizes of its segments in bytes, the oldest first; empty for one segment, or if retention never looks."""
     hides: bool = False
     """True if segments begin below its log start, and no leader epoch shows who raised that."""
     lower: tuple[Offset, int] | None = None
@@ -223,6 +227,8 @@ class BrokerFacts(NamedTuple):
     """Its server.properties; None if it is not known."""
     config_path: str | None = None
     """The path of that file."""
+    refused_line: int | None = None
+    """The first line of its settings that no broker reads; None without one."""
     doubled: tuple[str, ...] = ()
     """The entries of log.dirs and metadata.log.dir that are other paths of a log dir of an earlier entry."""
     elsewhere: tuple[str, ...] = ()
@@ -265,6 +271,8 @@ class BrokerFacts(NamedTuple):
     """The lists in the settings of other controllers, next to their log dirs."""
     controller_config: Mapping[str, str] | None = None
     """The settings of one of them; None if they are not known."""
+    controller_ports: Mapping[int, frozenset[str]] = {}
+    """The ports of the listeners in the settings of other controllers, by node."""
     map_count_max: int | None = None
     """Number of maps that a process may have on the broker's machine; None if that is not known."""
 

@@ -98,6 +98,20 @@ def _is_no_address(host: str) -> bool:
     return any(len(part) > 3 or int(part) > _BYTE_MAX for part in host.split("."))
 
 
+def listening_ports(settings: Mapping[str, str]) -> frozenset[str]:
+    """Return the ports that a node listens on or advertises; none if one of them is 0."""
+    ports = {row.port for name in (_LISTENERS, _ADVERTISED) for row in _endpoints(settings, name)}
+    return frozenset() if "0" in ports else frozenset(ports)
+
+
+def controller_addresses(settings: Mapping[str, str]) -> tuple[tuple[int | None, str], ...]:
+    """Return the ports by which a node finds controllers, with the ids of voters."""
+    voters = [entry.partition("@") for entry in _entries(settings, _VOTERS)]
+    if voters:
+        return tuple((java_int(number), place.rpartition(":")[2]) for number, _, place in voters)
+    return tuple((None, entry.rpartition(":")[2]) for entry in _entries(settings, _BOOTSTRAP))
+
+
 def unreached_controller(settings: Mapping[str, str]) -> RefusedSetting | None:
     """Return the only voter, a combined node, if its broker does not find the controller there; None otherwise.
 

@@ -6,7 +6,7 @@ from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.cluster.quorum import kept_to, parting
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
-from kcheck.core.premises.premise import Premise, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.voters import former_voter
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
@@ -16,6 +16,8 @@ from kcheck.words import agree, counted
 
 SAME_HISTORY = "P201"
 """The premise that the controllers have the history that a broker has."""
+LOGS_KEPT = "P202"
+"""The premise that no voter has lost its metadata log."""
 MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
 METADATA_IN_REACH = "P303"
@@ -214,13 +216,15 @@ def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     is_read = facts.release.reads_metadata_snapshot_at_start
     damaged = {copy.node_id: copy for copy in facts.damaged_copies if copy.lacks_snapshot and is_read}
     without_vote = frozenset[int | None]() if former_voter(facts) is None else {facts.broker_id}
-    voters, stopped = facts.voters, facts.voters & (facts.stopped | damaged.keys() | without_vote)
+    failing = {copy.node_id: copy for copy in facts.copies if copy.not_started is not None}
+    voters, stopped = facts.voters, facts.voters & (facts.stopped | damaged.keys() | failing.keys() | without_vote)
     if stopped and len(voters - stopped) <= len(voters) // 2:
         every, these = (", ".join(map(str, sorted(numbers))) for numbers in (voters, stopped))
         verb = "does" if len(stopped) == 1 else "do"
         count = f"{len(stopped)} of {counted(len(voters), 'controller')} ({these})"
         sentence = f"{count} {verb} not start or vote: no majority is left to elect a leader"
         sentence += "".join(f"; {copy.path}: {copy.damage}" for node, copy in damaged.items() if node in stopped)
+        sentence += "".join(f"; {copy.path}: {copy.not_started}" for node, copy in failing.items() if node in stopped)
         where = facts.config_path if facts.newest is None or not facts.newest.voters else facts.newest.path
         yield refuted(premise, facts, sentence, PremiseEvidence(where or "", f"voters {every}"))
 
@@ -258,7 +262,7 @@ TABLE = (
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history, is_of_quorum=True,
     ),
     Premise(
-        "P202", PremiseKind.METADATA, "No voter has lost its metadata log.",
+        LOGS_KEPT, PremiseKind.METADATA, "No voter has lost its metadata log.",
         "A log dir of each controller contains __cluster_metadata-0.",
         "A controller has partitions, or other copies name it, but it has no metadata log. Or no majority of the"
         " controllers has one. Not seen in a log dir of --metadata that may keep none.",
@@ -266,6 +270,7 @@ TABLE = (
         "Start the other controllers first. If no majority has the metadata log, start none and run kcheck recover"
         " quorum. If no copy is left, run kcheck recover metadata.",
         "KafkaRaftClient.initialize 3.3 to 4.3.1", voter_keeps_its_log, is_of_quorum=True,
+        cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
     Premise(
         "P203", PremiseKind.METADATA, "The metadata log is in the log dir that the settings name for it.",

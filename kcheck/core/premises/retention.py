@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 
-from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.judged import refuted
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
+from kcheck.core.premises.judged import not_seen, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
-from kcheck.core.start.topic_settings import retention_ms
+from kcheck.core.start.topic_settings import has_remote_storage, retention_ms, stated_retention
+from kcheck.model.cluster import RETENTION_MS
+from kcheck.model.java import java_int
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
-from kcheck.words import offset_range, partition_name
+from kcheck.model.remote_log import Retention
+from kcheck.words import counted, offset_range, partition_name
 
+_INTERVAL, _INTERVAL_DEFAULT = "log.retention.check.interval.ms", 300_000
 DATED = "P802"
 """The premise that no time index dates its segment before its records."""
 
@@ -35,7 +39,96 @@ def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield refuted(premise, facts, sentence, evidence, log_dir=log_dir, partition=name)
 
 
+def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for segments that retention would have deleted before the broker stopped, or deletes now.
+
+    Controllers write to the metadata all the time. So the broker's own copy shows when the broker stopped. The newest
+    of all copies shows a later time.
+    """
+    stopped = max((copy.timestamp or 0 for copy in facts.copies if copy.node_id == facts.broker_id), default=0)
+    later = max((copy.timestamp or 0 for copy in facts.copies), default=0)
+    kept, aged = [*_expired(facts, stopped)], [*_expired(facts, later)]
+    if stopped and kept:
+        sentence = (
+            f"{_words(kept)}, and the stopped broker had older segments. The first check of retention deletes them"
+        )
+        yield refuted(premise, facts, sentence, _evidence(kept[0][0]))
+    elif stopped and aged:
+        sentence = f"{_words(aged)}. Segments are older by now, and the first check of retention deletes them"
+        yield not_seen(premise, facts, sentence, None, _evidence(aged[0][0]))
+    if large := [*_too_large(facts)]:
+        log, size = large[0]
+        more = f" and {counted(len(large) - 1, 'more log')}" if len(large) > 1 else ""
+        sentence = (
+            f"retention keeps {size} bytes of {partition_name(*log.partition)}{more}, and most segments are beyond"
+        )
+        yield refuted(premise, facts, f"{sentence} that. The first check of retention deletes them", _evidence(log))
+
+
+def _limited(facts: BrokerFacts) -> Iterator[tuple[LogFacts, Retention]]:
+    """Yield the logs with a retention that deletes local segments, and with right dates."""
+    for log in facts.logs if facts.image is not None else ():
+        assert facts.image is not None
+        topic = log.partition.topic
+        if log.oldest is not None and not log.misdated and has_remote_storage(facts.image, topic) is False:
+            yield log, stated_retention(facts.image, topic, facts.broker_id, facts.config or {})
+
+
+def _expired(facts: BrokerFacts, now: int) -> Iterator[tuple[LogFacts, int]]:
+    """Yield the logs whose first segment is too old at a time, with the retention in milliseconds.
+
+    The last check of retention before that was within two intervals. Settings of the broker that keep records for less
+    than that are no work of a running broker.
+    """
+    interval = java_int((facts.setting(_INTERVAL) or "").strip()) or _INTERVAL_DEFAULT
+    for log, retention in _limited(facts):
+        kept = retention.ms
+        if kept is None or kept < 0 or log.oldest is None or facts.image is None:
+            continue
+        is_of_topic = RETENTION_MS in facts.image.configs.get(("topic", log.partition.topic), {})
+        if now - log.oldest > kept + (2 * interval if is_of_topic or kept > 2 * interval else 0):
+            yield log, kept
+
+
+def _too_large(facts: BrokerFacts) -> Iterator[tuple[LogFacts, int]]:
+    """Yield the logs of which retention by size deletes the larger part, with the size.
+
+    The oldest segments go as long as the others are large enough. A running broker leaves no such log, except
+    of a topic that grows very fast.
+    """
+    for log, retention in _limited(facts):
+        kept = retention.bytes
+        left = total = sum(log.sizes)
+        for size in log.sizes if kept is not None and kept >= 0 else ():
+            if left - size < (kept or 0):
+                break
+            left -= size
+        if 2 * left < total and kept is not None:
+            yield log, kept
+
+
+def _words(expired: list[tuple[LogFacts, int]]) -> str:
+    log, kept = expired[0]
+    more = f" and {counted(len(expired) - 1, 'more log')}" if len(expired) > 1 else ""
+    return f"retention keeps records of {partition_name(*log.partition)}{more} for {kept} ms"
+
+
+def _evidence(log: LogFacts) -> PremiseEvidence:
+    return PremiseEvidence(f"{log.log_dir}/{partition_name(*log.partition)}", f"the first segment is of {log.oldest}")
+
+
 TABLE = (
+    Premise(
+        "P324", PremiseKind.RETENTION, "Retention keeps what the stopped broker had.",
+        "The broker's last record of the metadata shows when the broker stopped. No first segment was too old then. No"
+        " log is twice as large as retention.bytes.",
+        "A first segment that was too old for two intervals of the check. The retention is shorter than before, or the"
+        " segments are of a backup. Not seen: segments that are too old by now.",
+        "The first check of retention deletes the segments.",
+        "Restore log.retention.ms or log.retention.bytes, or accept the loss: --allow P324.",
+        "UnifiedLog.deletableSegments, LogManager.cleanupLogs 3.3 to 4.3.1", is_kept, ends_start=False,
+        cost=PremiseCost.UNCOUNTED,
+    ),
     Premise(
         DATED, PremiseKind.RETENTION, "No time index dates its segment before its records.",
         "The last entry of each time index is not 0 and not older than an earlier one. It is not older than the "

@@ -9,6 +9,7 @@ from kcheck.core.premises import (
     elections,
     followers,
     identity,
+    joining,
     log_ranges,
     metadata,
     presence,
@@ -28,7 +29,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
-    *remote.TABLE,
+    *remote.TABLE, *joining.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""

@@ -83,6 +83,16 @@ def test_a_controller_with_a_damaged_snapshot() -> None:
     assert ended(given._replace(lost_copies=(LostCopy("c/meta", 100),))) == []
 
 
+def test_a_controller_that_does_not_start_from_its_log_dir() -> None:
+    """Brokers of 4.3.1 waited for a controller with an empty quorum-state, which ended (IOException)."""
+    why = "__cluster_metadata-0: quorum-state cannot be read: it is empty"
+    given = facts(copies=(copy(not_started=why),))
+    sentence = "1 of 1 controller (100) does not start or vote: no majority is left to elect a leader"
+    assert f"{sentence}; node-100: {why}" == refuted(given)["P205"]
+    three = frozenset({100, 101, 102})
+    assert "P205" not in refuted(facts(copies=(copy(voters=three, not_started=why), copy(101, voters=three))))
+
+
 def test_copies_with_other_batches() -> None:
     """A broker follows most of the voters; a controller is wrong where all others have another history."""
     voters = frozenset({100, 101, 102})

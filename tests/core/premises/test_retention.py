@@ -1,4 +1,4 @@
-"""P802: segments whose time index ends in an entry that is older than their records."""
+"""Segments that retention deletes: as their time index is older than their records, or as they are old (P802, P324)."""
 
 import pytest
 
@@ -9,15 +9,16 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import TopicPartition
+from tests.core.premises.test_premises import KRAFT, LOG, copy, facts, image
 
 HEAD = MisdatedRecords(Offset(0), Offset(46), 0, is_head=True)
 
 
-def told(records: MisdatedRecords, image: ClusterImage | None, **settings: str) -> list[str]:
+def told(records: MisdatedRecords, of: ClusterImage | None, **settings: str) -> list[str]:
     """Return the sentences of P802."""
     log = LogFacts(TopicPartition("pay", 0), "d", misdated=(records,))
-    facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), image=image, config=settings, logs=(log,))
-    return [row.sentence for row in judged(facts) if row.id == "P802"]
+    given = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), image=of, config=settings, logs=(log,))
+    return [row.sentence for row in judged(given) if row.id == "P802"]
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,63 @@ def test_a_topic_without_retention() -> None:
     """Nothing is deleted by time."""
     assert told(HEAD, ClusterImage({}, configs={("topic", "pay"): {"retention.ms": "-1"}})) == []
     assert told(HEAD, ClusterImage({}), **{"log.retention.hours": "-1"}) == []
+
+
+HOUR = 3_600_000
+
+
+def kept(oldest: int | None, *ages: int | None, topic: dict[str, str] | None = None, **settings: str) -> str | None:
+    """Return what P324 says of logs whose first segments are of these times; nodes 1 and 100 wrote at `ages` last."""
+    of = image()._replace(configs={("topic", "orders"): topic or {}})
+    copies = tuple(copy(node, of=of, timestamp=at) for node, at in zip((1, 100), ages, strict=False))
+    logs = (LOG._replace(oldest=oldest), LOG._replace(log_dir="d2", oldest=oldest))
+    given = facts(copies=copies, image=of, logs=logs, config={**KRAFT, **settings})
+    return next((f"{row.status}: {row.sentence}" for row in judged(given) if row.id == "P324"), None)
+
+
+def test_segments_that_retention_would_have_deleted() -> None:
+    """Brokers of 4.3.1 with log.retention.ms=1000 deleted all segments seconds after the start."""
+    second = {"log.retention.ms": "1000"}
+    sentence = (
+        "refuted: retention keeps records of orders-0 and 1 more log for 1000 ms, and the stopped broker had older"
+        " segments. The first check of retention deletes them"
+    )
+    assert kept(1, 1002, **second) == sentence
+    assert kept(1, 1001, **second) is kept(None, 1002, **second) is kept(1, None, **second) is None
+    assert kept(1, 9 * HOUR, **{"log.retention.ms": "-1"}) is None
+    # A running broker checks every five minutes, so a topic has segments that are as much older.
+    own = {"retention.ms": "1000"}
+    assert kept(1, 601_001, topic=own) is None
+    assert kept(1, 601_002, topic=own) == sentence
+    assert kept(1, 3002, topic=own, **{"log.retention.check.interval.ms": "1000"}) == sentence
+    assert kept(1, HOUR + 600_001, **{"log.retention.hours": "1"}) is None
+    assert kept(1, HOUR + 600_002, **{"log.retention.hours": "1"}) is not None
+    assert kept(1, 9 * HOUR, topic={**own, "remote.storage.enable": "true"}) is None
+
+
+def test_segments_that_became_too_old_while_the_broker_was_down() -> None:
+    """That is no fault of a disk that is put back, but good to know."""
+    said = kept(1, 1000, 9 * HOUR, **{"log.retention.hours": "1"})
+    assert said == (
+        f"not-seen: retention keeps records of orders-0 and 1 more log for {HOUR} ms. Segments are older by now,"
+        " and the first check of retention deletes them"
+    )
+    assert kept(1, None, 9 * HOUR, **{"log.retention.hours": "1"}) is None
+
+
+def test_segments_beyond_the_size_that_retention_keeps() -> None:
+    """Brokers of 4.3.1 with log.retention.bytes=1 deleted all segments but the last one."""
+
+    def told(size: str, *sizes: int, ms: str = "-1") -> str | None:
+        of = image()
+        log = LOG._replace(oldest=1, sizes=sizes)
+        settings = {**KRAFT, "log.retention.bytes": size, "log.retention.ms": ms}
+        given = facts(copies=(copy(of=of),), image=of, logs=(log, log), config=settings)
+        return next((f"{row.status}: {row.sentence}" for row in judged(given) if row.id == "P324"), None)
+
+    assert told("1", 10, 10, 10) == (
+        "refuted: retention keeps 1 bytes of orders-0 and 1 more log, and most segments are beyond that. The first"
+        " check of retention deletes them"
+    )
+    assert told("20", 10, 10, 10) is told("15", 10, 10) is told("-1", 10, 10, 10) is told("1") is None
+    assert told("10", 10, 10, 10) is not None

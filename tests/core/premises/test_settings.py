@@ -241,6 +241,26 @@ def test_classes_of_others_are_not_seen() -> None:
     assert refuted(facts(config=KRAFT | classes | {"num.io.threads": "0"})) != {}
 
 
+def test_values_of_a_provider_are_not_seen() -> None:
+    """A broker of 4.3.1 ended where the provider had no value. Most secrets are in providers, so these are a note."""
+
+    def told(**settings: str) -> tuple[str, str | None]:
+        (row,) = (row for row in judged(facts(config=KRAFT | settings)) if row.id == "P504")
+        assert row.status is PremiseStatus.NOT_SEEN
+        return row.sentence, row.provide
+
+    said = "log.retention.ms=${env:MS} is the value of a provider, and not known"
+    assert (said, "a server.properties with the values") == told(**{"log.retention.ms": "${env:MS}"})
+    secret = told(**{"ssl.key.password": "${file:/x:p}"})
+    assert secret == ("ssl.key.password=${file:/x:p} is the value of a provider, and not known", None)
+
+
+def test_a_line_that_no_broker_reads() -> None:
+    r"""A path of Windows, as in log.dirs=C:\users, ends the process."""
+    sentence = "server.properties: line 3 has a Unicode escape without four hexadecimal digits"
+    assert {"P502": sentence} == refuted(facts(refused_line=3))
+
+
 def test_a_log_dir_by_two_paths() -> None:
     """A 4.0.2 ended: Duplicate log directory found. By one path 4.2 and later take it once."""
     assert refuted(facts(doubled=("d1/",))) == {

@@ -106,7 +106,7 @@ def incident(
     answers = list(asked.ask(folder, of))
     work = folder.with_name(f"{folder.name}-run")
     shutil.rmtree(work, ignore_errors=True)
-    cluster = truth.prepared(folder, base, of, work)
+    cluster = truth.prepared(folder, base, of, work, is_fresh=True)
     then = {"unclean": "unclean", "preferred": "preferred", "one-by-one": "preferred"}.get(course, "")
     play = partial(truth.in_groups, order(course, of, answers))
     try:

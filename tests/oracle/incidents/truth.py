@@ -15,7 +15,7 @@ from tests.oracle.incidents.damages.site import METADATA, batches, logs, place
 from tests.oracle.incidents.shapes import Shape
 from tests.oracle.incidents.workload import Known
 from tests.oracle.jars import numbers
-from tests.oracle.kafka import BROKER_STARTED, ZOOKEEPER_SESSION, Cluster, Process
+from tests.oracle.kafka import AGELESS, BROKER_STARTED, ZOOKEEPER_SESSION, Cluster, Process
 
 QUIET = 4.0
 """Seconds without a line in any log after which nothing more is expected of brokers that have started or died."""
@@ -78,8 +78,11 @@ class Truth(NamedTuple):
         return sorted(name for name, leader in self.leaders.items() if leader < 0)
 
 
-def prepared(folder: Path, base: Path, shape: Shape, work: Path) -> Cluster:
-    """Return a cluster, not started, with the disks and the changed settings of an incident."""
+def prepared(folder: Path, base: Path, shape: Shape, work: Path, *, is_fresh: bool = False) -> Cluster:
+    """Return a cluster, not started, with the disks and the changed settings of an incident.
+
+    Retention works on fresh disks. Recorded ones are older than what brokers keep by default.
+    """
     of = shapes.cluster(shape, work, begins_with=base / "now")
     if (release := shapes.started(shape, folder)) != shape.release:
         for process in (*of.brokers.values(), *([of.beside] if shape.mode == "kraft" else [])):
@@ -97,6 +100,8 @@ def prepared(folder: Path, base: Path, shape: Shape, work: Path) -> Cluster:
                 now.pop(key, None)
                 if key in changed:
                     now[key] = _placed(changed[key], ports, of.dir)
+        if is_fresh:
+            now = {key: value for key, value in now.items() if key not in AGELESS or key in changed}
         now = FIRST_CHECK | now
         properties.write_text("".join(f"{key}={value}\n" for key, value in now.items()))
     for name in (*shape.nodes, *(["zookeeper"] if shape.mode == "zk" else [])):

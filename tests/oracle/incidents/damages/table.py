@@ -10,6 +10,7 @@ from tests.oracle.incidents.damages import (
     handiwork,
     hosts,
     identities,
+    operators,
     pieces,
     places,
     records,
@@ -142,6 +143,8 @@ KINDS = (
     Kind(20, hosts.new_hardware), Kind(20, hosts.volumes_lost, "many"), Kind(46, hosts.disk_of_dead, "many"),
     Kind(2, hosts.full_disk), Kind(6, hosts.clock_set_back), Kind(15, hosts.cluster_id_everywhere),
     Kind(20, hosts.unmounted), Kind(26, hosts.alone_of_snapshot, "kraft"),
+    Kind(26, operators.spoil_quorum_state, "kraft"), Kind(48, operators.role_of_a_controller, "kraft"),
+    Kind(38, operators.wrong_controller_port, "kraft beside"), Kind(53, operators.short_retention),
 )  # fmt: skip
 """Numbers are those of the subjects: 1-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings;
 55 and 56 are of other times and clusters."""
