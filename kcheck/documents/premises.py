@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.premises.age import AGES
 from kcheck.core.premises.presence import DISKS_MOUNTED, SETTINGS_LIST_THEM
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -42,6 +43,12 @@ def loses(premise: JudgedPremise) -> bool:
 def may_lack(premise: JudgedPremise) -> bool:
     """Return whether the broker may lack an unknown number of records."""
     return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
+
+
+def with_old_disk(premises: Iterable[JudgedPremise]) -> frozenset[int]:
+    """Return the brokers with a disk that is an old copy, or may be one."""
+    rows = (row for row in premises if row.id in AGES and (loses(row) or may_lack(row)))
+    return frozenset(row.broker_id for row in rows if row.broker_id is not None)
 
 
 def may_lack_disk(premise: JudgedPremise) -> bool:

@@ -20,6 +20,7 @@ from kcheck.core.election.progress import (
 )
 from kcheck.core.election.recovery_plan import BrokerLogDir, PlannedPartition, SavedPlan
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
+from kcheck.core.premises.age import DISK_NOT_OLDER
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
@@ -32,6 +33,7 @@ from kcheck.handouts.saved_plan import parse_cases, parse_plan, parse_steps
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
+from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, lost_log_dirs, recover
@@ -305,7 +307,7 @@ def _seen(
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
     return seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
-        sought=frozenset(now.sought),
+        sought=frozenset((*now.sought, *_not_proven(plan, steps, now))),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         short=frozenset(row.broker_id for row in (*now.election.question.added, *given_up)),
         present=_present(steps, now),
@@ -327,6 +329,20 @@ def _given_up(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[Br
     """Yield the lost log dirs in log.dirs that a step of the plan takes out."""
     brokers = {number for step in steps if step.kind is RecoveryAction.LOG_DIRS for number in step.brokers}
     return (row for row in lost_log_dirs(now.election) if row.broker_id in brokers)
+
+
+def _not_proven(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
+    """Yield the brokers with an old copy in the plan, as long as no newer disk is proven.
+
+    A broker that starts in vain removes the file that shows an old copy. ZooKeeper forgets the registration that does.
+    """
+    proven = {
+        row.broker_id
+        for row in now.election.premises
+        if row.id == DISK_NOT_OLDER and row.status is PremiseStatus.PROVEN
+    }
+    brokers = {number for step in steps if step.kind is RecoveryAction.BRING for number in step.brokers}
+    yield from (brokers - proven) & {*plan.order} if now.election.kraft else ()
 
 
 def _ran_since(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:

@@ -17,6 +17,8 @@ DISK_NOT_OLDER = "P701"
 _PROVIDE = f"the newest copy of the disk; or --allow {DISK_NOT_OLDER} if this is it"
 STOPPED_TOGETHER = "P316"
 """The premise that all log dirs of a broker were stopped together."""
+AGES = frozenset((DISK_NOT_OLDER, STOPPED_TOGETHER))
+"""The premises about an old copy of a disk."""
 _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 
 
