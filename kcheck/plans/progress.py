@@ -20,11 +20,11 @@ from kcheck.core.election.progress import (
 )
 from kcheck.core.election.recovery_plan import BrokerLogDir, PlannedPartition, SavedPlan
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
-from kcheck.core.premises.age import DISK_NOT_OLDER
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row
+from kcheck.documents.premises import without_proof
 from kcheck.documents.recovery_next import go_on_words, progress_body, wait_words
 from kcheck.documents.verification import PlanStep, StepKind
 from kcheck.errors import UsageError
@@ -33,10 +33,10 @@ from kcheck.handouts.saved_plan import parse_cases, parse_plan, parse_steps
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
-from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
-from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, lost_log_dirs, recover
+from kcheck.plans.recover import ClusterRecovery, recover
+from kcheck.plans.recovery_cases import case_folder, case_words, lost_log_dirs
 from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ElectionQuestion
@@ -136,7 +136,7 @@ class RecoveryProgress(Answer):
         steps = list(enumerate(zip(self.steps, self.states, strict=True)))
         if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
             return None
-        if any(case.dead or case.election.question.without for case in self.now.cases):
+        if self.now.is_held or any(case.dead or case.election.question.without for case in self.now.cases):
             return None
         left = (
             at for at, (step, state) in steps if StepState.DONE is not state and step.kind is not RecoveryAction.BRING
@@ -171,6 +171,11 @@ class RecoveryProgress(Answer):
     def collected(self) -> list[Finding]:
         """The findings about the files that were read."""
         return self.now.collected
+
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the loss as a sort key."""
+        return self.now.badness
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes of the decision for the present files."""
@@ -234,9 +239,10 @@ def next_step(
     """
     plan, steps = _plan_in(folder)
     now = recover(arguments, question, wanted=wanted, release=release)
-    given_up = tuple(_given_up(steps, now))
-    if given_up:
-        question = replace(question, without=(*question.without, *given_up))
+    given_up, without_newest = tuple(_given_up(steps, now)), tuple(_without_newest(steps, now))
+    if given_up or without_newest:
+        without = (*question.without, *given_up)
+        question = replace(question, without=without, without_newest=without_newest)
         now = recover(arguments, question, wanted=wanted, release=release)
     image = now.election.image
     if image is None:
@@ -291,7 +297,7 @@ def _without_steps(steps: tuple[SavedStep, ...], far: tuple[StepState, ...], now
     if not steps or any(state is not StepState.DONE for state in far):
         yield from (within(words).rstrip(".") for words in now.first_of_all)
     if not (steps or now.first_of_all):
-        yield "the plan has no steps, because some disks were missing then"
+        yield "the plan has no steps, because something came before all steps then"
 
 
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
@@ -305,9 +311,11 @@ def _seen(
 ) -> ClusterSeen:  # fmt: skip
     """Return the state of the cluster for the steps of a plan."""
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
+    old = {number for step in steps if step.kind is RecoveryAction.BRING for number in step.brokers} & {*plan.order}
+    unproven = without_proof(old, now.election.premises) if now.election.kraft else ()
     return seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
-        sought=frozenset((*now.sought, *_not_proven(plan, steps, now))),
+        sought=frozenset((*now.sought, *unproven)),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         short=frozenset(row.broker_id for row in (*now.election.question.added, *given_up)),
         present=_present(steps, now),
@@ -331,18 +339,12 @@ def _given_up(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[Br
     return (row for row in lost_log_dirs(now.election) if row.broker_id in brokers)
 
 
-def _not_proven(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
-    """Yield the brokers with an old copy in the plan, as long as no newer disk is proven.
-
-    A broker that starts in vain removes the file that shows an old copy. ZooKeeper forgets the registration that does.
-    """
-    proven = {
-        row.broker_id
-        for row in now.election.premises
-        if row.id == DISK_NOT_OLDER and row.status is PremiseStatus.PROVEN
-    }
-    brokers = {number for step in steps if step.kind is RecoveryAction.BRING for number in step.brokers}
-    yield from (brokers - proven) & {*plan.order} if now.election.kraft else ()
+def _without_newest(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
+    """Yield the brokers whose old copy a plan starts, without a step that looks for the newest disk."""
+    kinds = {(step.kind, number) for step in steps for number in step.brokers}
+    for number in now.sought if now.is_held else ():
+        if (RecoveryAction.START, number) in kinds and (RecoveryAction.BRING, number) not in kinds:
+            yield number
 
 
 def _ran_since(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
@@ -436,10 +438,15 @@ def _unplanned(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -
 
 
 def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
-    """Yield the brokers of the plan whose newest disk is here now; none once a broker runs.
+    """Yield the brokers of the plan whose newest disk is here now; none once a broker of the plan runs.
 
     ZooKeeper forgets the registration that shows an old copy.
     """
+    if progress.steps and all(step.kind is RecoveryAction.BRING for step in progress.steps):
+        if progress.at is None:
+            sought = [number for step in progress.steps for number in step.brokers]
+            yield f"the disks of {broker_names(sought)} are not sought any more, and the plan has no other step"
+        return
     for step, state in zip(progress.steps, progress.states, strict=True):
         is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
         if is_here and progress.now.election.kraft and {*step.brokers} <= {*plan.order}:

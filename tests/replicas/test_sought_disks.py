@@ -16,7 +16,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import CLEAN_SHUTDOWN
 from tests.cli.command import kcheck as command
 from tests.fleet.scan.test_local_engine import scanned
-from tests.oracle.scenes import unpacked
+from tests.oracle.scenes import unpacked, with_controller
 from tests.replicas.test_recover import BROKERS, DIVERGED, OUTRUN
 
 
@@ -84,7 +84,7 @@ def test_a_disk_that_may_be_an_old_copy_is_sought(marker: str | None) -> None:
     _markers(marker)
     answer = kcheck.recover(*BROKERS, metadata=["controller"])
     assert (answer.steps[0].kind, answer.steps[0].brokers) == (RecoveryAction.BRING, (2,))
-    assert answer.texts[-1].final == "solo-1 may go on from an old copy, without newer records"
+    assert answer.case_plans[0].texts[-1].final == "solo-1 may go on from an old copy, without newer records"
     now = kcheck.recovery_progress("plan", *BROKERS, metadata=["controller"])
     assert (now.state, now.at) == (PlanState.NEXT, 0)
 
@@ -109,7 +109,7 @@ def test_the_newest_disk_is_here_once_something_proves_it() -> None:
         (log_dir / CLEAN_SHUTDOWN).write_text(FORGED)
     found = kcheck.recovery_progress("plan", *BROKERS, metadata=["controller"])
     assert found.state is PlanState.STOP
-    assert "the disks of broker 2 are here now, and the plan was made without them" in found.sentences[0]
+    assert "the disks of broker 2 are not sought any more, and the plan has no other step" in found.sentences[0]
 
 
 @pytest.mark.usefixtures("_old_copy")
@@ -148,3 +148,38 @@ def test_every_verb_about_all_disks_reports_the_old_copy() -> None:
 
 def _premises(findings: Iterable[Finding]) -> set[object]:
     return {finding.data["premise"] for finding in findings if finding.id == "KC315"}
+
+
+def test_no_broker_starts_before_the_newest_disk_of_an_old_copy_was_sought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broker 2 of a real 4.3.1 had a disk of before: starting all lost 40 records. A case is for a lost disk."""
+    monkeypatch.chdir(with_controller(unpacked("clusters/4.3.1/old-copy", tmp_path)))
+    brokers, asked = [f"{number}=broker-{number}" for number in (1, 2, 3)], {"metadata": ["controller"]}
+    answer = kcheck.recover(*brokers, **asked, out="plan")
+    assert [(step.kind, step.brokers) for step in answer.steps] == [(RecoveryAction.BRING, (2,))]
+    assert not any(text.startswith("This plan") for text in answer.sentences)
+    assert not answer.to_dict()["proven"]
+    case, plan = answer.cases[0], answer.case_plans[0]
+    assert (case.condition, case.decided_by) == ("the newest disk of broker 2 is lost", "the disks of its host")
+    kinds = [RecoveryAction.START, RecoveryAction.ELECT, RecoveryAction.START, RecoveryAction.START]
+    assert [step.kind for step in plan.steps] == kinds
+    assert plan.steps[-1].brokers == (2,)
+    assert "Records that only that disk has are lost, and not counted." in " ".join(plan.sentences)
+    (unclean,) = (row.condition for row in answer.cases[1:])
+    assert unclean == "unclean.leader.election.enable is true on a controller, and the newest disk of broker 2 is lost"
+    now = kcheck.recovery_progress("plan", *brokers, **asked)
+    assert (now.state, now.at, now.then) == (PlanState.NEXT, 0, None)
+    assert "If the newest disk of broker 2 is lost (see the disks of its host), follow the plan in plan/case-1." in (
+        now.sentences
+    )
+    lost = kcheck.recovery_progress("plan/case-1", *brokers, **asked)
+    assert (lost.state, lost.at, lost.now.is_held) == (PlanState.NEXT, 0, False)
+    assert [step.kind for step in lost.now.steps] == kinds
+    for marker in Path("broker-2").glob("data*/.kafka_cleanshutdown"):  # As a newer disk has them.
+        marker.write_text(marker.read_text().replace("190", "338"))
+    (epochs,) = Path("broker-2").glob("*/solo-1/leader-epoch-checkpoint")
+    epochs.write_text("0\n2\n0 0\n4 50\n")
+    found = kcheck.recovery_progress("plan", *brokers, **asked)
+    assert found.state is PlanState.STOP
+    assert "the disks of broker 2 are not sought any more, and the plan has no other step" in found.sentences[0]
