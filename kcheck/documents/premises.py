@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
 from kcheck.core.premises.metadata import LOGS_KEPT
 from kcheck.core.premises.presence import DISKS_MOUNTED, SETTINGS_LIST_THEM
@@ -54,6 +55,21 @@ _NEEDED = (LOGS_KEPT, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLO
 def may_not_serve(premise: JudgedPremise) -> bool:
     """Return whether a broker may start without a disk, or may not take part in its cluster."""
     return premise.id in _NEEDED and may_lack(premise)
+
+
+def with_old_disk(premises: Iterable[JudgedPremise]) -> frozenset[int]:
+    """Return the brokers with a disk that is an old copy, or may be one."""
+    rows = (row for row in premises if row.id in AGES and (loses(row) or may_lack(row)))
+    return frozenset(row.broker_id for row in rows if row.broker_id is not None)
+
+
+def without_proof(brokers: Iterable[int], premises: Iterable[JudgedPremise]) -> frozenset[int]:
+    """Return the brokers of which nothing proves that their disk is the newest.
+
+    A broker that starts in vain removes the file that shows an old copy. ZooKeeper forgets the registration that does.
+    """
+    rows = (row for row in premises if row.id == DISK_NOT_OLDER and row.status is PremiseStatus.PROVEN)
+    return frozenset(brokers) - {row.broker_id for row in rows}
 
 
 def open_words(premise: JudgedPremise) -> str | None:

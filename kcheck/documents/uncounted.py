@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from kcheck.core.election.at_risk import at_risk, has_directory, without_copy
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
-from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
+from kcheck.core.premises.age import AGES
 from kcheck.core.premises.presence import LAST_LOGS_THERE, lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
-from kcheck.documents.premises import names_broker
+from kcheck.documents.premises import names_broker, with_old_disk
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, broker_names, capital, some_of
 
@@ -20,8 +20,6 @@ NOTHING_HERE = "nothing that is on these disks is lost"
 """The words for no loss, if another disk may have records."""
 NO_ELECTION = "no election loses a record"
 """The words for no loss by elections, if something else removes records of these disks, or does not serve them."""
-
-_AGES = (DISK_NOT_OLDER, STOPPED_TOGETHER)
 
 
 def nothing_words(
@@ -106,19 +104,19 @@ def missing_words(
 
 
 def served_from_copies(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> dict[int, str]:
-    """Return the final loss of each broker with an old copy of a disk and only replicas."""
-    only = {number: at_risk(number, partitions).only for number in old_copies(premises)}
+    """Return the final loss of only replicas on a disk that is an old copy, or may be one."""
+    premises = tuple(premises)
+    refuted = {row.broker_id for row in premises if row.id in AGES and row.status is PremiseStatus.REFUTED}
+    only = {number: at_risk(number, partitions).only for number in sorted(with_old_disk(premises))}
     return {
-        number: f"{_names(rows)} {agree(len(rows), 'goes', 'go')} on from the old copy, without newer records"
+        number: f"{_names(rows)} {_goes(len(rows), is_old=number in refuted)}, without newer records"
         for number, rows in only.items()
         if rows
     }
 
 
-def old_copies(premises: Iterable[JudgedPremise]) -> tuple[int, ...]:
-    """Return the brokers with an old copy of a disk."""
-    rows = (row for row in premises if row.id in _AGES and row.status is PremiseStatus.REFUTED)
-    return tuple(sorted({row.broker_id for row in rows if row.broker_id is not None}))
+def _goes(count: int, *, is_old: bool) -> str:
+    return f"{agree(count, 'goes', 'go')} on from the old copy" if is_old else "may go on from an old copy"
 
 
 def sought_words(
@@ -133,7 +131,7 @@ def sought_words(
 
     With `incomplete_ok` brokers that are not named do not count.
     """
-    old = (number for number in old_copies(premises) if number not in without_newest)
+    old = (number for number in sorted(with_old_disk(premises)) if number not in without_newest)
     words = {number: f"Find the newest disk of broker {number}" for number in old}
     for gap in gaps:
         number = gap.broker_id
@@ -150,7 +148,7 @@ def _first(
 ) -> Iterator[str]:
     """Yield the sentences about one premise."""
     number = premise.broker_id
-    if premise.id in _AGES and number is not None:
+    if premise.id in AGES and number is not None:
         is_lost = number in without_newest
         first = "Without" if is_lost else "First find"
         yield f"{first} the newest disk of broker {number}: {premise.sentence}."

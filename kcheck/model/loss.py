@@ -85,3 +85,5 @@ class BatchFaults(NamedTuple):
     """The first and the last offset of its first batch of magic 2, and its CRC; None without one."""
     head: tuple[Offset, Offset] | None = None
     """The offsets `[start, end)` from the log start to its first batch."""
+    tail: str | None = None
+    """The reason why the bytes after the last batch are no batch. The broker appends after them. None without any."""

@@ -19,6 +19,7 @@ from kcheck.core.election.recovery_plan import BrokerLogDir, PlannedPartition, S
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
+from kcheck.documents.premises import without_proof
 from kcheck.documents.verification import StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
@@ -121,9 +122,11 @@ def _seen(
 ) -> ClusterSeen:  # fmt: skip
     """Return the state of the cluster for the steps of a plan."""
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
+    old = {number for step in steps if step.kind is RecoveryAction.BRING for number in step.brokers} & {*plan.order}
+    unproven = without_proof(old, now.election.premises) if now.election.kraft else ()
     return seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
-        sought=frozenset(now.sought),
+        sought=frozenset((*now.sought, *unproven)),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         short=frozenset(row.broker_id for row in (*now.election.question.added, *given_up)),
         present=_present(steps, now),

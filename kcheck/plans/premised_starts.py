@@ -47,7 +47,9 @@ def premised_starts(
         then, premises_then = judge(targets, after, options, with_edits)
     # A plan brings no record back: it only changes the files that show what is gone. It mends what is unreadable.
     gone = (judged for judged in premises if not _is_of_files(judged))
-    by_place = {(judged.id, judged.log_dir, judged.partition): judged for judged in chain(gone, premises_then)}
+    by_place = {
+        (judged.id, judged.broker_id, judged.log_dir, judged.partition): judged for judged in chain(gone, premises_then)
+    }
     places = [log_dir.view.where for log_dir in edited]
     mended = {(of.path, name) for of in edited for name, partition in of.by_dir.items() if partition.version}
     damaged = {

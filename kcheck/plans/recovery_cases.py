@@ -8,7 +8,7 @@ from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
-from kcheck.documents.uncounted import old_copies
+from kcheck.documents.premises import with_old_disk
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -71,7 +71,7 @@ def if_newest_lost(answer: ClusterElection) -> Case | None:
 
     The copies are then all that is left, so the same leaders and starts are the best ones.
     """
-    old = tuple(number for number in old_copies(answer.uncounted) if number not in answer.question.without_newest)
+    old = tuple(sorted(with_old_disk(answer.uncounted) - {*answer.question.without_newest}))
     if not old or answer.rescue is not None:
         return None
     lost = replace(answer.question, without_newest=(*answer.question.without_newest, *old))

@@ -15,7 +15,7 @@ WITHOUT = {
     "KC236": "the cluster does not know the replica; if its topic was deleted by mistake, run kcheck recover topic",
     "KC237": "the broker has the metadata changed when it starts",
     "KC238": "only the cluster knows whether the directory or the copy of the metadata is wrong",
-    "KC239": "no file makes up for a stop that was not clean",
+    "KC239": "no file brings the broker back into the ELR",
     "KC241": "the records are on no disk; the finding names the offset for consumers",
     "KC243": "the store refuses the copies, not the disk",
     "KC244": "the store refuses the deletions, not the disk",

@@ -113,6 +113,8 @@ class ClusterHere(NamedTuple):
 
     remote: frozenset[TopicPartition] = frozenset()
     """The partitions whose leaders lose records in remote storage that are not counted here."""
+    old: frozenset[int] = frozenset()
+    """The brokers with a disk that may be an old copy. Later records can be above the high watermarks there."""
     deleting: frozenset[str] = frozenset()
     """The topics that a ZooKeeper controller is deleting. The metadata here is without them."""
 
@@ -186,8 +188,10 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
     others = tuple(copy for copy in own if copy.role not in SERVED)
     unserved = tuple(_salvage(copy, served, election, cluster) for copy in others)
     with_log = any(copy.role is CopyState.CURRENT for copy in served) or bool(election.unknown_replicas)
+    is_bound = with_log or cluster.old.isdisjoint(replicas)
+    leading = _candidates(served, election, cluster)
     candidates = (
-        *(_without_unserved(row, unserved, with_log=with_log) for row in _candidates(served, election, cluster)),
+        *(_without_unserved(row, unserved, with_log=with_log, is_bound=is_bound) for row in leading),
         *unserved,
     )
     return decided(election._replace(candidates=candidates), cluster.starts, complete=cluster.incomplete_ok)
@@ -244,11 +248,13 @@ def _with_mark(copy: ReplicaCopy, marks: Mapping[int, Offset]) -> ReplicaCopy:
     return copy._replace(state=copy.state._replace(checkpointed=max(mark, copy.state.checkpointed or mark)))
 
 
-def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, with_log: bool) -> Candidate:
+def _without_unserved(
+    candidate: Candidate, unserved: tuple[Candidate, ...], *, with_log: bool, is_bound: bool
+) -> Candidate:
     """Return a candidate whose election also loses the records that exist only in unserved copies.
 
-    The loss is unknown if the log of an unserved copy is not here. It is also unknown without any log (`with_log`) and
-    without any unserved copy.
+    The loss is unknown if the log of an unserved copy is not here. So is the loss without any log (`with_log`) and
+    without any unserved copy, or without a valid bound (`is_bound`).
     """
     if candidate.lost is None:
         return candidate
@@ -256,7 +262,7 @@ def _without_unserved(candidate: Candidate, unserved: tuple[Candidate, ...], *, 
         return candidate._replace(lost=NOT_KNOWN, lost_later=None)
     only = max((copy.only_here for copy in unserved if copy.only_here is not None), default=None, key=_records)
     if only is None:
-        is_known = with_log or candidate.lost.upper_records
+        is_known = with_log or (is_bound and candidate.lost.upper_records)
         return candidate if is_known else candidate._replace(lost=NOT_KNOWN)
     later = None if candidate.lost_later is None else total((candidate.lost_later, only))
     return candidate._replace(lost=total((candidate.lost, only)), lost_later=later)

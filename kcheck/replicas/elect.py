@@ -29,7 +29,7 @@ from kcheck.documents.answer import COMPARED_COUNT_MAX, BrokerAnswer, Outcomes
 from kcheck.documents.election import controller_row, election_body, election_outcomes, interrupted_row, repair_row
 from kcheck.documents.election_verdict import verdict, why_empty
 from kcheck.documents.election_words import discards
-from kcheck.documents.premises import premise_rows
+from kcheck.documents.premises import premise_rows, with_old_disk
 from kcheck.documents.removed_records import readable_words
 from kcheck.documents.uncounted import missing_words, nothing_words
 from kcheck.documents.unserved import not_counted_words
@@ -469,6 +469,7 @@ def _cluster_here(
         incomplete_ok=question.incomplete_ok,
         offsets=directories.offsets,
         marks=directories.marks,
+        old=with_old_disk(directories.premises),
         fenced=() if image is None or not directories.kraft else fencing_order(image.brokers, release),
     )
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from kcheck.core.election.plans import CopyState, PartitionElection
-from kcheck.core.premises.age import DISK_NOT_OLDER, STOPPED_TOGETHER
+from kcheck.core.premises.age import AGES
 from kcheck.core.premises.batches import SNAPSHOT_THERE
 from kcheck.core.premises.log_ranges import ENDS_THERE
 from kcheck.core.premises.table import HOLES, UNCOUNTED, WRONG_METADATA
-from kcheck.documents.premises import loses, may_lack
+from kcheck.documents.premises import loses, may_lack, with_old_disk
 from kcheck.model.premises import JudgedPremise
 from kcheck.replicas.broker_gaps import replicas_of
 
@@ -17,18 +17,17 @@ def uncounted_premises(
 ) -> tuple[JudgedPremise, ...]:
     """Return the premises whose failure costs a broker records that no election counts.
 
-    A disk that is older than the cluster lacks the later records, unless another replica here has them. The same goes
-    for a log without its end, unless another replica's log is longer. For a log without its producer snapshot, an
-    equally long log that has its own is enough. A preferred replica that lacks segments costs them once it is elected.
-    The controller does not do this by itself.
+    A disk that is older than the cluster lacks the later records, unless another replica here has them. The log itself
+    may be missing there. The same goes for a log without its end, unless another replica's log is longer. For a log
+    without its producer snapshot, an equally long log that has its own is enough. A preferred replica that lacks
+    segments costs them once it is elected. The controller does not do this by itself.
     """
     premises, elections = tuple(premises), tuple(elections)
     bare = {(row.partition, row.broker_id) for row in premises if row.id == SNAPSHOT_THERE}
     premises = tuple(row for row in premises if loses(row) or may_lack(row))
-    ages = {DISK_NOT_OLDER, STOPPED_TOGETHER}
-    old = {row.broker_id for row in premises if row.id in ages}
-    logs = ({row.broker_id for row in part.candidates if row.state is CopyState.CURRENT} for part in elections)
-    ids = WRONG_METADATA | UNCOUNTED | (ages if any(own and own <= old for own in logs) else set())
+    old = with_old_disk(premises)
+    is_only = any(brokers and brokers <= old for brokers in map(_with_log, elections))
+    ids = WRONG_METADATA | UNCOUNTED | (AGES if is_only else set())
     preferred = {
         (part.name, next(iter(replicas_of(part)), None))
         for part in elections
@@ -50,3 +49,9 @@ def uncounted_premises(
         or (row.id == SNAPSHOT_THERE and (row.partition, row.broker_id) in longest and row.partition not in sealed)
         or (row.id in HOLES and (row.partition, row.broker_id) in preferred)
     )
+
+
+def _with_log(election: PartitionElection) -> set[int]:
+    """Return the brokers here with a log of a partition, or without any log its replicas."""
+    logs = {row.broker_id for row in election.candidates if row.state is CopyState.CURRENT}
+    return logs or {*replicas_of(election)}

@@ -81,6 +81,7 @@ def batch_faults(
                 skipped += unfound(files, segment.base, read)
                 if 0 < dated[0] < newest:
                     dates.append(DatedRecords(segment.base, expected, dated[0], newest))
+    tail = why if why is not None and is_complete and expected >= end else None
     if why is not None and is_complete:
         unreadable.append(UnreadableRecords(expected, end, why))
     head = within.pop(0) if within and within[0][0] == segments[0].base else None
@@ -96,6 +97,7 @@ def batch_faults(
         tuple((max(first, start), until) for first, until in skipped if until > start),
         first_batch,
         None if head is None or not is_dense or head[1] <= start else (max(head[0], start), head[1]),
+        tail,
     )
 
 

@@ -143,7 +143,7 @@ def check(
                 survey.collected[:] = elect_first(survey.collected)
             for quorum in starts.quorums():
                 survey.collected.extend(check_cluster(quorum, release))
-            survey.collected.extend(starts.premises())
+            survey.collected.extend([*starts.premises(survey.collected)])
             if watch is not None:
                 survey.collected.extend(watch.findings(starts.image_of, release))
         except KeyboardInterrupt:

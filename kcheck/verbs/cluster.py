@@ -169,7 +169,7 @@ class ClusterReport(BrokerAnswer):
         return (placed for placed in self.image.partitions() if self.wanted.has(placed[0].name, placed[1]))
 
 
-_ABOUT = (PremiseKind.IDENTITY, PremiseKind.METADATA)
+_ABOUT = (PremiseKind.IDENTITY, PremiseKind.METADATA, PremiseKind.AGE)
 _KINDS = {
     "partitions": "partition", "brokers": "broker", "controllers": "controller", "copies": "copy", "configs": "config",
     "history": "change", "fetchers": "fetcher",

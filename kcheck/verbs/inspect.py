@@ -127,7 +127,7 @@ def _of_other_brokers(targets: tuple[Target, ...], log_dirs: LogDirs, starts: Ne
     if any(other_broker(target, log_dirs.open(target).view) is not None for target in here):
         from kcheck.core.premises.identity import NODE_ID  # only for ids that differ
 
-        yield from (finding for finding in starts.premises() if finding.data["premise"] == NODE_ID)
+        yield from (finding for finding in starts.premises(()) if finding.data["premise"] == NODE_ID)
 
 
 def _cordons(targets: tuple[Target, ...], log_dirs: LogDirs) -> Cordons:

@@ -115,7 +115,7 @@ def log_facts(
         topic_id=row.topic_id,
         end=log.log_end_offset,
         epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
-        unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served and looks else None,
+        unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served else None,
         is_closed=closed,
         is_emptied=is_served and looks and not clean and row.lost is None and _is_emptied(files, log),
         loses=row.lost is not None,
@@ -221,7 +221,8 @@ def _unseen_epoch(
 ) -> Epoch | None:  # fmt: skip
     """Return the last epoch in which the broker led an only replica, if neither epochs nor last batch have it.
 
-    Each load leaves a leader-epoch-checkpoint (CheckpointFile). So an empty log without one has lost files.
+    Each load leaves a leader-epoch-checkpoint (CheckpointFile). So an empty log without one has lost files. If the
+    epochs lack that one, the last batch is read at every depth.
     """
     topic = None if image is None else image.topics.get(row.directory.topic)
     known = None if topic is None else topic.partitions.get(row.directory.partition)

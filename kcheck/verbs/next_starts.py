@@ -129,19 +129,27 @@ class NextStarts:
             for _, directory in opened(target).directories
         )
 
-    def premises(self) -> "Iterator[Finding]":
-        """Yield the refuted premises of the brokers whose log dirs are among the targets."""
+    def premises(self, found: Iterable[Finding]) -> "Iterator[Finding]":
+        """Yield the refuted premises of the brokers whose log dirs are among the targets.
+
+        Of several brokers also the premises about logs, unless the findings `found` report these.
+        """
         log_dirs = [target for target in self._targets if target.kind is TargetKind.LOG_DIR]
         if not log_dirs:
             return
         from kcheck.core.premises.table import NAMED_BY_RULES
-        from kcheck.verbs.premises import refuted_findings, start_premises
+        from kcheck.verbs.premises import refuted_findings, start_premises, unreported
 
         judged = self._premises
-        if judged is None:
-            judged = chain.from_iterable(start_premises(log_dirs, self._options, self._log_dirs).values())
         places = [self._log_dirs.open(target).view.where for target in log_dirs]
-        named = (premise for premise in judged if premise.id not in NAMED_BY_RULES)
+        if judged is None and self._has_metadata and len({where.broker_id for where in places}) > 1:
+            from kcheck.verbs.predict import prediction_of  # the logs of several brokers decide together
+
+            named = unreported(prediction_of(tuple(log_dirs), self._options, self._log_dirs).premises, found)
+        else:
+            if judged is None:
+                judged = chain.from_iterable(start_premises(log_dirs, self._options, self._log_dirs).values())
+            named = (premise for premise in judged if premise.id not in NAMED_BY_RULES)
         yield from refuted_findings(named, places, self._log_dirs.release)
 
     def settled_by(self, workers: "Workers") -> "Settle":

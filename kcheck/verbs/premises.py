@@ -13,7 +13,7 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import join
 from kcheck.model.cluster import ClusterImage
-from kcheck.model.finding import Finding, Location
+from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -172,6 +172,19 @@ def refuted_findings(
             where = _place(premise, places)
             where = where._replace(log_dir=premise.log_dir or where.log_dir, dir=premise.partition)
             yield kc315_premise_refuted.finding(where, premise, BY_ID[premise.id], release)
+
+
+def unreported(premises: Iterable[JudgedPremise], findings: Iterable[Finding]) -> Iterator[JudgedPremise]:
+    """Yield the refuted premises without an error of a rule about the same defect of the same directory.
+
+    Such a rule can be milder, as the leader is not known there.
+    """
+    errors = (row for row in findings if row.severity.rank >= Severity.ERROR.rank)
+    known = {(row.where.log_dir, row.where.dir, row.id) for row in errors}
+    for premise in premises:
+        places = {(premise.log_dir, premise.partition, rule) for rule in BY_ID[premise.id].rules}
+        if premise.status is PremiseStatus.REFUTED and known.isdisjoint(places):
+            yield premise
 
 
 def _place(premise: JudgedPremise, places: Sequence[Location]) -> Location:

@@ -63,6 +63,18 @@ def test_corrupt_batches() -> None:
     assert spans(faults(bytes(unknown), log(SECOND), log(THIRD))) == [(30, 100)]
 
 
+def test_bytes_after_the_last_batch() -> None:
+    """A broker appends after them, where it does not truncate them."""
+    assert faults(log(FIRST)[:-1], end=90).tail == "it is incomplete"
+    assert faults(log(FIRST) + bytes(40), end=100).tail is not None
+    for tail in (faults(log(FIRST), end=100), faults(log(FIRST)[:-1], log(SECOND)), faults(log(FIRST)[:-1], fits=10)):
+        assert tail.tail is None
+    size = len(log(FIRST))
+    named = [LoadedSegment(Offset(0), "a", size - len(FIRST[-1].data))]
+    cut = batch_faults(BytesFiles({"a": log(FIRST)[:-1]}), named, Offset(0), Offset(90), lambda _: True)
+    assert cut.tail is None
+
+
 def test_offsets_that_are_not_possible() -> None:
     """The CRC does not cover the base offset of a batch."""
     size = len(FIRST[0].data)

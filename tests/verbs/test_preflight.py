@@ -74,6 +74,19 @@ def test_an_unclean_stop_costs_no_leader(broker: Path) -> None:
     assert answer(broker, clean=False) == (True, [])
 
 
+def test_an_incomplete_batch_that_a_clean_start_keeps(broker: Path) -> None:
+    """The broker appends after it. After an unclean stop it truncates it."""
+    name = broker.parent / "data1" / "plain-1"
+    (log,) = name.glob("*.log")
+    log.write_bytes(log.read_bytes()[:-5])
+    said = kcheck.preflight(broker, metadata=[controller(broker.parent)]).to_dict()
+    assert said["may_start"] is False
+    why = next(row["why"] for row in said["reasons"] if row["premise"] == "P351")
+    assert "plain-1: the bytes after the log end" in why
+    unclean = kcheck.preflight(broker, metadata=[controller(broker.parent)], clean=False).to_dict()
+    assert "P351" not in [row["premise"] for row in unclean["reasons"]]
+
+
 def test_strays(broker: Path) -> None:
     shutil.copytree(
         BROKERS / "4.3.1" / "tiered" / "broker-1" / "data1" / "whole-0", broker.parent / "data1" / "whole-0"

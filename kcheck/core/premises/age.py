@@ -19,6 +19,8 @@ OLDER_METADATA = "P702"
 """The premise that the metadata is not older than the log dirs."""
 STOPPED_TOGETHER = "P316"
 """The premise that all log dirs of a broker were stopped together."""
+AGES = frozenset((DISK_NOT_OLDER, STOPPED_TOGETHER))
+"""The premises about an old copy of a disk."""
 _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 
 

@@ -15,6 +15,8 @@ from kcheck.words import counted, offset_range, partition_name
 
 READABLE, OWN_BATCHES, LOOKUPS, STOPPED_END = "P307", "P308", "P310", "P312"
 """The ids of four premises (readable batches, segments of their log, working lookups, proper log ends)."""
+APPENDED = "P351"
+"""The premise that a broker appends after the last batch of each log."""
 OWN_KEYS = "P313"
 """The premise that the records of a log are of its partition."""
 SNAPSHOT_THERE = "P315"
@@ -73,6 +75,20 @@ def lookups(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
                 "consumers and followers skip them, or stop there; kcheck repair rebuilds the index",
                 follows="kcheck repair rebuilds the index",
             )  # fmt: skip
+
+
+def appended(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for logs with other bytes after their last batch, which a broker keeps after a clean stop.
+
+    A leader and a follower append to the file (LogSegment.append, FileRecords.append). Readers stop at these bytes.
+    """
+    for log in (log for log in facts.logs if log.batches is not None and log.batches.tail is not None):
+        assert log.batches is not None
+        name = partition_name(*log.partition)
+        sentence = f"{name}: the bytes after the log end {log.end} are no batch ({log.batches.tail}), and {facts.name}"
+        sentence += " appends new records after them. No consumer or follower can read these"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"after offset {log.end}: {log.batches.tail}")
+        yield refuted(premise, facts, sentence, evidence, log_dir=log.log_dir, partition=name)
 
 
 def stopped_end(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -175,6 +191,15 @@ TABLE = (
         "Run kcheck repair before the broker starts. It rebuilds the offset index.",
         "LogSegment.translateOffset, OffsetIndex.lookup 2.3 to 4.3.1", lookups, ends_start=False,
         rules=("KC151", "KC152", "KC153"), cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        APPENDED, PremiseKind.PRESENCE, "New records come directly after the last batch of each log.",
+        "After a clean stop the last segment of each log ends with a complete batch. P307 says how much is read.",
+        "Other bytes after the last batch.",
+        "The broker appends after these bytes. No consumer or follower can read the new records.",
+        "Before the broker starts, run kcheck repair. The repair truncates these bytes with --accept-loss.",
+        "LogSegment.append, FileRecords.append 0.11 to 4.3.1", appended, ends_start=False,
+        rules=("KC142", "KC143", "KC144"), cost=PremiseCost.UNCOUNTED,
     ),
     Premise(
         STOPPED_END, PremiseKind.PRESENCE, "After a clean stop each log ends at its recovery point.",

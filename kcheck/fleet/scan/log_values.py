@@ -42,7 +42,7 @@ class SeldomValues:
 def _batch_faults(
     unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object,
     dated: list[list[Any]], skipped: list[_OffsetSpan], first: list[Any] | None,
-    head: _OffsetSpan | None,
+    head: _OffsetSpan | None, tail: str | None,
 ) -> BatchFaults:  # fmt: skip
     records, dates = tuple(UnreadableRecords(*one) for one in unreadable), tuple(DatedRecords(*one) for one in dated)
     of_gaps, of_others, unfound = (
@@ -57,6 +57,7 @@ def _batch_faults(
         unfound,
         None if first is None else (first[0], first[1], first[2]),
         None if head is None else (Offset(head[0]), Offset(head[1])),
+        tail,
     )
 
 

@@ -56,6 +56,17 @@ def test_the_time_index_of_other_batches() -> None:
     assert "P308" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()),)))
 
 
+def test_bytes_after_the_last_batch() -> None:
+    """A leader and a follower append after them, and nothing reads on from there: KC144 alone said so."""
+    given = facts(logs=(LOG._replace(end=Offset(9), batches=BatchFaults(tail="it is incomplete")),))
+    for known in (image(1, 2, isr=(1, 2)), image(2, 1, isr=(2,)), None):
+        assert refuted(given._replace(image=known))["P351"] == (
+            "orders-0: the bytes after the log end 9 are no batch (it is incomplete), and broker 1 appends new records"
+            " after them. No consumer or follower can read these"
+        )
+    assert "P351" not in refuted(facts(logs=(LOG._replace(batches=BatchFaults()), LOG)))
+
+
 def test_an_index_that_leads_to_another_place() -> None:
     """Consumers skip records where the broker leads: of 4.3.1 they did, with the entry of a later batch."""
     given = facts(logs=(LOG._replace(batches=BatchFaults(skipped=((Offset(3), Offset(5)),))),))

@@ -119,7 +119,7 @@ _FACTS = LogFacts(
     batches=BatchFaults(
         (UnreadableRecords(Offset(1), Offset(2), "crc"),), ((Offset(1), Offset(2)),), ((Offset(3), Offset(4)),), False,
         (DatedRecords(Offset(1), Offset(2), 3, 4),), ((Offset(5), Offset(6)),), (Offset(0), Offset(1), 7),
-        (Offset(0), Offset(2)),
+        (Offset(0), Offset(2)), "it is incomplete",
     ),
     closed_at=Offset(8), lacks_snapshot=True, keys_of=(1, 9), unread_size=11, hides=True,
 )  # fmt: skip

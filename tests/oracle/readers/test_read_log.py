@@ -67,6 +67,20 @@ def test_damaged_logs(version: str, ask: Ask, tmp_path: Path) -> None:
     assert_equal(paths, ours, theirs)
 
 
+@pytest.mark.parametrize("version", sampled(READERS))
+def test_batches_after_an_incomplete_one(version: str, ask: Ask, tmp_path: Path) -> None:
+    """A broker appends to the end of the file. Nothing reads what comes after an incomplete batch (KC144, P351)."""
+    found = sorted((ROOT / "fixtures" / "brokers" / "4.3.1").rglob("*.log"))
+    data = next(data for path in found if len([*_entries(data := path.read_bytes())]) > 1)
+    first, paths = next(_entries(data)), []
+    for left in (1, OVERHEAD.size, HEADER.size, len(first) - 5):
+        paths.append(tmp_path / str(left) / f"{0:020d}.log")
+        paths[-1].parent.mkdir()
+        paths[-1].write_bytes(first + first[:left] + data)
+    for answer in ask(version, "ReadLog.java", paths):
+        assert ["0"] == [entry.split(":")[0] for entry in answer.split(" ")[:-1] if ":true:" in entry]
+
+
 def _compared(path: Path, version: str, answer: str) -> tuple[object, object]:
     """Return what kcheck and what Kafka make of the batches and of the end of a file.
 
