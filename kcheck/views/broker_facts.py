@@ -25,7 +25,7 @@ from kcheck.model.names import META_PROPERTIES
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
-from kcheck.views.host_facts import is_its_host, stores_of, with_rights, with_volumes
+from kcheck.views.host_facts import is_its_host, stopped_at, stores_of, with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import beside
 from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties
@@ -75,6 +75,9 @@ def broker_facts(
     stated = (*(row.node_id for row in facts), stated_id(settings or {}))
     own = next((number for number in stated if number is not None), None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
+    registered_at = None if zookeeper is None or own is None else zookeeper.metadata.registered_at.get(own)
+    if registered_at is not None:
+        facts = tuple(row._replace(stopped_at=stopped_at(row.path)) if row.clean else row for row in facts)
     controllers = _of_controllers(of_cluster, own)
     foreign = _foreign(copies, ids, clusters)
     return BrokerFacts(
@@ -98,6 +101,7 @@ def broker_facts(
         image_path=image_path,
         is_expected=_is_expected(copies, zookeeper, own),
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
+        registered_at=registered_at,
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
