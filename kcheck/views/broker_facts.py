@@ -75,16 +75,12 @@ def broker_facts(
     stated = (*(row.node_id for row in facts), stated_id(settings or {}))
     own = next((number for number in stated if number is not None), None) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
-    registered_at = None if zookeeper is None or own is None else zookeeper.metadata.registered_at.get(own)
-    if registered_at is not None:
-        facts = tuple(row._replace(stopped_at=stopped_at(row.path)) if row.clean else row for row in facts)
     controllers = _of_controllers(of_cluster, own)
-    foreign = _foreign(copies, ids, clusters)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
         mode=_mode(settings, facts, log_dirs.release, of_cluster=mode),
-        log_dirs=facts,
+        log_dirs=facts if _registered_at(zookeeper, own) is None else tuple(map(_with_stop, facts)),
         config=settings,
         config_path=path,
         doubled=tuple(_doubled(settings or {}, every)),
@@ -101,14 +97,24 @@ def broker_facts(
         image_path=image_path,
         is_expected=_is_expected(copies, zookeeper, own),
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
-        registered_at=registered_at,
+        registered_at=_registered_at(zookeeper, own),
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
-        stopped=_stopped(controllers, foreign, own),
+        stopped=_stopped(controllers, _foreign(copies, ids, clusters), own),
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _registered_at(zookeeper: ZookeeperCopy | None, own: int | None) -> int | None:
+    """Return the last registration of a broker at ZooKeeper, in ms since 1970; None if not known."""
+    return None if zookeeper is None or own is None else zookeeper.metadata.registered_at.get(own)
+
+
+def _with_stop(row: LogDirFacts) -> LogDirFacts:
+    """Return a log dir with the time of its clean stop."""
+    return row._replace(stopped_at=stopped_at(row.path)) if row.clean else row
 
 
 def _on_host(
