@@ -120,8 +120,8 @@ def fenced_words(fenced: Sequence[int], release: Release) -> Iterator[str]:
     if len(fenced) > 1:
         whom = "them" if release.fences_in_hash_order else "the others once a first broker registers"
         yield (
-            f"The metadata lists {broker_names(sorted(fenced))} as running. The controller fences {whom}. kcheck assumes"
-            f" the order {brokers_of(fenced)}. That order decides who stays in the ISR."
+            f"The metadata lists {broker_names(sorted(fenced))} as running. The controller fences {whom}."
+            f" kcheck assumes the order {brokers_of(fenced)}. That order decides who stays in the ISR."
         )
 
 

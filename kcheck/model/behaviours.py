@@ -280,6 +280,9 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
     has_leader_epochs: Behaviour = Behaviour(
         "A log has a leader-epoch-checkpoint.", since="0.11.0", reference="KIP-101"
     )
+    writes_epoch_as_leader: Behaviour = Behaviour(
+        "A leader writes its epoch before its first record (Partition.makeLeader).", since="2.0"
+    )
     recovery_skips_epoch_zero: Behaviour = Behaviour(
         "A recovery does not add epoch 0 to the epochs (LogSegment.recover).",
         since="2.1.1",

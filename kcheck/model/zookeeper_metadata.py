@@ -1,5 +1,6 @@
 """The metadata of a cluster in ZooKeeper, with facts that KRaft controllers do not have."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from kcheck.model.cluster import ClusterImage, MetadataProblem
@@ -47,6 +48,8 @@ class ZookeeperMetadata(NamedTuple):
     """The state of a migration to KRaft; None if none began."""
     closed: frozenset[int] = frozenset()
     """The brokers that closed their last session themselves, as they do at the end of a clean stop."""
+    registered_at: Mapping[int, int] = {}
+    """The last registrations of brokers, in ms since 1970, as far as the logs have their transactions."""
     chroot: str = ""
     """The znode below which the cluster keeps its own (zookeeper.connect); empty for the root."""
     zxid: int | None = None

@@ -84,12 +84,13 @@ class Overview(Answer):
 
     @property
     def badness(self) -> tuple[float, ...]:
-        """Return the severity, and the loss of all starts together, as a sort key."""
+        """Return the worst severity of starts and findings, and the loss of all starts together, as a sort key."""
+        worst = max(self.severity.rank, *(finding.severity.rank for finding in self.collected), 0)
         if self.start_of_all is None:
-            return (self.severity.rank,)
+            return (worst,)
         from kcheck.core.election.scenarios import costs  # only for several brokers
 
-        return self.severity.rank, *costs(self.start_of_all.scenario)
+        return worst, *costs(self.start_of_all.scenario)
 
     @property
     def premises(self) -> tuple[JudgedPremise, ...]:

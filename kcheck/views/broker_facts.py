@@ -26,7 +26,7 @@ from kcheck.model.names import META_PROPERTIES
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
-from kcheck.views.host_facts import is_its_host, stores_of, with_rights, with_volumes
+from kcheck.views.host_facts import is_its_host, stopped_at, stores_of, with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import beside
 from kcheck.views.targets import (
@@ -87,7 +87,7 @@ def broker_facts(
         broker_id=own,
         release=log_dirs.release,
         mode=_mode(settings, facts, log_dirs.release, of_cluster=mode),
-        log_dirs=facts,
+        log_dirs=facts if _registered_at(zookeeper, own) is None else tuple(map(_with_stop, facts)),
         config=settings,
         config_path=path,
         refused_line=None if path is None else refused_line_of(path),
@@ -106,6 +106,7 @@ def broker_facts(
         image_path=image_path,
         is_expected=_is_expected(copies, zookeeper, own),
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
+        registered_at=_registered_at(zookeeper, own),
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
@@ -120,6 +121,16 @@ def _own(facts: Iterable[LogDirFacts], settings: Mapping[str, str]) -> int | Non
     """Return the node of log dirs, or else of the settings; None without one."""
     stated = (*(row.node_id for row in facts), stated_id(settings))
     return next((number for number in stated if number is not None), None)
+
+
+def _registered_at(zookeeper: ZookeeperCopy | None, own: int | None) -> int | None:
+    """Return the last registration of a broker at ZooKeeper, in ms since 1970; None if not known."""
+    return None if zookeeper is None or own is None else zookeeper.metadata.registered_at.get(own)
+
+
+def _with_stop(row: LogDirFacts) -> LogDirFacts:
+    """Return a log dir with the time of its clean stop."""
+    return row._replace(stopped_at=stopped_at(row.path)) if row.clean else row
 
 
 def _on_host(

@@ -1,6 +1,7 @@
 """Reads the facts of a broker's machine (owners and modes of its files, its mounts, its limits)."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from kcheck.core.premises.facts import LogDirFacts, StoreFile
 from kcheck.core.premises.listeners import hosts_of
@@ -10,14 +11,25 @@ from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import is_absolute
 from kcheck.disk.rights import in_container, machine_names, rights_in, rights_of, volume_of
 from kcheck.disk.tree import real_path, tree_of
-from kcheck.model.names import META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
+from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.rights import LogDirRights, Rights
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
 _STORE_SIZE_MAX = 1 << 24
+_NS_A_MS = 1_000_000
 _ANY_MACHINE = frozenset(("", "localhost"))
 _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
 """The checkpoints that a running broker writes again all the time."""
+
+
+def stopped_at(path: str) -> int | None:
+    """Return the time of .kafka_cleanshutdown in a log dir of a machine, in ms since 1970; None without one."""
+    tree = tree_of(path)
+    if not tree.is_remote:
+        with suppress(UnreadableError):
+            states = tree.states(path)
+            return next((int(str(ns)) // _NS_A_MS for name, _, _, ns in states if name == CLEAN_SHUTDOWN), None)
+    return None
 
 
 def with_rights(log_dirs: Iterable[tuple[LogDirFacts, tuple[str, ...]]]) -> tuple[LogDirFacts, ...]:

@@ -131,7 +131,7 @@ def read_zookeeper(
             image = metadata.image._replace(unclean=elections.of(metadata.image, metadata.chroot))
             metadata = metadata._replace(
                 image=image, zxid=znodes_then.zxid, timestamp=znodes_then.timestamp,
-                closed=sessions.closed(metadata.chroot),
+                closed=sessions.closed(metadata.chroot), registered_at=sessions.registered_at(metadata.chroot),
             )  # fmt: skip
     except UnreadableError as error:
         problems.append(MetadataProblem(path, str(error)))

@@ -1,6 +1,6 @@
-"""The ends of the brokers' sessions in the transactions that a starting ZooKeeper server applies."""
+"""The beginnings and ends of the brokers' sessions in the transactions that a starting ZooKeeper server applies."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.model.znodes import CloseSession, CreateNode, Znode, ZookeeperTransaction
 
@@ -8,7 +8,7 @@ _IDS = "/brokers/ids/"
 
 
 class BrokerSessions:
-    """Sees which brokers closed their last session, as each does at the end of a clean stop.
+    """Sees when brokers registered, and which closed their last session, as each does at the end of a clean stop.
 
     The request of a client has a number. The server closes an expired session by a request without one
     (ZooKeeperServer.close 3.4 to 3.9; KafkaServer.shutdown 0.8.2 to 3.9).
@@ -18,22 +18,34 @@ class BrokerSessions:
         """Know nothing yet."""
         self._registered: dict[str, int] = {}
         self._closed: set[str] = set()
+        self._times: dict[str, int] = {}
 
     def observe(self, znodes: Mapping[str, Znode], transaction: ZookeeperTransaction | None) -> None:
         """Note what the transaction changed; None begins a replay."""
         if transaction is None:
             own = {path: znode.ephemeral_owner for path, znode in znodes.items() if _IDS in path}
-            self._registered, self._closed = own, set()
+            self._registered, self._closed, self._times = own, set(), {}
             return
         for change in transaction.changes:
             if isinstance(change, CreateNode) and _IDS in change.path:
                 self._registered[change.path] = change.ephemeral_owner
                 self._closed.discard(change.path)
+                self._times[change.path] = transaction.timestamp
             elif isinstance(change, CloseSession) and change.asked:
                 self._closed |= {path for path, owner in self._registered.items() if owner == change.session}
 
     def closed(self, chroot: str) -> frozenset[int]:
         """Return the brokers of a cluster that closed their last session themselves."""
-        prefix = f"{chroot}{_IDS}"
-        names = (path.removeprefix(prefix) for path in self._closed if path.startswith(prefix))
-        return frozenset(int(name) for name in names if name.isdecimal())
+        return frozenset(number for _, number in _of_cluster(chroot, self._closed))
+
+    def registered_at(self, chroot: str) -> dict[int, int]:
+        """Return the last registrations of a cluster's brokers, in ms since 1970, as far as the logs have them."""
+        return {number: self._times[path] for path, number in _of_cluster(chroot, self._times)}
+
+
+def _of_cluster(chroot: str, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield the paths of a cluster's brokers, with their ids."""
+    prefix = f"{chroot}{_IDS}"
+    for path in paths:
+        if path.startswith(prefix) and path.removeprefix(prefix).isdecimal():
+            yield path, int(path.removeprefix(prefix))

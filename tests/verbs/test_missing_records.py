@@ -161,6 +161,9 @@ def test_a_disk_that_came_back_from_an_old_copy(tmp_path: Path) -> None:
     assert (False, ["P701"]) == (answer.is_safe, [row.id for row in answer.uncounted])
     for path in folder.glob("broker-2/data1/*/leader-epoch-checkpoint"):
         path.unlink()
+    (sentence,) = unseen(2)
+    assert sentence.startswith("broker 2 registered 2 s after its clean stop in ")
+    (folder / "broker-2" / "data1" / ".kafka_cleanshutdown").touch()
     assert unseen(2) == []
 
 

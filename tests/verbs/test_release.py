@@ -72,3 +72,12 @@ def test_elections_and_starts_are_those_of_the_end_of_a_range_that_is_worse(tmp_
         assert {said.used, said.other.kafka} == {*ends}
         assert answer.badness == ends[said.used] == max(ends.values())
     assert "27 records are lost" in kcheck.elect(*log_dirs).verdict
+
+
+def test_an_error_of_one_end_of_a_range_stays() -> None:
+    """Kafka 2.3 says KC204 where 0.11.0 says nothing; the next start is worse in 0.11.0."""
+    answer = kcheck.overview(BROKERS / "1.1.1" / "diverged" / "broker-1")
+    assert "KC204" in {finding.id for finding in answer.findings}
+    said = other(answer)
+    assert said is not None
+    assert "KC204" in (said.differs_in or ())

@@ -1,13 +1,14 @@
 """What the machine of a broker shows of its key stores."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from kcheck.disk.local import LOCAL
+from kcheck.disk.local import LOCAL, LocalTree
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.views import host_facts
-from kcheck.views.host_facts import stores_of
+from kcheck.views.host_facts import stopped_at, stores_of
 
 
 @pytest.fixture
@@ -61,3 +62,16 @@ def test_other_machines(settings: dict[str, str], tmp_path: Path, monkeypatch: p
         assert stores_of(settings, places, {str(tmp_path)}) is None
     monkeypatch.setattr(host_facts, "in_container", lambda: True)
     assert stores_of(settings, [str(tmp_path)], {str(tmp_path)}) is None
+
+
+def test_the_time_of_a_clean_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only files of a machine have it; a store, and a log dir that cannot be listed, do not show it."""
+    assert stopped_at(str(tmp_path)) is None
+    (tmp_path / "other").touch()
+    marker = tmp_path / ".kafka_cleanshutdown"
+    marker.touch()
+    os.utime(marker, ns=(0, 7_654_321_000))
+    assert stopped_at(str(tmp_path)) == 7654
+    assert stopped_at(str(tmp_path / "gone")) is None
+    monkeypatch.setattr(LocalTree, "is_remote", True)
+    assert stopped_at(str(tmp_path)) is None

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from kcheck.model.znodes import CloseSession, CreateNode, Znode, ZookeeperTransaction
+from kcheck.views.host_facts import stopped_at
 from kcheck.views.zookeeper_copy import read_zookeeper
 from kcheck.views.zookeeper_sessions import BrokerSessions
 from tests.oracle.incidents import kept
@@ -21,9 +24,11 @@ def test_the_last_session_of_each_broker_counts() -> None:
         (CreateNode("/brokers/ids/3", None, 4),), (CloseSession(9, (), asked=True),),
     ]  # fmt: skip
     for zxid, of in enumerate(changes):
-        sessions.observe({}, ZookeeperTransaction(0, zxid, 0, of))
+        sessions.observe({}, ZookeeperTransaction(0, zxid, 10 * zxid, of))
     assert (frozenset({1}), frozenset({9})) == (sessions.closed(""), sessions.closed("/k"))
+    assert ({1: 0, 2: 0, 3: 50}, {}) == (sessions.registered_at(""), sessions.registered_at("/k"))
     sessions.observe({}, None)
+    assert {} == sessions.registered_at("")
     assert frozenset() == sessions.closed("")
 
 
@@ -34,3 +39,27 @@ def test_brokers_that_were_stopped_or_killed(tmp_path: Path) -> None:
         folder = kept.unpacked(kept.PLACE / f"{name}.tar.xz", tmp_path / name).folder
         ends[name] = read_zookeeper(str(folder / "zookeeper")).closed
     assert [{1, 2}, set()] == [*map(set, ends.values())]
+
+
+@pytest.mark.parametrize(
+    ("name", "older"),
+    [
+        ("2.4.1-zk-nothing-m1", set()), ("2.8.2-zk-nothing-v1", set()), ("3.9.2-zk-nothing-k7", set()),
+        ("3.9.2-zk-remove-marker-k7", set()), ("3.9.2-zk-old-copy-m2", {"broker-2/data1"}),
+        ("3.9.2-zk-flip-active+old-log-dir-p8", {"broker-2/data1"}),
+    ],
+)  # fmt: skip
+def test_a_broker_registers_after_it_removed_the_file_of_its_clean_stop(
+    name: str, older: set[str], tmp_path: Path
+) -> None:
+    """So only old copies have files from before. The two of 3.9.2 lost records."""
+    folder = kept.unpacked(kept.PLACE / f"{name}.tar.xz", tmp_path / name).folder
+    registered = read_zookeeper(str(folder / "zookeeper")).registered_at
+    assert registered
+    times = {
+        f"{path.parent.name}/{path.name}": (int(path.parent.name.removeprefix("broker-")), stopped_at(str(path)))
+        for path in folder.glob("broker-?/data?")
+    }
+    stops = {name: registered[number] - time for name, (number, time) in times.items() if time is not None}
+    assert stops
+    assert older == {name for name, later in stops.items() if later > 1000}

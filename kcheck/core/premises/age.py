@@ -21,6 +21,8 @@ STOPPED_TOGETHER = "P316"
 """The premise that all log dirs of a broker were stopped together."""
 AGES = frozenset((DISK_NOT_OLDER, STOPPED_TOGETHER))
 """The premises about an old copy of a disk."""
+_CLOCKS_DIFFER = 1000
+"""Difference of two synchronized clocks, in ms, with the resolution of old file systems."""
 _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 
 
@@ -31,9 +33,14 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """
     newest, broker = facts.newest, facts.registration
     epochs = {log_dir.path: log_dir.shutdown_epoch for log_dir in facts.log_dirs if log_dir.shutdown_epoch is not None}
-    unseen = [(log, log.unseen_epoch) for log in facts.logs if log.unseen_epoch is not None]
+    writes = facts.release.writes_epoch_as_leader
+    unseen = [
+        (log, log.unseen_epoch)
+        for log in facts.logs
+        if log.unseen_epoch is not None and (writes or log.start >= log.end)
+    ]
     if newest is None or broker is None or broker.epoch is None or not epochs:
-        yield from (*_behind(premise, facts, unseen), *_absent(premise, facts))[:1]
+        yield from (*_behind(premise, facts, unseen), *_started_since(premise, facts), *_absent(premise, facts))[:1]
         return
     registered = PremiseEvidence(newest.path, f"broker {facts.broker_id} registered with epoch {broker.epoch}")
     old = {path: epoch for path, epoch in epochs.items() if epoch < broker.epoch}
@@ -52,8 +59,8 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 def _behind(premise: Premise, facts: BrokerFacts, unseen: Sequence[tuple[LogFacts, Epoch]]) -> Iterator[JudgedPremise]:
     """Return that the disk shows no trace of the last epoch in which its broker led.
 
-    A leader writes its epoch as soon as it leads. A broker leaves no trace either if it loaded an old log since, and
-    ended before it led again.
+    A leader of 2.0 and later writes its epoch as soon as it leads. Each load leaves a leader-epoch-checkpoint. A broker
+    leaves no trace either if it loaded an old log since, and ended before it led again.
     """
     if unseen:
         log, epoch = unseen[0]
@@ -64,6 +71,24 @@ def _behind(premise: Premise, facts: BrokerFacts, unseen: Sequence[tuple[LogFact
             " older copy"
         )
         yield not_seen(premise, facts, sentence, _PROVIDE, PremiseEvidence(f"{log.log_dir}/{name}", "no such epoch"))
+
+
+def _started_since(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the time of .kafka_cleanshutdown with the last registration at ZooKeeper.
+
+    A broker removes the file when its logs are loaded, and registers afterwards (KafkaServer.startup 0.8.2 to 3.9).
+    The times are of two clocks.
+    """
+    for log_dir in facts.log_dirs:
+        if log_dir.stopped_at is not None and facts.registered_at is not None:
+            later = facts.registered_at - log_dir.stopped_at
+            if later > _CLOCKS_DIFFER:
+                sentence = (
+                    f"{facts.name} registered {later // 1000} s after its clean stop in {log_dir.path}, so the disk may"
+                    " be an older copy"
+                )
+                evidence = PremiseEvidence(f"{log_dir.path}/{CLEAN_SHUTDOWN}", f"written {later} ms before")
+                yield not_seen(premise, facts, sentence, _PROVIDE, evidence)
 
 
 def _absent(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -166,11 +191,13 @@ TABLE = (
         DISK_NOT_OLDER, PremiseKind.AGE, "The log dirs are not older than the cluster.",
         "The broker epoch in .kafka_cleanshutdown is from the last registration.",
         "A lower broker epoch in .kafka_cleanshutdown. Not seen: an only replica without the epoch in which its broker"
-        " led it last. Not seen either: a metadata log that lacks the last run of the broker, or its end.",
+        " led it last. Not seen either: a metadata log that lacks the last run of the broker, or its end. With"
+        " ZooKeeper, a clean stop before the last registration, by the time of the file.",
         "The broker starts and may lead without the records that were written since.",
         "Find the newest disk of the broker, or start the broker after the others (kcheck recover).",
         "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
-        "LeaderEpochFileCache.assign 0.11 to 4.3.1; BrokerHeartbeatManager 3.3 to 4.3.1",
+        "LeaderEpochFileCache.assign 0.11 to 4.3.1; BrokerHeartbeatManager 3.3 to 4.3.1; KafkaServer.startup 0.8.2 to "
+        "3.9",
         is_current, ends_start=False, may_lack=True,
     ),
     Premise(

@@ -173,6 +173,8 @@ class LogDirFacts(NamedTuple):
     """True if its last shutdown was clean."""
     shutdown_epoch: int | None = None
     """The broker epoch in .kafka_cleanshutdown; None without one."""
+    stopped_at: int | None = None
+    """The time of that shutdown, in ms since 1970; None if not known."""
     rights: LogDirRights | None = None
     """The missing permissions of the broker's user in it; None if kcheck cannot see them, as in a store."""
     volume: Volume | None = None
@@ -263,6 +265,8 @@ class BrokerFacts(NamedTuple):
     """The remote parts of replicas without a directory."""
     keyless_logs: tuple[KeylessLog, ...] | None = None
     """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
+    registered_at: int | None = None
+    """Its last registration at ZooKeeper, in ms since 1970; None if not known."""
     closed_session: bool = False
     """True if its last session at ZooKeeper ended by a request, as at the end of a clean stop."""
     elected: QuorumState | None = None

@@ -91,6 +91,20 @@ def test_a_broker_that_lived_longer_than_its_metadata_log(
     assert said == (None if sentence is None else f"{sentence}: the disk may be an older copy")
 
 
+@pytest.mark.parametrize(
+    ("registered", "stopped", "is_older"),
+    [(9_000, 2_500, True), (9_000, 8_000, False), (9_000, None, False), (None, 2_500, False)],
+)
+def test_a_clean_stop_before_the_last_registration(
+    registered: int | None, stopped: int | None, *, is_older: bool
+) -> None:
+    """An only broker of 2.4.1 lost what it had written since; kept clusters show that no other disk has such times."""
+    dirs = (log_dir("d1"), log_dir("d2", stopped_at=stopped))
+    given = facts(*dirs, mode=Mode.ZOOKEEPER, release=release("3.9"), config={}, copies=(), registered_at=registered)
+    said = "broker 1 registered 6 s after its clean stop in d2, so the disk may be an older copy"
+    assert (said if is_older else None) == not_seen(given).get("P701")
+
+
 @pytest.mark.parametrize(("epoch", "is_older"), [(7, False), (5, True)])
 def test_a_metadata_log_with_the_shutdown_of_a_broker(epoch: int, *, is_older: bool) -> None:
     """A broker of 3.9.2 had records that a copy from before its shutdown lacked; the shutdown must be the last one."""
@@ -119,6 +133,9 @@ def test_an_only_replica_without_the_epoch_in_which_its_broker_led_last() -> Non
         given._replace(logs=logs)
     )
     assert [] == open_ones(given._replace(logs=logs[:1]))
+    # A broker of 1.1.1 that was killed before it wrote again had no trace of its epoch. An empty log lost its file.
+    old = given._replace(release=release("1.1"), logs=(logs[1]._replace(end=Offset(9)),))
+    assert [[], [f"{said}: the disk may be an older copy"]] == [open_ones(old), open_ones(old._replace(logs=logs[:2]))]
     stopped = facts(log_dir(shutdown_epoch=9), logs=logs)
     assert ([], True) == (
         open_ones(stopped._replace(logs=())),

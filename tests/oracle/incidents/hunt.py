@@ -29,14 +29,12 @@ from tests.oracle.incidents.workload import Known
 NOT_OF_RECORDS = frozenset((25, 52, 53))
 """The kinds that change no record and no place: owners, releases and settings. Real brokers judge these."""
 
-_ONE, _ZOOKEEPER = ("1 brokers",), ("1 brokers", "zk")
+_ONE = ("1 brokers",)
 NOT_PROVABLE = {
     "exchange-in-topic": (_ONE, "No file in a directory names the number of its partition."),
     "live-copy": (_ONE, "The copy of a broker that ran is what a kill at that time leaves."),
     "live-copies": ((), "The copies of all brokers are what a loss of power at that time leaves."),
     "snapshot-of-moments": (_ONE, "The copy of a log dir that was in use is what a kill at that time leaves."),
-    "old-copy": (_ZOOKEEPER, "A broker that stops and starts alone leads in the same epochs."),
-    "old-log-dir": (_ZOOKEEPER, "A broker that stops and starts alone leads in the same epochs."),
     "old-generation": (("2.", "zk"), "Brokers write no topic id there, and each topic begins with the same epochs."),
 }
 """Kinds whose loss no file shows in some clusters, with all words of their shape, and the reason."""
