@@ -16,10 +16,10 @@ from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import Sentence, decision_words, discarded_words, rescue_words
-from kcheck.documents.premises import premise_rows, unseen_words
+from kcheck.documents.premises import premise_rows, unseen_words, with_old_disk
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
-from kcheck.documents.uncounted import old_copies, premise_words, sought_words, uncounted_words
+from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -102,7 +102,7 @@ class ClusterRecovery(Answer):
             removed=own,
             sought=tuple(sorted(self.sought)),
             bundles=bundles,
-            old=frozenset(old_copies(self.election.uncounted)),
+            old=with_old_disk(self.election.uncounted),
         )
 
     @cached_property

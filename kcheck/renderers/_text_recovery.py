@@ -160,7 +160,7 @@ def _warnings(answer: ClusterRecovery) -> Iterator[str]:
     }
     is_assumed = bool(answer.steps) and election.rescue is None
     if is_assumed and not election.is_fenced_alone:
-        said.update(fenced_words(election.fenced))  # The order is among the unseen facts.
+        said.update(fenced_words(election.fenced, election.release))  # The order is among the unseen facts.
     yield from (words for words in warnings(election) if words not in said)
     if len(election.fenced) > 1 and is_assumed and election.is_fenced_alone:
         yield _FENCED_ALONE
