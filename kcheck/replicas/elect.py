@@ -375,7 +375,8 @@ def _decided(
     if interrupted is not None:
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
-    if interrupted is not None or (not elections and image is None):
+    is_unknown = interrupted is not None or (not elections and image is None)
+    if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
         compared = tuple(row._replace(lost=NOT_KNOWN, offline_partitions=None, may_be_led=False) for row in compared)
     return ClusterElection(
         release=release,

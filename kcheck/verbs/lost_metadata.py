@@ -82,26 +82,34 @@ def rescue_first(
     newer = {row.broker_id for row in judged if row.status is PremiseStatus.REFUTED and row.id == OLDER_METADATA}
     compares = compares or (kraft and len(newer) > 1)
     if newest is not None and newest.decides and (compares if rescue is None else rescue.verb is RescueVerb.QUORUM):
-        rescue = _of_stale(newest, later_on_disks(newest.image, targets), rescue)
+        owners = (number for number, row in numbers if join(row.path, METADATA_DIRECTORY) == newest.path)
+        rescue = _of_stale(next(owners, newest.node_id), later_on_disks(newest.image, targets), rescue)
     if rescue is None:
         return None
     if rescue.first is not None:
         first = next((row for number, row in numbers if number == rescue.first), targets[0])
         return rescue._replace(command=shell_line(("kcheck", "preflight", first.config or first.folder or first.path)))
-    own = [row for number, row in numbers if row.broker_id not in (None, number) and row.config is None]
-    right = {f"{row.broker_id}={row.path}": f"{_node_of(row)}={row.path}" for row in own}
-    words = [*(right.get(word, word) for word in arguments), *(named if rescue.verb is RescueVerb.QUORUM else ())]
+    more = named if rescue.verb is RescueVerb.QUORUM else ()
+    return _by_owners(rescue, numbers, (*arguments, *more), given_up)
+
+
+def _by_owners(
+    rescue: FirstRescue, numbers: Iterable[tuple[int | None, Target]], words: Iterable[str], dead: Iterable[int]
+) -> FirstRescue:
+    """Return a rescue with the command. Each disk has the node of its meta.properties there."""
+    own = [(number, row) for number, row in numbers if row.broker_id not in (None, number) and row.config is None]
+    right = {f"{row.broker_id}={row.path}": f"{number}={row.path}" for number, row in own}
     whose = (f"{word} is the disk of node {name.partition('=')[0]}" for word, name in right.items())
-    why = ". ".join((*whose, rescue.why))
-    return rescue._replace(why=why, command=rescue_command(rescue.verb, words, here.dead))
+    command = rescue_command(rescue.verb, [right.get(word, word) for word in words], dead)
+    return rescue._replace(why=". ".join((*whose, rescue.why)), command=command)
 
 
-def _of_stale(newest: MetadataCopy, news: DiskNews, rescue: FirstRescue | None) -> FirstRescue | None:
+def _of_stale(holder: int | None, news: DiskNews, rescue: FirstRescue | None) -> FirstRescue | None:
     """Return the rescue if the newest copy is older than the disks, and no controller may lead."""
     if not news.later and (rescue is None or not news.unknown):
         return rescue
     start = "Do not start any node" if rescue is None else rescue.why
-    return FirstRescue(RescueVerb.METADATA, f"{stale_words(newest.node_id, news)}. {start}. Without a newer copy")
+    return FirstRescue(RescueVerb.METADATA, f"{stale_words(holder, news)}. {start}. Without a newer copy")
 
 
 def _node_of(target: Target) -> int | None:

@@ -134,6 +134,14 @@ def test_other_verbs_ask_for_the_disk(verb: str, tmp_path: Path) -> None:
     assert "The disk of node 1 is missing or empty, and can have a copy. Mount it first." in done.out
 
 
+def test_no_table_says_no_loss_where_the_metadata_comes_first(tmp_path: Path) -> None:
+    """Which replica leads is not known without it."""
+    nodes = combined(tmp_path)
+    done = command("elect", *paths(nodes, *NODES), columns=200)
+    (row,) = (line for line in done.out.splitlines() if line.startswith("choose the best leaders"))
+    assert row.split()[4:] == ["?", "?", "?", "?"]
+
+
 def test_a_controller_that_is_not_named(tmp_path: Path) -> None:
     """Without any copy here the settings name the node, whose disk can have records too."""
     nodes = combined(tmp_path)

@@ -107,7 +107,10 @@ def test_a_copy_with_a_lower_leader_epoch_alone(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         (nodes / f"broker-{number}" / "data1" / "voted-0" / "leader-epoch-checkpoint").write_text("0\n1\n4 0\n")
     (row,) = (row for row in quorum.asked(nodes, 3, dead=quorum.DEAD).refusals if row.name == "stale-copy")
-    assert row.why == "The newest copy, of node 3, is older than voted-0 on the disks."
+    assert row.why == (
+        "The newest copy, of node 3, is older than voted-0 on the disks. With that copy, a replica without the last"
+        " records can lead, and the other replicas delete theirs."
+    )
     forced = quorum.asked(nodes, 3, dead=quorum.DEAD, force=True)
     assert "stale-copy" in [row.name for row in forced.warnings]
     assert forced.rescue is not None

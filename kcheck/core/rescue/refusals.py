@@ -49,8 +49,11 @@ def refusals_of_news(newest: RescueNode, news: DiskNews) -> Iterator[RescueRefus
         "Name the log dirs of more nodes. One may have a newer copy. Otherwise kcheck recover metadata makes the"
         " metadata again from the disks of the brokers."
     )
+    price = "With that copy, a replica without the last records can lead, and the other replicas delete theirs."
+    aside = f" Brokers set the directories of {listed(news.unknown, most=3)} aside." if news.unknown else ""
     if news.later:
-        yield RescueRefusal("stale-copy", f"{stale_words(newest.node_id, news)}.", bring, forced=True)
+        why = f"{stale_words(newest.node_id, news)}. {price}{aside}"
+        yield RescueRefusal("stale-copy", why, bring, forced=True)
     elif news.unknown:
         yield RescueRefusal(
             "stale-copy",

@@ -60,6 +60,8 @@ def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: A
         (here(without=(1,), stopped=True, starts=False)._replace(ended=((1, "x"),)), QUORUM, "No majority of the"),
         (MetadataHere(all_lost=True), METADATA, "No log dir here has a copy of the metadata"),
         (MetadataHere(all_lost=True, starts=False, stopped=True), METADATA, "No log dir here has a copy"),
+        (MetadataHere(all_lost=True, away=frozenset({3})), METADATA, "No log dir here has a copy"),
+        (MetadataHere(all_lost=True, unnamed=frozenset({3, 4})), METADATA, "No log dir here has a copy"),
         (MetadataHere(all_lost=True, starts=False), None, ""),  # They are on the wrong disks: that comes first.
         (MetadataHere(emptied=True), METADATA, "ZooKeeper has lost the topics of these disks"),
     ],
