@@ -23,12 +23,12 @@ CODES = (
 _NO_FINDING, _FINDING = "no finding at or above --fail-on", "a finding at or above --fail-on"
 
 ANSWERS: dict[str, tuple[str, str | None]] = {
-    "overview": ("nothing at or above --fail-on", "a finding, loss or failed start at or above --fail-on"),
+    "overview": ("nothing known at or above --fail-on", "a finding, loss or failed start at or above --fail-on"),
     "check": (_NO_FINDING, _FINDING),
     "inspect": (_NO_FINDING, _FINDING),
     "cluster": (_NO_FINDING, _FINDING),
     "end-offset": (_NO_FINDING, _FINDING),
-    "predict": ("nothing lost", "records lost or a log dir not served"),
+    "predict": ("nothing known to be lost", "records lost or a log dir not served"),
     "preflight": ("no record is lost", "the broker should not start, or that is not known"),
     "tiered": (_NO_FINDING, "a finding at or above --fail-on, or not all is known"),
     "truncation": (

@@ -79,8 +79,8 @@ Output         --format -o --color -q --exit-zero
 Examples
   kcheck predict /data/kafka-1
   kcheck predict /data/kafka-1 --unclean --kafka 3.6
-Exit code: 0 nothing lost, 1 records lost or a log dir not served, 2 usage, 3
-not all could be read. All options: kcheck predict --help
+Exit code: 0 nothing known to be lost, 1 records lost or a log dir not served, 2
+usage, 3 not all could be read. All options: kcheck predict --help
 """
 
 NEEDS_MORE = {"kcheck fleet publish": "a catalog", "kcheck fleet submit": "Spark", "man": "a program of its own"}
