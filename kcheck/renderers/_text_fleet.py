@@ -48,6 +48,8 @@ def fleet_report(report: Report, page: Page) -> None:
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
     for words in incomplete_words(*coverage, finished=body["finished"], failing=body["failing"]):
         page.wrapped(words, style="yellow")
+    for words in body["not_known"]:
+        page.wrapped(words, style="yellow")
     for words in carried_words(body["carried_over"], rows["partitions"], body["since"]):
         page.wrapped(words)
     _actions(page, body["actions"])
@@ -273,6 +275,8 @@ def fleet_scan(report: Report, page: Page) -> None:
     )
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
     for words in incomplete_words(*coverage, finished=body["finished"], failing=body["failing"]):
+        page.wrapped(words, style="yellow")
+    for words in body["not_known"]:
         page.wrapped(words, style="yellow")
     worst = [{**row, "broker": "-" if row["broker"] is None else row["broker"]} for row in body["worst_brokers"]]
     _table(page, "errors", worst, ("cluster", "broker", "fatal", "error"))

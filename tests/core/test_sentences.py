@@ -23,6 +23,7 @@ SPEAKING = {
             "listeners",
             "log_ranges",
             "metadata",
+            "outside",
             "presence",
             "remote",
             "resources",

@@ -227,6 +227,8 @@ class BrokerFacts(NamedTuple):
     """The entries of log.dirs and metadata.log.dir that are other paths of a log dir of an earlier entry."""
     elsewhere: tuple[str, ...] = ()
     """The entries of log.dirs, all missing, in settings next to other log dirs of the node."""
+    begins_in: str | None = None
+    """The folder that the relative entries of log.dirs begin in; None if that is the working directory."""
     stores: tuple[StoreFile, ...] | None = None
     """The key stores and trust stores of its listeners; None if another host has them."""
     metadata_log_dir: str | None = None
@@ -270,6 +272,11 @@ class BrokerFacts(NamedTuple):
         """Return a setting without surrounding spaces; None if it is missing, empty or not known."""
         value = "" if self.config is None else self.config.get(name, "").strip()
         return value or None
+
+    @property
+    def has_metadata_of_others(self) -> bool:
+        """True if a copy of the metadata shows what the cluster expects now, not what the broker knew."""
+        return any(copy.node_id != self.broker_id or copy.is_only_voter for copy in self.copies)
 
     @property
     def damaged_copies(self) -> tuple[LostCopy, ...]:
