@@ -107,7 +107,7 @@ class RecoveryProgress(Answer):
 
     @property
     def first(self) -> StepText | None:
-        """The step 0, if it is not done; None otherwise."""
+        """The step 0 as long as that is not done; None otherwise."""
         first, step = self.now.nodes_first, None if self.at is None else self.steps[self.at]
         is_next = self.state is PlanState.NEXT and step is not None and step.kind is RecoveryAction.START
         return first if is_next and self.unfenced else None
