@@ -268,14 +268,14 @@ def recover_metadata(
     NODE or NODE@HOST:PORT. With `standalone` the cluster is one broker, for reading. With `bootstrap` the controller
     gets the metadata as its first records, and starts before the brokers. With `zookeeper` there
     is no controller, and an empty ZooKeeper gets the metadata. `out` is a directory for the plan of each node, the
-    answers file and the runbook.
+    answers file and the runbook. After a refusal the answers file there is kept, and read again.
     """
     from kcheck.core.rescue.answers import NONE
-    from kcheck.plans.recover_metadata import MetadataQuestion, read_answers
+    from kcheck.plans.recover_metadata import MetadataQuestion, kept_answers, read_answers
     from kcheck.plans.recover_metadata import recover_metadata as verb
     from kcheck.plans.recover_quorum import new_voter
 
-    path = None if answers is None else os.fspath(answers)
+    path = os.fspath(answers) if answers is not None else None if out is None else kept_answers(os.fspath(out))
     question = MetadataQuestion(
         dead=_numbers("dead", dead),
         voter=None if voter is None else new_voter(voter),

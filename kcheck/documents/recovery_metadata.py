@@ -14,7 +14,7 @@ def sentences(disks: HeldDisks, plan: Rebuild) -> Iterator[str]:
         yield "No log dir here has a partition."
         return
     topics, partitions = counted(len(plan.topics), "topic"), counted(len(disks.partitions), "partition")
-    comes, brokers = agree(len(plan.topics), "comes", "come"), broker_names(disks.brokers, LISTED_MAX)
+    comes, brokers = agree(len(plan.topics), "comes", "come"), broker_names(disks.holders, LISTED_MAX)
     yield f"{topics} with {partitions} {comes} back from the disks of {brokers}."
     if plan.without_disk:
         names = [partition_name(topic, number) for topic, number in plan.without_disk]
@@ -119,4 +119,5 @@ def assumed_words(topic: RebuiltTopic) -> str:
 
 def leader_words(topic: RebuiltTopic) -> str:
     """Return the first leaders of the partitions of a topic."""
-    return listed(sorted({number for part in topic.partitions.values() for number in part.isr}), most=4)
+    served = (part for number, part in topic.partitions.items() if number not in topic.placeholders)
+    return listed(sorted({number for part in served for number in part.isr}), most=4) or "-"

@@ -12,8 +12,10 @@ from kcheck.words import agree, counted, listed
 
 def verdict(loss: QuorumLoss) -> Iterator[str]:
     """Yield the loss, the forbidden steps, and possibly missing metadata, as sentences."""
-    count, lost = len(loss.voters), loss.lost
-    if loss.has_majority:
+    count = len(loss.voters)
+    if not loss.voters:
+        yield "The newest copy does not name the controllers."
+    elif loss.has_majority:
         here = len(loss.survivors) - len(loss.damaged)
         yield f"{here} of {counted(count, 'controller')} still {agree(here, 'has', 'have')} the metadata."
     elif not loss.is_one_history:
@@ -26,12 +28,7 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
         yield f"{len(behind)} of {counted(count, 'controller')} {lack}: as leader, {one} would truncate the newer copy."
         yield "Do not start any controller yet."
     else:
-        gone = sorted((*lost, *loss.damaged))
-        which = f"of {counted(count, 'controller')} {agree(len(gone), 'has', 'have')}"
-        what = "all or a part of the metadata" if loss.damaged else "the metadata"
-        leader = "leader with all records" if loss.damaged else "leader"
-        yield f"{len(gone)} {which} lost {what} ({listed(gone)}): no {leader} can be elected."
-        yield "Do not start any controller yet."
+        yield from _without_majority(loss)
     if not loss.is_one_history:
         return
     newest, copy = loss.newest, loss.copy
@@ -47,6 +44,22 @@ def verdict(loss: QuorumLoss) -> Iterator[str]:
             if loss.behind
             else "Metadata that only the lost controllers had is lost."
         )
+
+
+def _without_majority(loss: QuorumLoss) -> Iterator[str]:
+    """Yield which controllers have lost their metadata, and of which that is not known."""
+    gone, unseen = sorted({*loss.lost, *loss.damaged} - {*loss.unseen}), loss.unseen
+    leader = "leader with all records" if loss.damaged else "leader"
+    is_sure = len(loss.voters) - len(gone) < loss.majority
+    end = f"no {leader} can be elected" if is_sure else f"a {leader} may still be elected"
+    if gone:
+        which = f"of {counted(len(loss.voters), 'controller')} {agree(len(gone), 'has', 'have')}"
+        what = "all or a part of the metadata" if loss.damaged else "the metadata"
+        yield f"{len(gone)} {which} lost {what} ({listed(gone)}): {end}."
+    if unseen:
+        who = agree(len(unseen), "The disk of controller", "The disks of controllers")
+        yield f"{who} {listed(unseen)} {agree(len(unseen), 'is', 'are')} not here, and can have newer metadata."
+    yield "Do not start any controller yet."
 
 
 def role(loss: QuorumLoss, node: RescueNode) -> str:

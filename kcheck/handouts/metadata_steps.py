@@ -1,24 +1,19 @@
 """The steps with rebuilt metadata, in words and commands, for the screen and recovery.md."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from kcheck.core.rescue.broker_role import seat
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.progress import RescueAction
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import ELR, Rebuild
-from kcheck.handouts.quorum_steps import JOINS, NodeFile, QuorumStep, apply_step, format_command
+from kcheck.handouts.quorum_steps import JOINS, NodeFile, QuorumStep, apply_step, format_command, role_steps
 from kcheck.words import agree, counted, listed, shell_line, shell_word
 
-_PLACE = "HOST:9093"
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
 _TOPIC_COUNT_MAX = 3
 _KRAFT = 1
-
-
-_RETIRE = QuorumStep(
-    "Never start a former controller with its old disk", notes=("It would lead with its own history.",)
-)
 
 
 class MetadataContext(NamedTuple):
@@ -40,6 +35,13 @@ class MetadataContext(NamedTuple):
     """True if the controller gets the metadata as its first records."""
     dead: tuple[int, ...] = ()
     """The brokers that are given up."""
+    brokers: tuple[RescueNode, ...] = ()
+    """The nodes that come back as brokers."""
+
+    @property
+    def too(self) -> tuple[int, ...]:
+        """The brokers that were controllers too."""
+        return tuple(node.node_id for node in self.brokers if node.role is not None)
 
 
 def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
@@ -47,23 +49,36 @@ def metadata_steps(context: MetadataContext) -> tuple[QuorumStep, ...]:
     return (
         _stop(context),
         _apply(context),
-        _settings(context),
+        *_settings(context),
         *_start(context),
         _check(context),
         *_configs_of(context.plan),
         *_grow(context),
         *_later(context),
-        _RETIRE,
+        _retire(context),
     )
 
 
 def _stop(context: MetadataContext) -> QuorumStep:
-    note = (
-        "Work with copies of the disks. This cluster is for reading."
-        if context.standalone
-        else "Keep the disks of the former controllers, and do not start them."
-    )
+    if context.standalone:
+        note = "Work with copies of the disks. This cluster is for reading."
+    elif context.too:
+        note = f"Keep the disks of {_nodes(context.too)}. They start again as brokers alone."
+    else:
+        note = "Keep the disks of the former controllers, and do not start them."
     return QuorumStep("Stop every controller and every broker", notes=(note,), action=RescueAction.STOP)
+
+
+def _nodes(numbers: Sequence[int]) -> str:
+    return f"{agree(len(numbers), 'node', 'nodes')} {listed(numbers)}"
+
+
+def _retire(context: MetadataContext) -> QuorumStep:
+    history = "A former controller would lead with its own history."
+    if not context.too:
+        return QuorumStep("Never start a former controller with its old disk", notes=(history,))
+    title = f"Never start {_nodes(context.too)} as controllers again"
+    return QuorumStep(title, notes=("As brokers they keep their disks and their logs.", history))
 
 
 def _apply(context: MetadataContext) -> QuorumStep:
@@ -109,21 +124,16 @@ def _offline(plan: Rebuild) -> Iterator[str]:
         yield f"{count} without a disk stay offline, so that no empty log counts as a full one."
 
 
-def _settings(context: MetadataContext) -> QuorumStep:
-    place = context.address or _PLACE
-    number = context.controller.node_id
-    line = (
-        f"controller.quorum.bootstrap.servers={place}"
-        if context.is_dynamic
-        else f"controller.quorum.voters={number}@{place}"
-    )
+def _settings(context: MetadataContext) -> Iterator[QuorumStep]:
+    line = "=".join(seat(context.controller.node_id, context.address, is_dynamic=context.is_dynamic))
     title = "Set this in server.properties of every node"
     if all(row.version == _KRAFT for row in context.disks.log_dirs):
-        roles = ("A broker that was a controller too needs process.roles=broker.",) if not context.is_dynamic else ()
-        return QuorumStep(title, (line,), roles, is_text=True, action=RescueAction.SETTINGS)
+        yield QuorumStep(title, (line,), is_text=True, action=RescueAction.SETTINGS)
+        yield from role_steps(context.brokers, context.disks.brokers if not context.is_dynamic else ())
+        return
     lines = ("process.roles=broker", "node.id=THE FORMER broker.id", "controller.listener.names=CONTROLLER", line)
     note = "Remove zookeeper.connect and broker.id. Map the listener CONTROLLER in listener.security.protocol.map."
-    return QuorumStep(title, lines, (note,), is_text=True, action=RescueAction.SETTINGS)
+    yield QuorumStep(title, lines, (note,), is_text=True, action=RescueAction.SETTINGS)
 
 
 def _start(context: MetadataContext) -> Iterator[QuorumStep]:

@@ -1,17 +1,16 @@
 """The steps back to a quorum, in words and commands, for the screen and recovery.md."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from kcheck.core.rescue.broker_role import PLACE, seat
 from kcheck.core.rescue.progress import RescueAction
-from kcheck.core.rescue.quorum_loss import QuorumLoss
+from kcheck.core.rescue.quorum_loss import QuorumLoss, RescueNode
 from kcheck.core.rescue.ways import CopyLog, Rescue, Way
 from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.words import agree, broker_names, listed, shell_line, shell_word
 
-_PLACE = "HOST:9093"
-"""Stands for the address of a controller that is not known."""
 _SERVER, _NEW = "--bootstrap-server HOST:9092", "controller.properties"
 JOINS = "--no-initial-controllers"
 """The option of kafka-storage.sh for a controller that joins a dynamic quorum."""
@@ -94,18 +93,34 @@ def apply_step(files: Sequence[NodeFile], *more: str) -> QuorumStep:
 
 def _settings(context: QuorumContext) -> Iterator[QuorumStep]:
     rescue = context.rescue
-    number, place = rescue.target.node_id, rescue.address or _PLACE
+    number, place = rescue.target.node_id, rescue.address or PLACE
     if not context.loss.is_dynamic:
-        line = f"controller.quorum.voters={number}@{place}"
-        note = f"A broker that was a controller too, other than node {number}, needs process.roles=broker."
+        line = "=".join(seat(number, rescue.address, is_dynamic=False))
         title = "Set this in server.properties of every node"
-        yield QuorumStep(title, (line,), (note,), is_text=True, action=RescueAction.SETTINGS)
+        yield QuorumStep(title, (line,), is_text=True, action=RescueAction.SETTINGS)
+        nodes = [node for node in context.loss.nodes if node.node_id != number and not node.dead]
+        yield from role_steps(nodes, context.loss.lost)
         return
     former = {endpoint.partition("://")[2] for voter in context.loss.copy.voter_set for endpoint in voter.endpoints}
     if place not in former:
-        line = f"controller.quorum.bootstrap.servers={place}"
+        line = "=".join(seat(number, place, is_dynamic=True))
         title = "Set this in server.properties of every node, and restart the brokers"
         yield QuorumStep(title, (line,), is_text=True, action=RescueAction.SETTINGS)
+
+
+def role_steps(nodes: Iterable[RescueNode], former: Container[int]) -> Iterator[QuorumStep]:
+    """Yield the settings with which nodes come back as brokers alone; `former` are controllers."""
+    nodes = [*nodes]
+    for node in nodes:
+        if node.role is not None:
+            note = "Keep the disk and its logs. Start the node only as a broker, never again as a controller."
+            title = f"Make node {node.node_id} a broker alone, in {node.role.path}"
+            yield QuorumStep(title, node.role.lines, (note,), is_text=True, action=RescueAction.SETTINGS)
+    unseen = sorted({node.node_id for node in nodes if node.config is None and node.node_id in former})
+    if unseen:
+        note = "Take the listeners of controller.listener.names out of listeners and advertised.listeners."
+        title = f"If {agree(len(unseen), 'node', 'nodes')} {listed(unseen)} had process.roles=broker,controller, set"
+        yield QuorumStep(title, ("process.roles=broker",), (note,), is_text=True, action=RescueAction.SETTINGS)
 
 
 def _start_alone(context: QuorumContext) -> QuorumStep:
@@ -183,7 +198,7 @@ def _grow(context: QuorumContext) -> QuorumStep:
         ]
         note = "Format a new controller, start it, and add it. Then the next one."
         return QuorumStep("Add controllers again, one after the other", tuple(commands), (note,))
-    number, place = rescue.target.node_id, rescue.address or _PLACE
+    number, place = rescue.target.node_id, rescue.address or PLACE
     new = max(200, number, *loss.voters) + 1
     commands = [
         format_command(rescue.target.cluster_id),
@@ -192,7 +207,7 @@ def _grow(context: QuorumContext) -> QuorumStep:
     ]
     notes = [
         "Kafka has no command for that with static voters. Stop every node, and do this for each new controller.",
-        f"On every node, set controller.quorum.voters={number}@{place},{new}@{_PLACE},{new + 1}@{_PLACE}.",
+        f"On every node, set controller.quorum.voters={number}@{place},{new}@{PLACE},{new + 1}@{PLACE}.",
         "An empty controller could win the election, and the others then truncate the log. Copy the log first.",
     ]
     if context.checks_voters:
@@ -206,18 +221,27 @@ def format_command(cluster_id: str | None, *options: str) -> str:
 
 
 def _retire(context: QuorumContext) -> Iterator[QuorumStep]:
-    rescue, loss = context.rescue, context.loss
-    directories = {voter.voter_id: voter.directory_id for voter in loss.copy.voter_set}
-    notes = [
-        f"Node {number}{f', directory.id {directories[number]}' if number in directories else ''}."
-        for number in rescue.retired
-    ]
+    loss, registered = context.loss, context.loss.copy.image.brokers
+    too = [number for number in context.rescue.retired if number in registered]
+    notes = [_retired(loss, number) for number in context.rescue.retired]
     brokers = sorted(loss.dead - {*loss.voters})
     if brokers:
         some = f"{agree(len(brokers), 'Broker', 'Brokers')} {listed(brokers)}"
         notes.append(f"{some}: only after its __cluster_metadata-0 is removed.")
     if notes:
-        yield QuorumStep("Never start these with their old disks", notes=tuple(notes))
+        title = "Never start these as controllers again" if too else "Never start these with their old disks"
+        yield QuorumStep(title, notes=tuple(notes))
+
+
+def _retired(loss: QuorumLoss, number: int) -> str:
+    """Return how a former controller may start."""
+    directories = {voter.voter_id: voter.directory_id for voter in loss.copy.voter_set}
+    name = f"Node {number}{f', directory.id {directories[number]}' if number in directories else ''}"
+    if number not in loss.copy.image.brokers:
+        return f"{name}: never with its old disk."
+    if number in loss.dead:
+        return f"{name} is a broker too. With the old disk, first move {METADATA_DIRECTORY} elsewhere."
+    return f"{name} is a broker too. Keep its disk, and start the node only as a broker."
 
 
 def rescue_command(verb: str, arguments: Sequence[str], dead: Iterable[int]) -> str:

@@ -261,6 +261,8 @@ def parse_file(name: str) -> KafkaFile:
 
 
 _STORED = re.compile(r"([0-9]{20})-[A-Za-z0-9_-]{22}\.(log|index|timeindex|txnindex|leader_epoch_checkpoint)")
+AIVEN_ENDINGS = (".indexes", ".rsm-manifest")
+"""The names of objects of the Aiven plugin that are no files of a partition directory end so."""
 _STORED_EPOCHS = "leader_epoch_checkpoint"
 
 

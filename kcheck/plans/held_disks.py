@@ -41,7 +41,7 @@ from kcheck.replicas.transaction_states import transaction_states
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_copy import Extent, read_copy
 from kcheck.views.metadata_paths import identity_of
-from kcheck.views.targets import Target
+from kcheck.views.targets import Target, has_no_disk
 
 _EVERY = PartitionFilter()
 _NO_ID = made_id("a topic without an id")
@@ -71,11 +71,16 @@ class _Facts(NamedTuple):
 
 
 def held_disks(
-    targets: Sequence[Target], nodes: Iterable[RescueNode], release: Release, *, as_they_are: bool = False
+    targets: Sequence[Target],
+    nodes: Iterable[RescueNode],
+    release: Release,
+    planned: Mapping[int, Mapping[str, str]] = {},
+    *,
+    as_they_are: bool = False,
 ) -> HeldDisks:
     """Return the contents of the log dirs of brokers; `nodes` have copies of the metadata.
 
-    Brokers start with the ids of KRaft that a plan writes, or `as_they_are`.
+    Brokers start with the ids of KRaft and the settings that a plan changes, or `as_they_are`.
     """
     log_dirs = LogDirs(release)
     opened = {target.path: log_dirs.open(target) for target in targets}
@@ -97,6 +102,7 @@ def held_disks(
                 view.locked_by,
                 None if log_dir.unlisted is None else log_dir.unlisted.words,
                 tuple(name for name, parts in log_dir.directories if parts.state is not DirectoryState.CURRENT),
+                has_no_disk(target.tree, target.path),
             )
         )
         here += [(target.path, name) for name, _ in log_dir.directories]
@@ -113,7 +119,7 @@ def held_disks(
         for target, row in zip(targets, rows, strict=True)
         if row.unlisted is None
     }
-    return _with_partitions(disks, targets, trees, places, release)
+    return _with_partitions(disks, targets, trees, places, release, {} if as_they_are else planned)
 
 
 def _unnamed(targets: Sequence[Target]) -> Iterator[tuple[int, str]]:
@@ -154,9 +160,11 @@ def _with_partitions(
     trees: Mapping[str, Tree],
     places: Mapping[tuple[int | None, str], str],
     release: Release,
+    planned: Mapping[int, Mapping[str, str]],
 ) -> HeldDisks:
     arguments = [f"{target.broker_id}={target.path}" for target in targets if target.path in trees]
-    election = elect(arguments, ElectionQuestion(incomplete_ok=True), wanted=_EVERY, release=release, trees=trees)
+    question = ElectionQuestion(incomplete_ok=True, planned=planned)
+    election = elect(arguments, question, wanted=_EVERY, release=release, trees=trees)
     election = election.whole()
     partitions, append_time, tiered = {}, set(), set()
     producer_id, timestamp = -1, 0

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from kcheck.core.cluster.metadata_replay import METADATA_VERSION
 from kcheck.core.rescue.answers import NONE, SCHEMA, MetadataAnswers, answers_of
+from kcheck.core.rescue.broker_role import VOTERS, seat
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import NO_DIRECTORY, NewVoter, RescueNode
 from kcheck.core.rescue.rebuild import Rebuild, Wanted, rebuild, records_of, template
@@ -95,6 +96,8 @@ class MetadataRecovery(RescueAnswer):
     """The changes on the disk of each node."""
     znodes: tuple[MadeZnode, ...] = ()
     """The znodes for an empty ZooKeeper."""
+    brokers: tuple[RescueNode, ...] = ()
+    """The nodes that come back as brokers."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -109,12 +112,11 @@ class MetadataRecovery(RescueAnswer):
         if self.controller is None or not self.plans:
             return ()
         files = node_files(self.plans, self.folder)
-        address = self.controller.listeners or tuple(end for voter in self.voters for end in voter.endpoints)
         return metadata_steps(
             MetadataContext(
                 self.disks, self.rebuild, self.controller, files, self.arguments, is_dynamic=bool(self.voters),
-                address=next((end.partition("://")[2] for end in address), None), standalone=self.question.standalone,
-                is_bootstrap=self.place is None, dead=self.question.dead,
+                address=_address(self.controller, self.voters), standalone=self.question.standalone,
+                is_bootstrap=self.place is None, dead=self.question.dead, brokers=self.brokers,
             )
         )  # fmt: skip
 
@@ -146,7 +148,7 @@ class MetadataRecovery(RescueAnswer):
         return next(command for step in self.steps for command in step.commands)
 
     def with_plan(self, out: str) -> "MetadataRecovery":
-        """Return the answer once its files are written; without a plan the answers file alone.
+        """Return the answer once its files are written; without a plan the answers file alone, unless one is there.
 
         UsageError if one cannot be written.
         """
@@ -154,10 +156,13 @@ class MetadataRecovery(RescueAnswer):
         texts = plan_texts(self.plans)
         document = {"schema": SCHEMA, **template(self.rebuild)}
         texts[ANSWERS] = (json.dumps(document, indent=1) + "\n").encode(errors="backslashreplace")
-        names = (*texts, RUNBOOK, RECOVERY) if self.plans else (ANSWERS,)
+        if LOCAL.exists(join(out, ANSWERS)):
+            del texts[ANSWERS]
         if self.znodes:
             texts[ZNODES] = zookeeper_script(self.znodes).encode()
-            names = (ANSWERS, ZNODES, RUNBOOK, RECOVERY)
+        if not (self.plans or self.znodes) and not texts:
+            return planned
+        names = (*texts, RUNBOOK, RECOVERY) if self.plans or self.znodes else (ANSWERS,)
         planned = replace(planned, written=tuple(join(out, name) for name in names))
         if self.plans or self.znodes:
             documents = planned.documents("Recovery of the metadata of a cluster")
@@ -190,6 +195,12 @@ class MetadataRecovery(RescueAnswer):
         }
 
 
+def kept_answers(out: str) -> str | None:
+    """Return the answers file that an earlier refusal left in a directory without a plan; None without one."""
+    path = join(out, ANSWERS)
+    return path if LOCAL.exists(path) and not LOCAL.exists(join(out, RECOVERY)) else None
+
+
 def read_answers(path: str) -> MetadataAnswers:
     """Return the answers in a file; UsageError if it cannot be read, or has no answers."""
     try:
@@ -209,7 +220,10 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
         target for target in targets if target.broker_id in with_partitions or not _is_other(target, nodes, controller)
     )
     others = [node for node in nodes if controller is None or node.node_id != controller.node_id]
-    disks = with_ids(held_disks(brokers, others, release, as_they_are=question.zookeeper))
+    voters = () if controller is None else _voters(controller, question.voter)
+    disks = with_ids(
+        held_disks(brokers, others, release, _as_planned(others, controller, voters), as_they_are=question.zookeeper)
+    )
     features = {} if controller is None else _features(controller)
     wanted = Wanted(question.answers, features, question.dead, question.standalone)
     plan = rebuild(disks, wanted)
@@ -225,7 +239,6 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
         *(_of_bootstrap(others, plan, disks) if question.bootstrap else ()),
     ]
     refusals, warnings = overruled(every, force=question.force)
-    voters = () if controller is None else _voters(controller, question.voter)
     place = None if question.bootstrap or question.zookeeper else place_of_snapshot(others)
     plans: tuple[NodePlan, ...] = ()
     if not refusals and controller is not None:
@@ -239,7 +252,25 @@ def recover_metadata(arguments: Sequence[str], question: MetadataQuestion, *, re
         warnings=warnings, controller=controller,
         place=place, voters=voters, plans=plans, checked=paths_of(targets), collected=[],
         znodes=znodes(plan, disks) if question.zookeeper and not refusals else (),
+        brokers=tuple(node for node in others if node.node_id in disks.brokers and not node.dead),
     )  # fmt: skip
+
+
+def _as_planned(
+    nodes: Iterable[RescueNode], controller: RescueNode | None, voters: Sequence[Voter]
+) -> dict[int, dict[str, str]]:
+    """Return the settings that the plan changes, by broker."""
+    number, address = (0, None) if controller is None else (controller.node_id, _address(controller, voters))
+    name, value = seat(number, address, is_dynamic=bool(voters))
+    return {
+        node.node_id: {**({} if node.role is None else node.role.settings), VOTERS: "", name: value} for node in nodes
+    }
+
+
+def _address(controller: RescueNode, voters: Sequence[Voter]) -> str | None:
+    """Return HOST:PORT of the listener of a controller; None if not known."""
+    every = controller.listeners or tuple(end for voter in voters for end in voter.endpoints)
+    return next((end.partition("://")[2] for end in every), None)
 
 
 def _of_bootstrap(others: Sequence[RescueNode], plan: Rebuild, disks: HeldDisks) -> Iterator[RescueRefusal]:
@@ -264,8 +295,8 @@ def _controller(nodes: Iterable[RescueNode], brokers: set[int | None], wanted: N
     """Return the node that gets the metadata, named by the user, or else the only node without any metadata."""
     new = [node for node in nodes if node.node_id not in brokers and not node.dead]
     if wanted is not None:
-        return next((node for node in new if node.node_id == wanted.node_id), None)
-    empty = [node for node in new if node.copy is None]
+        return next((node for node in new if node.node_id == wanted.node_id and node.unread is None), None)
+    empty = [node for node in new if node.copy is None and node.unread is None]
     return empty[0] if len(empty) == 1 else None
 
 

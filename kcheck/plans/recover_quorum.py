@@ -163,7 +163,7 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
     )  # fmt: skip
     if loss is None:
         return replace(answer, refusals=(*refusals_of_disks(nodes, ()), NO_COPY))
-    same = {node.cluster_id for node in nodes} == {loss.newest.cluster_id}
+    same = {node.cluster_id for node in nodes} - {None} == {loss.newest.cluster_id}
     torn = tuple(rifts(LOCAL, loss.newest, nodes)) if same else ()
     if torn:
         loss = loss._replace(is_one_history=False, committed_to=None)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kcheck.core.election.progress import PlanState, StepState
+from kcheck.core.rescue.broker_role import ROLES, as_broker
 from kcheck.core.rescue.progress import (
     NodeSeen,
     RescueAction,
@@ -43,6 +44,7 @@ from kcheck.views.settings_files import settings_path
 from kcheck.views.targets import Target, paths_of, read_properties, replica_targets
 from kcheck.words import LISTED_MAX, agree, broker_names, listed, shell_line, some_of
 
+_BROKER_ALONE = f"{ROLES}=broker"
 _UNTIL = {
     RescueAction.CONTROLLER: "the metadata log of the controller has a record of a new leader",
     RescueAction.BROKERS: "the brokers have fetched the new metadata",
@@ -127,7 +129,8 @@ class RescueProgress(Answer):
         step, count = self.steps[self.at], len(self.steps)
         if self.state is PlanState.WAIT:
             return (f"{wait_words(self.at, count, step.title)} {_awaited(step, self.seen, self.has_zookeeper)}",)
-        return (go_on_words(self.at, count, step.title),)
+        left = self.seen.unset if step.action is RescueAction.SETTINGS else ()
+        return (go_on_words(self.at, count, step.title), *((f"Left: {some_of(left)}.",) if left else ()))
 
     @property
     def until(self) -> str | None:
@@ -172,7 +175,8 @@ def _awaited(step: QuorumStep, seen: RescueSeen, has_zookeeper: bool) -> str:
     if step.action is RescueAction.CHECK:
         return f"Left: {some_of(seen.left)}."
     what = "register in ZooKeeper" if has_zookeeper else "fetch the metadata"
-    return f"{agree(len(seen.waiting), 'Broker', 'Brokers')} {listed(seen.waiting)} must start, and {what}."
+    name = f" Name their log dirs too: {' '.join(f'{number}=PATH' for number in seen.unnamed)}." if seen.unnamed else ""
+    return f"{agree(len(seen.waiting), 'Broker', 'Brokers')} {listed(seen.waiting)} must start, and {what}.{name}"
 
 
 def rescue_next(folder: str, arguments: list[str], metadata: Sequence[str], release: Release) -> RescueProgress:
@@ -253,7 +257,8 @@ def _seen_of_metadata(
     started = leader.running or leader.epoch > saved.written
     pending, changed = ((), ()) if started else _plans_left(files, folder)
     has_topics = image is not None and (saved.epoch > 0 or {*saved.topics} <= {*image.topics})
-    before = RescueSeen(pending, is_set=_is_set(files, targets), started=started)
+    is_set, unset = _of_settings(files, targets)
+    before = RescueSeen(pending, is_set=is_set, unset=unset, started=started)
     seen = seen_of_rescue(saved, rows, image if has_topics else None, before)
     strays = tuple(_strays(files, targets)) if saved.topics else ()
     return seen, (*changed, *strays, *_torn(leader, nodes, seen), *differences_of_rescue(saved, rows, image, seen))
@@ -276,15 +281,23 @@ def _strays(files: RescueFiles, targets: Iterable[Target]) -> Iterator[str]:
                 yield f"broker {target.broker_id} has set {path} aside"
 
 
-def _is_set(files: RescueFiles, targets: Sequence[Target]) -> bool:
-    """Return whether the settings of every node, as far as they are here, have the line of the plan."""
-    lines = [step.commands[-1] for step in files.steps if step.action is RescueAction.SETTINGS and step.commands]
+def _of_settings(files: RescueFiles, targets: Sequence[Target]) -> tuple[bool, tuple[str, ...]]:
+    """Return whether settings of nodes are here and as planned, and what differs from the plan, in words."""
+    steps = [step for step in files.steps if step.action is RescueAction.SETTINGS and step.commands]
+    key, _, value = (steps[0].commands[-1] if steps else "").partition("=")
+    are_brokers = any(_BROKER_ALONE in step.commands for step in steps)
     by_node: dict[int | None, list[Target]] = {}
     for target in targets:
         by_node.setdefault(target.broker_id, []).append(target)
-    paths = [path for own in by_node.values() if (path := settings_path(own)) is not None]
-    key, _, value = (lines or [""])[0].partition("=")
-    return bool(lines and paths) and all(read_properties(path).get(key) == value for path in paths)
+    paths = {path: number for number, own in by_node.items() if (path := settings_path(own)) is not None}
+    unset = list[str]()
+    for path, number in paths.items() if steps else ():
+        settings = read_properties(path)
+        wrong = as_broker(settings) if are_brokers and number != files.saved.controller else {}
+        if settings.get(key) != value:
+            wrong[key] = value
+        unset += (f"{path} needs {name}={wanted}" for name, wanted in wrong.items())
+    return bool(steps and paths and not unset), tuple(unset)
 
 
 def _seen_of_topic(

@@ -41,6 +41,8 @@ class StartOptions(NamedTuple):
     """The log dirs in log.dirs that are given up."""
     added: frozenset[str] = frozenset()
     """The log dirs that log.dirs will name."""
+    planned: Mapping[int, Mapping[str, str]] = {}
+    """The settings that a plan changes, by broker; an empty value removes one."""
     mode_of_disks: Mode | None = None
     """The place of the cluster's metadata by all meta.properties of the given log dirs; None if they do not agree."""
     has_log_without_id: bool = False

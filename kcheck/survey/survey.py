@@ -10,7 +10,7 @@ from kcheck.disk.tree import Tree
 from kcheck.errors import UsageError, no_such_file
 from kcheck.formats import Format, all_formats, format_of
 from kcheck.model.finding import Finding, Location
-from kcheck.model.names import PARTITION_METADATA, local_name, parse_directory
+from kcheck.model.names import AIVEN_ENDINGS, PARTITION_METADATA, local_name, parse_directory
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
@@ -228,5 +228,7 @@ def requested_format(tree: Tree, path: str, as_kind: str | None) -> Format:
             tree.size(path)
         except UnreadableError as error:  # It may be a directory without permission.
             raise UsageError(f"{path}: {error}") from error
+        if path.endswith(AIVEN_ENDINGS):
+            raise UsageError(f"{path}: an object of the Aiven plugin, which only kcheck tiered --store reads")
         raise UsageError(f"{path}: not a Kafka file name; for example: --as segment (kcheck help paths)")
     raise UsageError(f"--as {as_kind}: not one of {known}")

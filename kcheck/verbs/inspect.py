@@ -23,7 +23,7 @@ from kcheck.formats import Format
 from kcheck.model.cluster import CORDONED
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import parse_file
+from kcheck.model.names import local_name, parse_file
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.unreadable import UnreadableError
@@ -190,7 +190,7 @@ def _file(survey: Survey, target: Target, kind: Format, detail: InspectDetail) -
 
 def _segment(tree: Tree, path: str, detail: InspectDetail) -> InspectedSegment:
     """Read a single `.log` from its beginning."""
-    base = parse_file(split(path)[1]).offset
+    base = parse_file(local_name(split(path)[1])).offset
     headers: list[Batch] = []
     count, timestamp, end = 0, -1, base
     with tree.open(path, follow=True) as source:

@@ -8,14 +8,15 @@ from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueV
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import ENDS_START, OF_QUORUM, lacks_majority
-from kcheck.disk.paths import split
+from kcheck.disk.paths import join, split
 from kcheck.handouts.quorum_steps import rescue_command
 from kcheck.model.names import METADATA_DIRECTORY
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import MetadataPath, identity_of, paths_beside, without_metadata
-from kcheck.views.targets import Target, TargetKind, replica_targets
+from kcheck.views.settings_files import configured_voters, number_of
+from kcheck.views.targets import Target, TargetKind, has_no_disk, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
 from kcheck.words import shell_line
 
@@ -35,6 +36,7 @@ def rescue_first(
     A path that is no log dir says nothing of the metadata of its node. `metadata` are the paths that the user names
     for it. `starts`: whether any broker starts, by its premises. Disks of another node go back first.
     """
+    given_up = tuple(dead)
     znodes = [path for path in metadata if is_zookeeper(path)]
     named = tuple(_log_dirs(path for path in metadata if path not in znodes))
     every = replica_targets([*arguments, *named])
@@ -50,11 +52,19 @@ def rescue_first(
         for row in reversed(judged)
         if row.broker_id is not None and row.status is PremiseStatus.REFUTED and row.id in ENDS_START - OF_QUORUM
     }
+    numbers = [(_node_of(row), row) for row in targets]
+    without = {row.path for row in lost}
     here = MetadataHere(
         voters=frozenset() if newest is None else newest.voters,
-        holders=frozenset(path.node_id for path in beside if path.node_id is not None),
-        without=frozenset(row.node_id for row in lost if row.node_id is not None),
-        dead=frozenset(dead),
+        holders=frozenset(
+            number
+            for number, row in numbers
+            if number is not None and row.tree.is_directory(join(row.path, METADATA_DIRECTORY))
+        ),
+        without=frozenset(number for number, row in numbers if number is not None and row.path in without),
+        away=frozenset(number for number, row in numbers if number is not None and has_no_disk(row.tree, row.path)),
+        unnamed=configured_voters(targets) - {number for number, _ in numbers} - {*given_up},
+        dead=frozenset(given_up),
         damaged=frozenset(copy.node_id for copy in damaged if copy.node_id is not None),
         starts=starts,
         outrun=SAME_HISTORY in refuted,
@@ -67,10 +77,20 @@ def rescue_first(
     if rescue is None:
         return None
     if rescue.first is not None:
-        (first, *_) = (row for row in targets if identity_of(row.tree, row.path).node_id == rescue.first)
+        first = next((row for number, row in numbers if number == rescue.first), targets[0])
         return rescue._replace(command=shell_line(("kcheck", "preflight", first.config or first.folder or first.path)))
-    words = [*arguments, *(named if rescue.verb is RescueVerb.QUORUM else ())]
-    return rescue._replace(command=rescue_command(rescue.verb, words, here.dead))
+    own = [row for number, row in numbers if row.broker_id not in (None, number) and row.config is None]
+    right = {f"{row.broker_id}={row.path}": f"{_node_of(row)}={row.path}" for row in own}
+    words = [*(right.get(word, word) for word in arguments), *(named if rescue.verb is RescueVerb.QUORUM else ())]
+    whose = (f"{word} is the disk of node {name.partition('=')[0]}" for word, name in right.items())
+    why = ". ".join((*whose, rescue.why))
+    return rescue._replace(why=why, command=rescue_command(rescue.verb, words, here.dead))
+
+
+def _node_of(target: Target) -> int | None:
+    """Return the node of a disk by its meta.properties, or else as named, or by settings."""
+    own = identity_of(target.tree, target.path).node_id
+    return number_of(target) if own is None else own
 
 
 def _damaged(beside: Iterable[MetadataPath], known: Container[str]) -> Iterator[MetadataCopy]:

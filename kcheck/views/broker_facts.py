@@ -28,7 +28,7 @@ from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.host_facts import is_its_host, stores_of, with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import beside
-from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties
+from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties, written_log_dirs
 
 _VOTERS = "controller.quorum.voters"
 _UPWARDS = re.compile(r"(?:\.\.?/)*")
@@ -50,16 +50,17 @@ def broker_facts(
     sees_host: bool = True,
     without: frozenset[str] = frozenset(),
     added: frozenset[str] = frozenset(),
+    planned: Mapping[int, Mapping[str, str]] = {},
     mode: Mode | None = None,
 ) -> BrokerFacts:
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the broker adds to each log dir, by real path; None if its machine is another one. With
-    `sees_host` owners and modes of files are looked at. `without` are log dirs in log.dirs that are given up. `added`
-    are log dirs that it will name, with the metadata log's first. `mode`: what the rest of its cluster shows.
+    `sees_host` owners and modes of files are looked at. `without` are given up in log.dirs. `added` are log dirs that
+    it will name, the metadata log's first. A plan changes `planned` settings. `mode`: what its cluster shows.
     """
     given = {target.tree.real(target.path): target for target in targets if target.kind is TargetKind.LOG_DIR}
-    path, settings, every, is_elsewhere = _settings(targets, given, config)
+    path, settings, every, is_elsewhere = _settings(targets, given, config, planned)
     named = [] if is_elsewhere else [place for place in every if place not in without]
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
@@ -72,11 +73,9 @@ def broker_facts(
     facts = (*_on_host(opened, written, sees_host=sees_host), *near)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
-    stated = (*(row.node_id for row in facts), stated_id(settings or {}))
-    own = next((number for number in stated if number is not None), None) if broker_id is None else broker_id
+    own = _own_id(facts, settings) if broker_id is None else broker_id
     image, image_path = _deciding(of_cluster, zookeeper)
     controllers = _of_controllers(of_cluster, own)
-    foreign = _foreign(copies, ids, clusters)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -86,6 +85,7 @@ def broker_facts(
         config_path=path,
         doubled=tuple(_doubled(settings or {}, every)),
         elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),
+        begins_in=_base(path, every) if written is not None or path in (config, targets[0].config) else None,
         stores=None if written is None else stores_of(settings or {}, every, given),
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=bool(every and not is_elsewhere) or all(target.folder is not None for target in given.values()),
@@ -101,10 +101,16 @@ def broker_facts(
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
-        stopped=_stopped(controllers, foreign, own),
+        stopped=_stopped(controllers, _foreign(copies, ids, clusters), own),
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _own_id(log_dirs: Iterable[LogDirFacts], settings: Mapping[str, str] | None) -> int | None:
+    """Return the id of a broker by its log dirs, or else by its settings."""
+    stated = (*(row.node_id for row in log_dirs), stated_id(settings or {}))
+    return next((number for number in stated if number is not None), None)
 
 
 def _on_host(
@@ -116,7 +122,10 @@ def _on_host(
 
 
 def _settings(
-    targets: Iterable[Target], given: Mapping[str, Target], config: str | None
+    targets: Iterable[Target],
+    given: Mapping[str, Target],
+    config: str | None,
+    planned: Mapping[int, Mapping[str, str]],
 ) -> tuple[str | None, Mapping[str, str] | None, list[str], bool]:
     """Return the path of the settings of a broker, them, their log dirs, and whether all of these are elsewhere.
 
@@ -129,7 +138,22 @@ def _settings(
     settings = read_properties(path)
     every = log_dirs_in(tree_of(path), path, settings)
     is_here = any(real_path(place) in given or tree_of(place).exists(place) for place in every)
-    return path, settings, every, asked is None and bool(every) and not is_here
+    numbers = {target.broker_id for target in targets}
+    changed = next((changes for number, changes in planned.items() if number in numbers), {})
+    return path, _as_planned(settings, changed), every, asked is None and bool(every) and not is_here
+
+
+def _as_planned(settings: Mapping[str, str], changed: Mapping[str, str]) -> Mapping[str, str]:
+    """Return settings with the values that a plan changes; an empty value removes one."""
+    return {name: value for name, value in {**settings, **changed}.items() if value or name not in changed}
+
+
+def _base(path: str | None, every: Iterable[str]) -> str | None:
+    """Return the folder with the relative log dirs; None if that is the working directory."""
+    if path is None or tree_of(path).is_bundle:
+        return None
+    pairs = zip(written_log_dirs(read_properties(path)), every, strict=True)
+    return next((place.removesuffix(written) for written, place in pairs if place != written), None)
 
 
 def _are_missed(settings: Mapping[str, str], places: Iterable[str], given: Iterable[str]) -> bool:

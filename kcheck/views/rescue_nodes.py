@@ -6,6 +6,8 @@ from itertools import takewhile
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
+from kcheck.core.premises.facts import ids_of_voters
+from kcheck.core.rescue.broker_role import VOTERS
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.refusals import DiskNews, Rift
 from kcheck.core.rescue.rifts import BatchMark, committed_end, first_rift
@@ -33,7 +35,7 @@ from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import identity_of
 from kcheck.views.settings_files import settings_path
-from kcheck.views.targets import Target, TargetKind, read_properties, unusable
+from kcheck.views.targets import Target, TargetKind, has_no_disk, read_properties, unusable
 from kcheck.words import partition_name
 
 _SMALL_SIZE_MAX = 1 << 20
@@ -55,12 +57,19 @@ def rescue_nodes(targets: Iterable[Target], dead: frozenset[int]) -> tuple[Rescu
     nodes: list[RescueNode] = []
     for number, own in by_node.items():
         with_log = [target for target in own if target.tree.is_directory(join(target.path, METADATA_DIRECTORY))]
-        listeners = _listeners(number, own)
-        away = None if with_log else next((row.path for row in own if not row.tree.is_directory(row.path)), None)
-        for target in with_log or [_for_metadata(own)]:
+        config = settings_path(own)
+        settings = {} if config is None else read_properties(config)
+        listeners = tuple(_of_settings(number, settings))[:1]
+        away = None if with_log else next((row.path for row in own if has_no_disk(row.tree, row.path)), None)
+        for target in with_log or [_for_metadata(own, settings)]:
             nodes.append(
                 _node(target, number, has_log=bool(with_log))._replace(
-                    listeners=listeners, dead=number in dead, unread=away
+                    listeners=listeners,
+                    dead=number in dead,
+                    unread=away,
+                    config=config,
+                    settings=settings,
+                    configured=ids_of_voters(settings.get(VOTERS, "")),
                 )
             )
     return tuple(nodes)
@@ -79,10 +88,9 @@ def _node_id(target: Target) -> int:
     return number
 
 
-def _for_metadata(targets: Sequence[Target]) -> Target:
+def _for_metadata(targets: Sequence[Target], settings: Mapping[str, str]) -> Target:
     """Return the log dir that takes a metadata log, from metadata.log.dir, or else the first of log.dirs."""
-    config = settings_path(targets)
-    wanted = None if config is None else read_properties(config).get("metadata.log.dir")
+    wanted = settings.get("metadata.log.dir")
     return next((target for target in targets if target.path == wanted), targets[0])
 
 
@@ -129,13 +137,8 @@ def _last_epoch(tree: Tree, path: str) -> int:
     return 0
 
 
-def _listeners(number: int, targets: Sequence[Target]) -> tuple[str, ...]:
-    """Return the listener for controllers in the settings of a node, as NAME://HOST:PORT; empty if it has none."""
-    config = settings_path(targets)
-    return () if config is None else tuple(_of_settings(number, read_properties(config)))[:1]
-
-
 def _of_settings(number: int, settings: Mapping[str, str]) -> Iterator[str]:
+    """Yield the listeners for controllers in the settings of a node, as NAME://HOST:PORT."""
     names = _words(settings.get("controller.listener.names", ""))
     if "controller" not in _words(settings.get("process.roles", "")) or not names:
         return

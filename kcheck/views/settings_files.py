@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from kcheck.core.premises.facts import ids_of_voters, stated_id
+from kcheck.core.rescue.broker_role import VOTERS
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
@@ -20,6 +22,20 @@ def settings_beside(targets: Iterable[Target]) -> Mapping[str, str] | None:
     """Return the settings of the broker of log dirs, in a server.properties next to them; None without one."""
     path = settings_path(targets)
     return None if path is None else read_properties(path)
+
+
+def number_of(target: Target) -> int | None:
+    """Return the node of a log dir, as named, or by meta.properties or settings; None if nothing does."""
+    if target.broker_id is not None:
+        return target.broker_id
+    own = identity_of(target.tree, target.path).node_id
+    return stated_id(settings_beside((target,)) or {}) if own is None else own
+
+
+def configured_voters(targets: Iterable[Target]) -> frozenset[int]:
+    """Return the controllers in the settings of the nodes of log dirs."""
+    paths = {path for target in targets if (path := settings_path((target,))) is not None}
+    return frozenset().union(*(ids_of_voters(read_properties(path).get(VOTERS, "")) for path in paths))
 
 
 def are_all_log_dirs(targets: Iterable[Target], config: str | None) -> bool:

@@ -270,6 +270,9 @@ def test_disks_without_any_metadata_are_refused(nodes: Path) -> None:
 def test_a_new_controller_without_format_is_refused(nodes: Path) -> None:
     new = new_disk(nodes, 201, formatted=False)
     answer = kcheck.recover_quorum(f"201={new}", f"3={nodes}/broker-3", dead=[1, 2, 3], voter="201")
+    assert names(answer) == ["missing-disk"]
+    (new / "meta.properties").write_text("version=1\nnode.id=201\n")
+    answer = kcheck.recover_quorum(f"201={new}", f"3={nodes}/broker-3", dead=[1, 2, 3], voter="201")
     assert names(answer) == ["no-cluster-id"]
 
 

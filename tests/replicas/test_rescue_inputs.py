@@ -192,8 +192,8 @@ def test_a_controller_whose_disk_is_away(tmp_path: Path) -> None:
     listed(nodes, 2, "gone")
     paths = (f"2={nodes}/broker-2/server.properties", f"3={nodes}/broker-3")
     (row,) = (row for row in kcheck.recover_quorum(*paths, dead=[1]).refusals if row.name == "missing-disk")
-    assert row.why == f"{nodes}/broker-2/gone of node 2 cannot be read."
-    assert row.bring.endswith("If the disk is lost, give the node up (--dead 2).")
+    assert row.why == f"{nodes}/broker-2/gone of node 2 is missing or empty."
+    assert "If the disk is lost, give the node up (--dead 2)." in row.bring
     assert kcheck.recover_quorum(*paths, dead=[1, 2]).refusals == ()
     listed(nodes, 2, "gone", "data1")
     assert [row.name for row in kcheck.recover_quorum(*paths, dead=[1]).refusals] == ["majority"]

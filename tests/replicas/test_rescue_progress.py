@@ -96,7 +96,7 @@ def test_metadata_made_again_to_the_end(tmp_path: Path) -> None:
     assert now(asked(out, nodes, 1, 2, 3, 201)) == ("next", "apply")
     apply((out / "plan-201.json").read_bytes(), str(out / "backup-201"))
     answer = asked(out, nodes, 1, 2, 3, 201)
-    assert (now(answer), len(answer.shown)) == (("next", "settings"), 2)
+    assert (now(answer), len(answer.shown)) == (("next", "settings"), 3)
     folder = nodes / "broker-201" / "data1" / METADATA
     leads(folder, plan.place[1] + 1)
     assert now(asked(out, nodes, 1, 2, 3, 201)) == ("next", "brokers")

@@ -105,3 +105,19 @@ def test_epochs_of_an_encrypted_store(tmp_path: Path) -> None:
     (of / "broker-1/t-0/leader-epoch-checkpoint").write_text("0\n0\n")
     plan = kcheck.repair(of / "broker-1", store=of / "store")
     assert any(row.why.endswith(".rsm-manifest is encrypted") for row in plan.not_planned if row.finding == "KC240")
+
+
+@STORES
+def test_inspect_takes_the_base_offset_from_the_name_of_an_object(scene: str, tmp_path: Path) -> None:
+    """The id of the segment follows the offset; an encrypted segment has the offset too."""
+    of = state(scene, ".", tmp_path)
+    shown = [command("inspect", str(path)).out for path in objects(of / "store", "log")]
+    assert ["base_offset 0 " in shown[0], "base_offset 5 " in shown[1]] == [True, True]
+
+
+@pytest.mark.parametrize("verb", ["dump", "inspect"])
+@pytest.mark.parametrize("suffix", ["indexes", "rsm-manifest"])
+def test_objects_that_are_no_files_of_kafka(verb: str, suffix: str, tmp_path: Path) -> None:
+    of = state(AIVEN, ".", tmp_path)
+    refused = command(verb, str(objects(of / "store", suffix)[0]))
+    assert (refused.code, "only kcheck tiered --store reads" in refused.err) == (2, True)

@@ -3,6 +3,7 @@
 Before the rescue, elections of these disks are not elections of the cluster.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -62,6 +63,10 @@ class MetadataHere(NamedTuple):
     """True if ZooKeeper lost the topics of the disks (P309)."""
     all_lost: bool = False
     """True if every log dir here is of a KRaft node, and none has a copy."""
+    away: frozenset[int] = frozenset()
+    """The nodes whose log dir is missing or empty, as without its disk."""
+    unnamed: frozenset[int] = frozenset()
+    """The controllers in the settings of these nodes that are neither here nor given up."""
 
 
 def first_rescue(here: MetadataHere) -> FirstRescue | None:
@@ -73,16 +78,16 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
     if here.all_lost and (here.starts or here.stopped):
         why = (
             "No log dir here has a copy of the metadata, and every KRaft node keeps one in __cluster_metadata-0. Start"
-            " no node: empty controllers make every partition stray. If a controller or broker has a copy, name its"
-            " log dir too"
+            f" no node: empty controllers make every partition stray. {_not_here(here)}"
         )
         return FirstRescue(RescueVerb.METADATA, why)
     if here.emptied:
         why = "ZooKeeper has lost the topics of these disks. Start no broker. Restore its data, or if that is lost"
         return FirstRescue(RescueVerb.METADATA, why)
-    gone = here.voters & (here.dead | (here.without - here.holders))
-    if gone and 2 * len(here.voters - gone) <= len(here.voters):
-        return FirstRescue(RescueVerb.QUORUM, _lost_words(here, gone))
+    gone = here.voters & (here.dead | (here.without - here.holders - here.away))
+    away = (here.voters & here.away) - gone - here.holders
+    if gone | away and 2 * len(here.voters - gone - away) <= len(here.voters):
+        return FirstRescue(RescueVerb.QUORUM, _lost_words(here, gone, away))
     damaged = here.voters & here.damaged
     if damaged and 2 * len(here.voters - gone - damaged) <= len(here.voters):
         count = f"{len(damaged)} of {counted(len(here.voters), 'controller')}"
@@ -102,14 +107,37 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
     return None
 
 
-def _lost_words(here: MetadataHere, gone: frozenset[int]) -> str:
+def _not_here(here: MetadataHere) -> str:
+    """Return which disks to bring, because they can have a copy."""
+    words = [_mount(here.away)] if here.away else []
+    if here.unnamed:
+        who = f"{agree(len(here.unnamed), 'Node', 'Nodes')} {listed(sorted(here.unnamed))}"
+        are = agree(len(here.unnamed), "is a controller", "are controllers")
+        words.append(f"{who} {are} by the settings. Name {agree(len(here.unnamed), 'its', 'their')} log dirs too")
+    return ". ".join(words or ["If a controller or broker has a copy, name its log dir too"])
+
+
+def _mount(away: Iterable[int]) -> str:
+    nodes = sorted(away)
+    disks = agree(len(nodes), "The disk of node", "The disks of nodes")
+    are, them = agree(len(nodes), "is", "are"), agree(len(nodes), "it", "them")
+    return f"{disks} {listed(nodes)} {are} missing or empty, and can have a copy. Mount {them} first"
+
+
+def _lost_words(here: MetadataHere, gone: frozenset[int], away: frozenset[int]) -> str:
+    mount = [_mount(away)] if away else []
+    if not gone:
+        return ". ".join([*mount, "Do not start any node"])
     count = f"{len(gone)} of {counted(len(here.voters), 'controller')}"
     which = listed(sorted(gone))
+    is_sure = 2 * len(here.voters - gone) <= len(here.voters)
+    end = ": no majority has the history" if is_sure else ""
     if gone <= here.dead:
-        why = f"{count} {agree(len(gone), 'is', 'are')} given up: no leader can be elected"
+        end = ": no leader can be elected" if is_sure else ""
+        why = f"{count} {agree(len(gone), 'is', 'are')} given up{end}"
     elif gone.isdisjoint(here.dead):
         its = agree(len(gone), "its", "their")
-        why = f"{count} {agree(len(gone), 'has', 'have')} lost {its} metadata ({which}): no majority has the history"
+        why = f"{count} {agree(len(gone), 'has', 'have')} lost {its} metadata ({which}){end}"
     else:
-        why = f"{count} are given up, or have lost their metadata ({which}): no majority has the history"
-    return f"{why}. Do not start any of them"
+        why = f"{count} are given up, or have lost their metadata ({which}){end}"
+    return ". ".join([why, *mount, "Do not start any of them"])

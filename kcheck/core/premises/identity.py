@@ -267,8 +267,9 @@ TABLE = (
     Premise(
         "P105", PremiseKind.IDENTITY, "The settings and quorum-state name the same voters.",
         "The ids in controller.quorum.voters of each controller are those in quorum-state.",
-        "Other voters. In 3.9 and later only in two cases. A majority of the list needs new ones, or can elect a "
-        "controller without all committed metadata. Not seen: voters without a given log dir.",
+        "Other voters. In 3.9 and later only in two cases. A majority of the list needs new ones without the newest"
+        " copy. Or it can elect a controller without all committed metadata. Not seen: voters without a given log"
+        " dir.",
         "2.7 to 3.8: the process ends. 3.9 and later: no controller is elected, or an empty one.",
         "Restore controller.quorum.voters in the settings of all controllers and brokers.",
         "QuorumState.initialize 2.7 to 3.8; KafkaRaftClient 3.9 to 4.3.1", static_voters,

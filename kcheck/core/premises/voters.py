@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.quorum import kept_to
 from kcheck.core.premises.facts import BrokerFacts, VoterList
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise
@@ -14,7 +15,7 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     """Compare controller.quorum.voters with the voters in quorum-state.
 
     A broker does not vote, so the lists of the controllers count, as far as their settings are known. The new voters
-    are treated as empty.
+    are treated as empty, but for those whose copy has all that the other copies have.
     """
     known = _known(facts)
     own = VoterList(facts.broker_id, facts.config_path or "", facts.configured_voters)
@@ -36,8 +37,12 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
         if other is own or 2 * len(known - ended) <= len(known):
             yield refuted(premise, facts, sentence, *evidence)
         return
-    new = frozenset().union(*(row.voters for row in lists)) - known
-    if not any(2 * len(row.voters & known) > len(row.voters) for row in lists):
+    keepers = _keepers(facts, known)
+    if keepers and all(row.voters <= keepers for row in lists):
+        yield proven(premise, facts, *evidence)
+        return
+    new = frozenset().union(*(row.voters for row in lists)) - known - keepers
+    if not any(2 * len(row.voters & (known | keepers)) > len(row.voters) for row in lists):
         reason = f"{sentence}: no majority without {listed(new)}, and with empty logs these elect each other"
         yield refuted(premise, facts, reason, *evidence)
         return
@@ -52,6 +57,16 @@ def static_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
     else:
         reason = f"{sentence}: controller {behind} lacks committed metadata, and the new list can elect it"
         yield refuted(premise, facts, reason, *evidence)
+
+
+def _keepers(facts: BrokerFacts, known: frozenset[int]) -> frozenset[int]:
+    """Return the new voters whose copy has every record, or a later snapshot, of every other copy here."""
+    return frozenset(
+        copy.node_id
+        for copy in facts.copies
+        if copy.node_id is not None and copy.node_id not in known
+        if all(kept_to(other, copy) >= other.end and other.epoch <= copy.epoch for other in facts.copies)
+    )
 
 
 def _known(facts: BrokerFacts) -> frozenset[int]:

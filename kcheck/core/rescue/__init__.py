@@ -15,5 +15,6 @@ to bring. Each way was played on real clusters (`tests/oracle/clusters/test_lost
 - `old_directories`: Which directories of another time take the place of which?
 - `progress`: How far is a cluster with the steps of a way back?
 - `znodes`: Which znodes does a ZooKeeper need that has none?
+- `broker_role`: With which settings does a node that was a controller too come back as a broker?
 - `ways`: Which way is the gentlest, and which files does it change?
 """

@@ -53,6 +53,8 @@ class HeldLogDir(NamedTuple):
     """The reason why it cannot be read; None if it can."""
     leftovers: tuple[str, ...] = ()
     """Its directories that no broker serves: -delete, -stray, -future."""
+    is_bare: bool = False
+    """True if the log dir is missing or empty, as without a disk."""
 
 
 class OldMetadata(NamedTuple):
@@ -101,6 +103,11 @@ class HeldDisks(NamedTuple):
     def brokers(self) -> tuple[int, ...]:
         """The brokers here."""
         return tuple(sorted({row.broker_id for row in self.log_dirs}))
+
+    @property
+    def holders(self) -> tuple[int, ...]:
+        """The brokers with replicas."""
+        return tuple(sorted({row.broker_id for held in self.partitions.values() for row in held.replicas}))
 
     def by_topic(self) -> dict[str, dict[int, HeldPartition]]:
         """Return the partitions of each topic by number."""

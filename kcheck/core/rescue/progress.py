@@ -84,6 +84,8 @@ class RescueSeen(NamedTuple):
     """The nodes that run."""
     is_set: bool = False
     """True if the settings of every node here are as planned."""
+    unset: tuple[str, ...] = ()
+    """The settings that differ from the plan, in words."""
     started: bool = False
     """True if the controller has started since."""
     leads: bool = False
@@ -92,6 +94,8 @@ class RescueSeen(NamedTuple):
     """The brokers that have them."""
     waiting: tuple[int, ...] = ()
     """The brokers that do not."""
+    unnamed: tuple[int, ...] = ()
+    """Those of them whose log dirs are not here."""
     left: tuple[str, ...] = ()
     """The partitions that are not as planned, in words."""
 
@@ -108,7 +112,8 @@ def _state(action: RescueAction, seen: RescueSeen) -> StepState:
         case RescueAction.APPLY:
             is_done = seen.leads or not seen.pending
         case RescueAction.SETTINGS:
-            is_done = seen.leads or seen.started or seen.is_set
+            has_begun = not seen.unset and (seen.leads or seen.started)
+            is_done = has_begun or seen.is_set or (seen.leads and not seen.waiting)
         case RescueAction.IDENTITY | RescueAction.CONTROLLER:
             if seen.started and not seen.leads and action is RescueAction.CONTROLLER:
                 return StepState.WAIT
@@ -148,12 +153,13 @@ def seen_of_rescue(
     if not leads or image is None:
         return seen
     known = {*image.brokers} if saved.brokers is None else {*saved.brokers}
-    brokers = [node for node in nodes if node.node_id in known - saved.dead and node.node_id != saved.controller]
-    following = {node.node_id for node in brokers if (node.epoch or 0) > saved.epoch}
+    brokers = known - saved.dead - {saved.controller}
+    following = {node.node_id for node in nodes if node.node_id in brokers and (node.epoch or 0) > saved.epoch}
     return seen._replace(
         leads=True,
         following=tuple(sorted(following)),
-        waiting=tuple(sorted({node.node_id for node in brokers} - following)),
+        waiting=tuple(sorted(brokers - following)),
+        unnamed=tuple(sorted(brokers - {node.node_id for node in nodes})),
         left=tuple(unsettled(saved, image)),
     )
 

@@ -3,11 +3,12 @@
 Every node has a copy, brokers too. An observer fetches the same batches as a voter (KafkaRaftClient 3.3 to 4.3.1).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.quorum import committed_to
+from kcheck.core.rescue.broker_role import BrokerRole, as_broker
 
 NO_DIRECTORY = "A" * 22
 """The directory id of a node that got no vote (Uuid.ZERO_UUID)."""
@@ -42,8 +43,20 @@ class RescueNode(NamedTuple):
     """True if the log dir has `bootstrap.checkpoint`."""
     listeners: tuple[str, ...] = ()
     """The listeners for controllers in its settings, as NAME://HOST:PORT."""
+    config: str | None = None
+    """The server.properties of the node; None if not known."""
+    settings: Mapping[str, str] = {}
+    """The values in it."""
+    configured: frozenset[int] = frozenset()
+    """The controllers in them."""
     unread: str | None = None
-    """A log dir of its settings that is not mounted, where no other has a copy; None without one."""
+    """A log dir that is missing or empty, if no other has a copy; None without one."""
+
+    @property
+    def role(self) -> BrokerRole | None:
+        """The settings to change so that a broker is no controller any more; None without any."""
+        settings = as_broker(self.settings)
+        return BrokerRole(self.node_id, self.config, settings) if settings and self.config is not None else None
 
     @property
     def age(self) -> tuple[int, int]:
@@ -127,6 +140,13 @@ class QuorumLoss(NamedTuple):
         return tuple(number for number in self.voters if number not in left)
 
     @property
+    def unseen(self) -> tuple[int, ...]:
+        """The lost voters whose disk is not here, and may still have their metadata."""
+        away = {node.node_id for node in self.nodes if node.unread is not None}
+        here = {node.node_id for node in self.nodes} - away
+        return tuple(number for number in self.lost if number not in here | self.dead)
+
+    @property
     def damaged(self) -> tuple[int, ...]:
         """The voters that come back with a part of their metadata."""
         return tuple(node.node_id for node in self.survivors if not is_usable(node))
@@ -206,7 +226,7 @@ def quorum_loss(nodes: Sequence[RescueNode], dead: Iterable[int]) -> QuorumLoss 
         return None
     newest = max(filter(is_usable, copies) if any(map(is_usable, copies)) else copies, key=_for_source)
     assert newest.copy is not None
-    voters = frozenset(voter.voter_id for voter in newest.copy.voter_set) or newest.copy.voters
+    voters = frozenset(voter.voter_id for voter in newest.copy.voter_set) or newest.copy.voters or newest.configured
     loss = QuorumLoss(
         nodes=marked,
         newest=newest,

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from kcheck.core.rescue.broker_role import roles_of
 from kcheck.core.rescue.held import HeldDisks
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.rebuild import Rebuild, Wanted, topic_ids
-from kcheck.core.rescue.refusals import RescueRefusal
+from kcheck.core.rescue.refusals import RescueRefusal, missing_disk
 from kcheck.core.rescue.znodes import is_znode_name
 from kcheck.words import agree, counted, listed, partition_name, shell_word
 
@@ -32,7 +33,11 @@ def refusals_of_held(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Want
         bring = "Name the log dirs of one cluster, and format the new controller with its cluster id."
         yield RescueRefusal("two-clusters", why, bring)
     for row in disks.log_dirs:
-        if row.unlisted is not None:
+        if row.is_bare and row.broker_id in wanted.dead:
+            continue
+        if row.is_bare and row.unlisted is None:
+            yield missing_disk(row.broker_id, row.path)
+        elif row.unlisted is not None:
             bring = (
                 "Mount the disk. If the disk is lost, remove the path from log.dirs. Partitions without another replica"
                 " then stay offline."
@@ -73,25 +78,35 @@ def _of_copies(nodes: Sequence[RescueNode], disks: HeldDisks, wanted: Wanted) ->
             bring = f"Stop node {node.node_id}, copy its log dir again, and ask again."
             yield RescueRefusal("changing", f"The metadata log in {node.log_dir} changed while kcheck read it.", bring)
     old = disks.old
-    if old is None or wanted.standalone:
+    if wanted.standalone:
         return
-    if is_enough(disks):
+    if old is not None and is_enough(disks):
         yield RescueRefusal(
             "metadata-here",
             f"The copy of node {old.node_id} knows every topic and every leader epoch of these disks.",
             "Use kcheck recover quorum, which keeps the metadata as it is.",
             forced=True,
         )
-    named = {*old.image.brokers, *(one for _, _, part in old.image.partitions() for one in part.replicas)}
-    missing = sorted(named - {*disks.brokers} - {*wanted.dead})
+    named = {*_combined_voters(nodes)} - {node.node_id for node in nodes}
+    if old is not None:
+        replicas = (one for _, _, part in old.image.partitions() for one in part.replicas)
+        named |= {*old.image.brokers, *replicas} - {*disks.brokers}
+    missing = sorted(named - {*wanted.dead})
     if missing:
         some = f"{agree(len(missing), 'Broker', 'Brokers')} {listed(missing)}"
         yield RescueRefusal(
             "unnamed-nodes",
-            f"{some} may have records that no disk here has.",
+            f"{some} may have records or metadata that no disk here has.",
             f"Name {agree(len(missing), 'its', 'their')} log dirs ({missing[0]}=PATH), or give up what never comes"
             f" back (--dead {missing[0]}).",
         )
+
+
+def _combined_voters(nodes: Sequence[RescueNode]) -> Iterator[int]:
+    """Yield the controllers in the settings of nodes that are brokers too, as the others are then."""
+    for node in nodes:
+        if {"broker", "controller"} <= roles_of(node.settings):
+            yield from node.configured
 
 
 def is_enough(disks: HeldDisks) -> bool:
@@ -207,6 +222,15 @@ def _of_answers(disks: HeldDisks, plan: Rebuild) -> Iterator[RescueRefusal]:
                     f"A broker in the ISR of {partition_name(topic.name, number)} has no replica of it.",
                     f"Correct topics.{topic.name} in the answers file.",
                 )
+            unnamed = set() if held is None else {row.broker_id for row in held.replicas} - {*part.replicas}
+            if unnamed and {*part.isr} <= {*part.replicas} & holders:
+                yield RescueRefusal(
+                    "answers",
+                    f"The answers leave out the replica of {partition_name(topic.name, number)} on broker"
+                    f" {min(unnamed)}, which can have more records.",
+                    f"Add the broker to topics.{topic.name} in the answers file.",
+                    forced=True,
+                )
             ends = {(row.epoch, row.end) for row in held.replicas if row.broker_id in part.isr} if held else set()
             if len(ends) > 1:
                 yield RescueRefusal(
@@ -286,6 +310,13 @@ def refusals_of_controller(
             "controller-not-empty",
             f"{controller.log_dir} has a metadata log. The controller would use that.",
             "Format an empty disk for the new controller.",
+        )
+    if "broker" in roles_of(controller.settings):
+        yield RescueRefusal(
+            "controller-is-broker",
+            f"Node {controller.node_id} is a broker by its settings, and its disk has no partition.",
+            f"Mount its former disk. A new controller has another id ({number}=PATH), and process.roles=controller.",
+            forced=True,
         )
     if controller.cluster_id is None or not wanted.features:
         yield RescueRefusal(

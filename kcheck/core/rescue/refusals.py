@@ -76,11 +76,7 @@ def refusals_of_disks(nodes: Sequence[RescueNode], rifts: Iterable[Rift]) -> Ite
             bring = "Name the complete log dir, or leave it out."
             yield RescueRefusal("no-cluster-id", f"{node.log_dir} has no meta.properties with a cluster.id.", bring)
         if node.unread is not None and not node.dead:
-            bring = (
-                "Mount the disk, which can have a newer copy. If the disk is lost, give the node up"
-                f" (--dead {node.node_id})."
-            )
-            yield RescueRefusal("missing-disk", f"{node.unread} of node {node.node_id} cannot be read.", bring)
+            yield missing_disk(node.node_id, node.unread)
         if node.changing:
             bring = f"Stop node {node.node_id}, copy its log dir again, and ask again."
             yield RescueRefusal("changing", f"The metadata log in {node.log_dir} changed while kcheck read it.", bring)
@@ -106,6 +102,16 @@ def _topics_of(nodes: Sequence[RescueNode], log_dir: str) -> str:
     """Return how many topics the copy in a log dir has."""
     copies = [node.copy for node in nodes if node.log_dir == log_dir and node.copy is not None]
     return counted(len(copies[0].image.topics) if copies else 0, "topic")
+
+
+def missing_disk(number: int, path: str) -> RescueRefusal:
+    """Return the refusal where the disk of a node may be elsewhere."""
+    return RescueRefusal(
+        "missing-disk",
+        f"{path} of node {number} is missing or empty.",
+        f"Mount the disk of node {number}, which can have a newer copy and records. If the disk is lost, give the node"
+        f" up (--dead {number}). Format only the disk of a new controller (kafka-storage.sh format).",
+    )
 
 
 NO_COPY = RescueRefusal(
@@ -214,7 +220,7 @@ def refusals_of_way(
     if target is None or (target.node_id in loss.copy.image.brokers and not loss.is_voter(target)):
         yield _no_controller(loss, wanted)
         return
-    if target.cluster_id is None and target.copy is None:
+    if target.cluster_id is None and target.copy is None and target.unread is None:
         bring = f"Format it with kafka-storage.sh and cluster id {loss.newest.cluster_id or 'ID'}."
         yield RescueRefusal("no-cluster-id", f"{target.log_dir} has no meta.properties with a cluster.id.", bring)
     number = target.node_id
@@ -241,7 +247,7 @@ def refusals_of_way(
 
 
 def _no_controller(loss: QuorumLoss, wanted: NewVoter | None) -> RescueRefusal:
-    new = [node.node_id for node in loss.nodes if node.copy is None and not node.dead]
+    new = [node.node_id for node in loss.nodes if node.copy is None and not node.dead and node.unread is None]
     free = max((200, *loss.voters, *loss.copy.image.brokers)) + 1
     is_broker = wanted is not None and wanted.node_id in loss.copy.image.brokers
     number = wanted.node_id if wanted is not None and not is_broker else new[0] if new else free

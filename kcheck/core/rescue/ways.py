@@ -115,7 +115,8 @@ def target_of(loss: QuorumLoss, wanted: NewVoter | None) -> RescueNode | None:
     if loss.survivors:
         return max(loss.survivors, key=lambda node: (is_usable(node), node.age))
     image = loss.copy.image
-    new = [node for node in loss.nodes if node.copy is None and not node.dead and node.node_id not in image.brokers]
+    known = {*image.brokers, *(node.node_id for node in loss.nodes if node.dead or node.unread is not None)}
+    new = [node for node in loss.nodes if node.copy is None and node.node_id not in known]
     return new[0] if len(new) == 1 else None
 
 

@@ -50,14 +50,20 @@ def is_not_here(log_dir: str | None, here: Container[str | None]) -> bool:
     return log_dir is not None and not is_reserved(log_dir) and log_dir not in here
 
 
+_NO_EPOCH = -1
+"""The former epoch of a broker without one in its marker."""
+
+
 def registers_cleanly(*, clean: bool, shutdown_epoch: int | None, broker_epoch: int | None) -> bool:
     """Return whether a broker keeps its places in ISR and ELR when it registers (4.0 to 4.3.1).
 
     The result covers one log dir. Its clean shutdown marker must hold the epoch of the broker's last registration. The
     broker needs this of every log dir (LogManager.readBrokerEpochFromCleanShutdownFiles,
-    ClusterControlManager.registerBroker).
+    ClusterControlManager.registerBroker). Without a marker the broker names -1, as a registration of rebuilt metadata
+    does.
     """
-    return clean and shutdown_epoch is not None and shutdown_epoch == broker_epoch
+    named = shutdown_epoch if clean and shutdown_epoch is not None else _NO_EPOCH
+    return named == broker_epoch
 
 
 def becomes_of_strays(release: Release) -> Outcome:

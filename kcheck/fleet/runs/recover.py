@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kcheck.core.election.scenarios import START_ALL, Scenario
+from kcheck.core.election.scenarios import START_ALL, Scenario, costs
 from kcheck.core.election.steps import StepText, steps_of
 from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer, release_row
@@ -19,7 +19,7 @@ from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
-from kcheck.fleet.runs.elect import RunElection, costs, elect_in, here_of
+from kcheck.fleet.runs.elect import RunElection, elect_in, here_of
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.runbook import PlanContext, step_texts
 from kcheck.model.depth import Depth

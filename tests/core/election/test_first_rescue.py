@@ -1,5 +1,7 @@
 """Which rescue comes before any start, by where the metadata are."""
 
+from typing import Any
+
 import pytest
 
 from kcheck.core.election.first_rescue import MetadataHere, RescueVerb, first_rescue
@@ -21,7 +23,7 @@ def test_damaged_logs_of_a_majority_need_a_rescue() -> None:
     assert "1 of 3 controllers has a corrupt metadata log (1)" in one_gone.why
 
 
-def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: bool) -> MetadataHere:
+def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: Any) -> MetadataHere:
     """Return three voters, some of which have no log, or are given up."""
     missing, given_up = frozenset(without), frozenset(dead)
     return MetadataHere(THREE, THREE - missing - given_up, missing, given_up, **more)
@@ -39,6 +41,14 @@ def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: b
         (here(without=(1,), dead=(3,)), QUORUM, "2 of 3 controllers are given up, or have lost their metadata (1 and"),
         (MetadataHere(frozenset({1}), frozenset({2}), frozenset({1})), QUORUM, "1 of 1 controller has lost its"),
         (MetadataHere(THREE, THREE, without=frozenset({1, 2})), None, ""),  # Another log dir of theirs has it.
+        (here(without=(1, 2), away=frozenset({1})), QUORUM, "1 of 3 controllers has lost its metadata (2). The disk"),
+        (here(without=(1, 2), away=frozenset({1, 2})), QUORUM, "The disks of nodes 1 and 2 are missing or empty, and"),
+        (here(without=(1,), away=frozenset({1})), None, ""),
+        (here(dead=(1,), without=(2,), away=frozenset({2})), QUORUM, "1 of 3 controllers is given up. The disk of"),
+        (
+            here(dead=(1,), without=(2, 3), away=frozenset({3})), QUORUM,
+            "2 of 3 controllers are given up, or have lost their metadata (1 and 2): no majority has the history. The",
+        ),
         (here(outrun=True), None, ""),
         (here(outrun=True, starts=False), QUORUM, "The controllers here lack metadata that the brokers have"),
         (here(stopped=True), None, ""),

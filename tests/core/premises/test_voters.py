@@ -175,3 +175,18 @@ def test_a_static_quorum_without_a_list() -> None:
     assert (unseen.status, unseen.sentence) == (PremiseStatus.NOT_SEEN, sentence.format("1,2,3"))
     voters = (Voter(1, "D1", ()),)
     assert judgement(alone._replace(copies=(copy(1, voter_set=voters),))) is None
+
+
+def test_a_new_voter_with_a_later_snapshot_is_not_empty() -> None:
+    """Rebuilt metadata: the former voters have an older copy or none, and the new one elects itself."""
+    new = copy(201, 1047, voters=frozenset())._replace(epoch=101, snapshot=1047, epochs=())
+    alone = node("201@d:1", 47)
+    rebuilt = alone._replace(copies=(*alone.copies, new))
+    judged_now = judgement(rebuilt)
+    assert judged_now is not None
+    assert judged_now.status is PremiseStatus.PROVEN
+    assert "P105" in refuted(alone)
+    assert "P105" in refuted(rebuilt._replace(copies=(*alone.copies, new._replace(snapshot=40, end=1047))))
+    assert "P105" in refuted(rebuilt._replace(copies=(*alone.copies, new._replace(epoch=0))))
+    both = node("201@d:1,202@e:1", 47)
+    assert "P105" in refuted(both._replace(copies=(*both.copies, new)))
