@@ -4,7 +4,8 @@ In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writ
 
 - `election_files`: Which files does `elect --output-dir` write?
 - `election_guide`: Which commands should the operator type, in order? This is plan.md.
-- `runbook`: Which commands does each step of `recover` have? This is recovery.md, too.
+- `step_words`: Which words and commands does each step of `recover` have?
+- `runbook`: Which page has them all? This is recovery.md.
 - `leader_table`: Which broker leads each partition by a plan?
 - `final_losses`: Which elections give up records of replicas that take no part?
 - `tool_commands`: How are Kafka's own tools called?

@@ -21,7 +21,7 @@ from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
 from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
-from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
+from kcheck.handouts.step_words import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState

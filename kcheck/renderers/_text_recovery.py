@@ -6,7 +6,7 @@ from kcheck.core.election.progress import PlanState, SavedStep
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.documents.election_words import fenced_words, gap_words, why_first
 from kcheck.documents.premises import losing_premises
-from kcheck.handouts.runbook import CANNOT_BE_UNDONE
+from kcheck.handouts.step_words import CANNOT_BE_UNDONE
 from kcheck.model.report import Report
 from kcheck.plans.lost_by_plan import LOST_TITLE, lost_by_plan
 from kcheck.plans.progress import RecoveryProgress

@@ -2,7 +2,8 @@
 
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
-from kcheck.handouts.runbook import PlanContext, nodes_first, runbook
+from kcheck.handouts.runbook import runbook
+from kcheck.handouts.step_words import PlanContext, nodes_first
 from tests.core.election.test_recovery_plan import recovery
 
 START = RecoveryStep(RecoveryAction.START, (1,))

@@ -5,7 +5,8 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import Cut, RecoveryAction, RecoveryStep, SelfElected, StepText
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.replication.truncation_plans import TruncatedRecords
-from kcheck.handouts.runbook import PlanContext, runbook, step_texts
+from kcheck.handouts.runbook import runbook
+from kcheck.handouts.step_words import PlanContext, step_texts
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration
 from kcheck.model.entries import Offset
 from tests.core.election.test_plans import candidate, election

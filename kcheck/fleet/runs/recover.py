@@ -21,7 +21,7 @@ from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, elect_in, here_of
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
-from kcheck.handouts.runbook import PlanContext, step_texts
+from kcheck.handouts.step_words import PlanContext, step_texts
 from kcheck.model.depth import Depth
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
