@@ -137,7 +137,8 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     "voters-without-metadata": (
         row(START_1, 1, f"abort P202 {LOST_LOG}"),
         row("preflight broker-3/server.properties", 1, "not known", "name --metadata with the log dirs of controllers"),
-        row(f"elect {SETTINGS}", 1, "Do not start any of them: kcheck recover quorum"),
+        row(f"elect {SETTINGS}", 1, "node 3, is older than orders-2 on the disks and does not have late.",
+            "Do not start any of them. Without a newer copy: kcheck recover metadata"),
         row(f"recover {SETTINGS}", 1, "2 of 3 controllers have lost their metadata (1 and 2)"),
         row("check 1=broker-1 2=broker-2 3=broker-3", 1, f"fatal KC315 {LOST_LOG}"),
         row("cluster broker-1 broker-2 broker-3", 1, f"fatal KC315 {LOST_LOG}"),
