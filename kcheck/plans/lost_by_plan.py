@@ -100,7 +100,7 @@ def _end(election: ClusterElection, part: PartitionElection, copy: Candidate, cu
         return f"broker {number}: {copy.problem}"
     leads = ", and leads" if number == part.planned else ""
     if copy.state is CopyState.MISSING:
-        return f"broker {number} has no log of the partition here, starts an empty one{leads}"
+        return f"broker {number} has no log here, and {'leads with' if leads else 'starts'} an empty one"
     place = (part.topic, part.partition, number)
     readable = [bare_range(*run[:2]) for row in election.removed if row[:3] == place for run in row.readable]
     after = f". Offsets {listed(readable)} are readable after that" if readable else ""
