@@ -75,7 +75,7 @@ def truncation(
 
 
 def _numbers(name: str, values: Iterable[int]) -> tuple[int, ...]:
-    """Return the ids of an argument. UsageError for another type, as no broker would be meant by it."""
+    """Return the ids of an argument. UsageError for another type, as that would name no broker."""
     numbers = tuple(values)
     for number in numbers:
         if not isinstance(number, int):
