@@ -7,7 +7,6 @@ from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
 from kcheck.core.premises.metadata import LOGS_KEPT
 from kcheck.core.premises.presence import DISKS_MOUNTED, SETTINGS_LIST_THEM
-from kcheck.core.premises.settings import LOADED
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
@@ -49,7 +48,7 @@ def may_lack(premise: JudgedPremise) -> bool:
     return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
-_NEEDED = (LOGS_KEPT, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED, LOADED)
+_NEEDED = (LOGS_KEPT, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED)
 
 
 def may_not_serve(premise: JudgedPremise) -> bool:

@@ -86,7 +86,7 @@ def of_fleet(rows: dict[str, list[dict[str, Any]]]) -> Told:
     return {row["log_dir"]: (row["outcome"], row["reason"].partition(": ")[2] or None) for row in rows["predictions"]}
 
 
-OF_LOGS = {"P109", "P304", "P305", "P306", "P313", "P315", "P316", "P602", "P702", "P802"}
+OF_LOGS = {"P109", "P304", "P305", "P306", "P313", "P315", "P316", "P324", "P602", "P702", "P802"}
 """The premises about logs; the host and the keys of records are premises too, which a scan does not look at."""
 Refuted = set[tuple[str, str]]
 """The ids and sentences of the premises about logs that do not hold, or that nothing shows."""

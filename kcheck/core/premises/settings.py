@@ -1,6 +1,5 @@
 """Premises about settings that the release refuses."""
 
-import re
 from collections.abc import Iterator
 
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
@@ -14,14 +13,11 @@ from kcheck.core.premises.limits import (
     setting_rules,
 )
 from kcheck.core.premises.listeners import unreached_controller
-from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.premises.security import left_to_the_jvm
 from kcheck.model.cluster import PROVIDER
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 
-LOADED = "P504"
-"""The premise that the broker can load what the settings name."""
-_SECRET = re.compile("password|secret|credential|jaas|keystore.key")
 _ROLES = "process.roles"
 _MIGRATION = "zookeeper.metadata.migration.enable"
 _FIRST_COUNT = 3
@@ -107,9 +103,7 @@ def loaded_classes(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
         yield not_seen(premise, facts, sentence, None, *foreign)
     hidden = [PremiseEvidence(path, f"{name}={value}") for name, value in facts.config.items() if PROVIDER in value]
     if hidden:
-        is_needed = any(_SECRET.search(row.says.partition("=")[0]) is None for row in hidden)
-        provide = "a server.properties with the values" if is_needed else None
-        yield not_seen(premise, facts, f"{hidden[0].says} is the value of a provider, and not known", provide, *hidden)
+        yield not_seen(premise, facts, f"{hidden[0].says} is the value of a provider, and not known", None, *hidden)
     left = tuple(PremiseEvidence(path, f"{name}={value}") for name, value in left_to_the_jvm(facts.config))
     if left:
         sentence = f"whether the JVM has what {left[0].says} needs is not known"
@@ -179,13 +173,13 @@ TABLE = (
         "LogConfig, LogManager.fetchTopicConfigOverrides 0.10.2 to 4.3.1", accepted_topics,
     ),
     Premise(
-        LOADED, PremiseKind.SETTINGS, "The broker can load the classes that the settings name.",
+        "P504", PremiseKind.SETTINGS, "The broker can load the classes that the settings name.",
         "server.properties is given, and names classes of Kafka alone, and algorithms that every JVM has.",
         "Nothing. No file here shows the jars of the broker, the logins of its JVM, or values of a provider.",
         "The process ends: ClassNotFoundException, or no entry in the JAAS configuration.",
         "Look for their jars in libs/ of the broker, and for java.security.auth.login.config. Then start.",
         "AbstractConfig.getConfiguredInstances, ConfigDef.parseType 0.10.2 to 4.3.1; JaasContext, SslFactory",
-        loaded_classes, cost=PremiseCost.UNCOUNTED, may_lack=True,
+        loaded_classes,
     ),
     Premise(
         "P318", PremiseKind.SETTINGS, "The listeners can load their keys and certificates.",

@@ -242,17 +242,10 @@ def test_classes_of_others_are_not_seen() -> None:
 
 
 def test_values_of_a_provider_are_not_seen() -> None:
-    """A broker of 4.3.1 ended where the provider had no value. Most secrets are in providers, so these are a note."""
-
-    def told(**settings: str) -> tuple[str, str | None]:
-        (row,) = (row for row in judged(facts(config=KRAFT | settings)) if row.id == "P504")
-        assert row.status is PremiseStatus.NOT_SEEN
-        return row.sentence, row.provide
-
-    said = "log.retention.ms=${env:MS} is the value of a provider, and not known"
-    assert (said, "a server.properties with the values") == told(**{"log.retention.ms": "${env:MS}"})
-    secret = told(**{"ssl.key.password": "${file:/x:p}"})
-    assert secret == ("ssl.key.password=${file:/x:p} is the value of a provider, and not known", None)
+    """A broker of 4.3.1 ended where the provider had no value. Many secrets are in providers, so these are a note."""
+    (row,) = (row for row in judged(facts(config=KRAFT | {"log.retention.ms": "${env:MS}"})) if row.id == "P504")
+    assert (row.status, row.provide) == (PremiseStatus.NOT_SEEN, None)
+    assert row.sentence == "log.retention.ms=${env:MS} is the value of a provider, and not known"
 
 
 def test_a_line_that_no_broker_reads() -> None:
