@@ -6,14 +6,13 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 from kcheck.core.election.plans import PartitionElection, is_at_stake
-from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
+from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
-from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
+from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.presence import LOG_DIRS_THERE, lacks_log_dirs
+from kcheck.core.premises.presence import lacks_log_dirs
+from kcheck.core.premises.table import OF_OTHERS
 from kcheck.core.start.predictions import PartitionPrediction
-from kcheck.disk.paths import join
-from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
@@ -32,13 +31,15 @@ from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
 from kcheck.plans.past_elections import causes
 from kcheck.plans.plan_context import by_broker, plan_context
+from kcheck.plans.recovery_cases import Case, case_folder, if_lost, if_newest_lost
 from kcheck.plans.rescue_answer import FOLDER
+from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import has_no_disk, replica_targets
-from kcheck.words import LISTED_MAX, agree, broker_names, capital, listed, shell_line
+from kcheck.views.targets import replica_targets
+from kcheck.words import agree, broker_names, capital, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
@@ -55,29 +56,6 @@ def _has_unread(row: PartitionPrediction) -> bool:
     if log is None or is_read or log.log_end_offset <= log.log_start_offset:
         return False
     return not row.scan_bytes or len(log.bases) > 1
-
-
-class Case(NamedTuple):
-    """The steps if something differs from the assumptions of the plan."""
-
-    condition: str
-    """The difference, as a clause."""
-    decided_by: str
-    """The evidence that shows whether it applies."""
-    election: ClusterElection
-    """The recommended leaders in this case."""
-    dead: tuple[int, ...] = ()
-    """The brokers whose disks are then given up."""
-
-
-def case_folder(folder: str, number: int) -> str:
-    """Return the directory of the plan for a case, the first of which has number 1."""
-    return join(folder, f"case-{number}")
-
-
-def case_words(case: Case, folder: str) -> str:
-    """Return the sentence that leads to the plan of a case."""
-    return f"If {case.condition} (see {case.decided_by}), follow the plan in {folder}."
 
 
 class KeptElsewhere(NamedTuple):
@@ -127,13 +105,28 @@ class ClusterRecovery(Answer):
         """The first step for each broker with a missing disk that may have the only copy of records."""
         election = self.election
         return sought_words(
-            election.gaps, election.uncounted, election.of_cluster, incomplete_ok=election.question.incomplete_ok
+            election.gaps,
+            election.uncounted,
+            election.of_cluster,
+            incomplete_ok=election.question.incomplete_ok,
+            without_newest=election.question.without_newest,
         )
+
+    @cached_property
+    def is_held(self) -> bool:
+        """True if no broker should start before the operator looks for the newest disk of an old copy.
+
+        A case then has the steps for a lost disk.
+        """
+        return if_newest_lost(self.election) is not None
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
-        return () if self.election.is_part or self.first_of_all or self.wants else steps_of(self.recovery)
+        if self.election.is_part or self.first_of_all or self.wants or self.mistaken:
+            return ()
+        steps = steps_of(self.recovery)
+        return tuple(step for step in steps if step.kind is RecoveryAction.BRING) if self.is_held else steps
 
     @cached_property
     def first_of_all(self) -> tuple[str, ...]:
@@ -141,6 +134,21 @@ class ClusterRecovery(Answer):
         if self.election.rescue is not None or self.election.question.incomplete_ok:
             return ()
         return tuple(premise_words(filter(lacks_log_dirs, self.election.uncounted), self.election.of_cluster))
+
+    @cached_property
+    def mistaken(self) -> tuple[int, ...]:
+        """The brokers with disks, settings or arguments of another broker or cluster. No step is known then."""
+        election = self.election
+        if election.rescue is not None:
+            return ()
+        failing = {gap.broker_id for gap in failing_of(election.gaps)}
+        numbers = {row.broker_id for row in election.refuted if row.id in OF_OTHERS}
+        return tuple(sorted(failing & numbers))
+
+    @property
+    def is_open(self) -> bool:
+        """True if something comes first that may change every step."""
+        return bool(self.first_of_all or self.is_held or self.mistaken)
 
     @cached_property
     def wants(self) -> tuple[int, ...]:
@@ -163,18 +171,30 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def _context(self) -> PlanContext:
-        return plan_context(self.election, self.recovery, self.folder)._replace(
-            sought=self.sought, save=self.write_command
-        )
+        context = plan_context(self.election, self.recovery, self.folder, self.saver)
+        return context._replace(sought=self.sought, save=self.write_command)
+
+    @cached_property
+    def saver(self) -> str | None:
+        """The subject and verb of a sentence about saved records; None if no step saves them."""
+        number = next((at for at, step in enumerate(self.steps, 1) if step.kind is RecoveryAction.SAVE), None)
+        if number is None or self.election.saved_in is not None:
+            return None if number is None else f"{self.election.saved_in} has"
+        return f"step {number} saves"
 
     @cached_property
     def case_plans(self) -> tuple["ClusterRecovery", ...]:
         """The plan of each case, with its files in a directory below the one of this plan."""
-        kept, kept_in = self.election.saved, self.election.saved_in
+        election = self.election
         return tuple(
             replace(
                 self,
-                election=replace(case.election, saved=kept, saved_in=kept_in),
+                election=replace(
+                    case.election,
+                    saved=election.saved,
+                    saved_at_start=election.saved_at_start,
+                    saved_in=election.saved_in,
+                ),
                 folder=case_folder(self.folder, number),
                 cases=(),
             )
@@ -222,7 +242,7 @@ class ClusterRecovery(Answer):
             *self.uncounted,
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
-            *(f"{capital(row)}." for row in readable_words(election.removed)),
+            *(f"{capital(row)}." for row in readable_words(election.removed, self.saver)),
             *(
                 kept_elsewhere_words(row.broker_id, row.prediction.dir, row.prediction, row.holders)
                 for row in self.kept_elsewhere
@@ -230,7 +250,7 @@ class ClusterRecovery(Answer):
         )
         words = decision_words(
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
-            is_planned=not self.first_of_all,
+            is_planned=not self.is_open,
         )  # fmt: skip
         return tuple(dict.fromkeys((*self.first_of_all, *words)))
 
@@ -271,7 +291,8 @@ class ClusterRecovery(Answer):
                 election.uncounted,
                 election.of_cluster,
                 without=election.question.without,
-                has_steps=bool(election.starts) and not self.first_of_all,
+                without_newest=election.question.without_newest,
+                has_steps=bool(election.starts) and not (self.first_of_all or self.mistaken),
             )
         )
 
@@ -309,6 +330,8 @@ class ClusterRecovery(Answer):
             return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
         if self.wants:
             return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.wants)])
+        if self.mistaken:
+            return shell_line(["kcheck", "recover", *self.words])
         return self.write_command if self.election.rescue is None else self.election.rescue.command
 
     @property
@@ -403,7 +426,7 @@ class ClusterRecovery(Answer):
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": not self.first_of_all and (election.order.is_proven or is_least(election.scenarios)),
+            "proven": not self.is_open and (election.order.is_proven or is_least(election.scenarios)),
             "steps": step_rows(self.steps, self.texts),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -432,57 +455,28 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    if answer.election.interrupted is not None or answer.wants:
+    if answer.election.interrupted is not None or answer.wants or answer.mistaken:
         return answer
     try:
-        return replace(answer, cases=(*_if_lost(answer, arguments, release), *_if_unclean(answer)))
+        old, lost = if_newest_lost(answer.election), if_lost(answer.election, arguments, release)
+        known = (*lost, *(() if old is None else (old,)))
+        return replace(answer, cases=(*known, *_if_unclean(answer, old)))
     except KeyboardInterrupt:
         election = replace(answer.election, interrupted="the plans for other cases not made")
         return replace(answer, election=election)
 
 
-def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) -> Iterator[Case]:
-    """Yield the steps if missing disks, of brokers or of one log dir, never come back."""
-    question = answer.election.question
-    absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
-    absent -= {*answer.election.brokers}
-    if absent and not question.incomplete_ok:
-        dead = tuple(sorted(absent))
-        if_lost = replace(question, dead=(*question.dead, *dead))
-        whose = broker_names(dead, LISTED_MAX)
-        yield Case(
-            f"the disks of {whose} are lost",
-            f"the log dirs of {whose}",
-            elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release).whole(),
-            dead,
-        )
-    lost = lost_log_dirs(answer.election)
-    if lost:
-        if_lost = replace(question, without=(*question.without, *lost))
-        disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
-        words = f"the {disks} of {paths} {agree(len(lost), 'is', 'are')} lost"
-        election = elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release).whole()
-        yield Case(words, "the mounts of its host", election)
+def _if_unclean(answer: ClusterRecovery, case: Case | None) -> Iterator[Case]:
+    """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs.
 
-
-def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
-    """Return the log dirs that do not exist or are empty, of brokers with others that are not."""
-    refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED and row.id == LOG_DIRS_THERE)
-    lost = {
-        row.log_dir: row.broker_id
-        for row in refuted
-        if row.log_dir is not None and has_no_disk(tree_of(row.log_dir), row.log_dir)
-    }
-    kept = {number for number, own in by_broker(election).items() if any(target.log_dir not in lost for target in own)}
-    return tuple(BrokerLogDir(number, path) for path, number in lost.items() if number is not None and number in kept)
-
-
-def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
-    """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs."""
+    While a case holds all brokers back, this is about its plan.
+    """
+    words = f"{UNCLEAN} is true on a controller"
+    if case is not None:
+        answer, words = replace(answer, election=case.election), f"{words}, and {case.condition}"
     if not answer.first_of_all and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
         other = ClusterRecovery(election=answer.election.if_unclean())
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
-            words = f"{UNCLEAN} is true on a controller"
             yield Case(words, "the server.properties of the controllers", other.election)
 
 

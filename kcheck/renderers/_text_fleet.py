@@ -6,8 +6,8 @@ from typing import Any
 from kcheck.core.start.startup import NEXT_STARTS, Outcome
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import STYLES, Page, cell, moment, size
-from kcheck.words import agree, counted, some_of
+from kcheck.screen.page import STYLES, Page, cell, size
+from kcheck.words import agree, counted, moment, some_of
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10

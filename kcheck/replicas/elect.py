@@ -38,12 +38,13 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.source import Files
 from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
-from kcheck.replicas.saved_records import SavedRecords
+from kcheck.replicas.saved_records import SavedReplica, saved_row
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.startup.options import StartOptions
 from kcheck.survey.selection import require_match
@@ -76,6 +77,8 @@ class ElectionQuestion:
     """The log dirs that are given up, as if they were not in log.dirs."""
     added: tuple[BrokerLogDir, ...] = ()
     """The log dirs that log.dirs lacks, as if it named them."""
+    without_newest: tuple[int, ...] = ()
+    """The brokers whose newest disk is lost for good. Their old copy counts."""
 
 
 class ElectionChoice(NamedTuple):
@@ -87,16 +90,6 @@ class ElectionChoice(NamedTuple):
     """The order in which the brokers here should start."""
     course: Course
     """The steps of the operator."""
-
-
-class SavedReplica(NamedTuple):
-    """The saved records of a replica."""
-
-    topic: str
-    partition: int
-    broker_id: int
-    records: SavedRecords
-    """The files, and how much they hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +124,8 @@ class ClusterElection(BrokerAnswer):
     """Returns the directories of a partition, as the next starts leave them."""
     choose: Callable[[tuple[PartitionElection, ...]], ElectionChoice]
     """Returns what partitions decide together."""
+    disk_of: Callable[[RemovedAtStart], Files]
+    """Returns the files of a partition directory before its broker starts."""
     arguments: tuple[str, ...]
     """The arguments that name the brokers."""
     premises: tuple[JudgedPremise, ...] = ()
@@ -147,8 +142,10 @@ class ClusterElection(BrokerAnswer):
     """The repairs that come before any broker starts. The answer is for the log dirs after these repairs."""
     saved: tuple[SavedReplica, ...] = ()
     """The saved records of each replica that would truncate its log under some candidate."""
+    saved_at_start: tuple[SavedReplica, ...] = ()
+    """The saved records that brokers would truncate for good when they start (`removed`)."""
     saved_in: str | None = None
-    """The directory that holds it."""
+    """The directory that holds both."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
     unserved: tuple[Unserved, ...] = ()
@@ -235,6 +232,7 @@ class ClusterElection(BrokerAnswer):
             added=self.question.added,
             fenced=self.fenced if self.is_fenced_alone else (),
             rescue=self.rescue,
+            truncated=self.removed,
             uncounted=tuple(missing_words(self.uncounted, self.question.dead, self.of_cluster)),
         )
 
@@ -296,28 +294,12 @@ class ClusterElection(BrokerAnswer):
                 **controller_row(self.image, kraft=self.kraft),
                 "running_in_metadata": self.fenced,
                 "repairs": tuple(map(repair_row, self.repairs)),
-                "saved": tuple(map(_saved_row, self.saved)),
+                "saved": tuple(map(saved_row, self.saved)),
                 "written": self.written,
                 "premises": premise_rows(self.premises),
             },
             kinds={name: name[:-1] for name in ("scenarios", "partitions", "gaps", "premises", "repairs")},
         )
-
-
-def _saved_row(saved: SavedReplica) -> Row:
-    records = saved.records
-    return {
-        "topic": saved.topic,
-        "partition": saved.partition,
-        "broker_id": saved.broker_id,
-        "paths": (*(() if records.path is None else (records.path,)), *records.more),
-        "from": records.start,
-        "to": records.end,
-        "batches": records.batches,
-        "records": records.records,
-        "bytes": records.bytes,
-        "sha256": records.sha256,
-    }
 
 
 NOT_REPAIRED = "the repairs that come first not looked for"
@@ -411,6 +393,7 @@ def _decided(
         partitions=shown,
         of_cluster=elections,
         copies=directories.of,
+        disk_of=directories.disk_of,
         collected=[],
         checked=(),
         choose=choose,

@@ -41,6 +41,7 @@ SPEAKING = {
     "rescue/refusals.py": "the same",
     "rescue/progress.py": "what has to happen before a rescue goes on",
     "rescue/ways.py": "why a way is not possible",
+    "tiered/regular_deletion.py": "which offsets retention deletes",
     "tiered/reports.py": "which copies of remote metadata differ, and where",
     "start/predictions.py": "the verdict in words, as in JSON",
     "start/startup.py": "which file Kafka's exception is about",

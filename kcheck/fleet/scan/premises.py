@@ -10,8 +10,8 @@ from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import BrokerFacts, KeylessLog, LogFacts
 from kcheck.core.premises.identity import FORMATTED
 from kcheck.core.premises.judged import not_seen
+from kcheck.core.premises.metadata import METADATA_IN_REACH
 from kcheck.core.premises.premise import PremiseKind
-from kcheck.core.premises.presence import METADATA_IN_REACH
 from kcheck.core.premises.table import PREMISES, judged
 from kcheck.core.start.startup import Mode, settings
 from kcheck.disk.paths import split

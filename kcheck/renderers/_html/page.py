@@ -37,8 +37,7 @@ from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._html.trend import tiles
 from kcheck.renderers._text_fleet import carried_words, incomplete_words, nodes_of, place_of
-from kcheck.screen.page import moment
-from kcheck.words import counted
+from kcheck.words import counted, moment
 
 _MEANINGS = {
     "fatal": "The broker does not start, or takes a log dir offline.",
