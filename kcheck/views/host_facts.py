@@ -23,12 +23,16 @@ _REPLACED = (RECOVERY_POINT, REPLICATION_OFFSET)
 
 
 def stopped_at(path: str) -> int | None:
-    """Return the time of .kafka_cleanshutdown in a log dir of a machine, in ms since 1970; None without one."""
+    """Return the time of .kafka_cleanshutdown in a log dir of a machine, in ms since 1970; None without one.
+
+    The first start writes meta.properties. In a copy without the times of the broker, both files have the same one.
+    """
     tree = tree_of(path)
     if not tree.is_remote:
         with suppress(UnreadableError):
-            states = tree.states(path)
-            return next((int(str(ns)) // _NS_A_MS for name, _, _, ns in states if name == CLEAN_SHUTDOWN), None)
+            times = {name: int(str(ns)) for name, _, _, ns in tree.states(path)}
+            if times.get(CLEAN_SHUTDOWN) != times.get(META_PROPERTIES) and CLEAN_SHUTDOWN in times:
+                return times[CLEAN_SHUTDOWN] // _NS_A_MS
     return None
 
 

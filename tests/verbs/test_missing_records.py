@@ -220,9 +220,10 @@ def test_an_emptied_last_segment(disk: Path) -> None:
     assert [row for row in kcheck.predict(disk).premises if row.id == "P306" and row.status == "not-seen"] == []
 
 
-def test_an_emptied_log_without_any_other_file(tmp_path: Path) -> None:
+def test_an_emptied_log_without_any_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each load leaves a leader-epoch-checkpoint, and a leader writes its epoch: without one, files were removed."""
     kept.unpacked(kept.PLACE / "4.3.1-kraft-nothing-k0.tar.xz", tmp_path)
+    monkeypatch.chdir(tmp_path)  # From there log.dirs is relative.
     log_dir = next(tmp_path.glob("broker-2/data*/solo-1")).parent
     for path in (log_dir / "solo-1").iterdir():
         if path.suffix != ".metadata":

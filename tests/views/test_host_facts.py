@@ -65,13 +65,18 @@ def test_other_machines(settings: dict[str, str], tmp_path: Path, monkeypatch: p
 
 
 def test_the_time_of_a_clean_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only files of a machine have it; a store, and a log dir that cannot be listed, do not show it."""
+    """A store, a log dir that cannot be listed, and a copy whose files all have one time do not show it."""
     assert stopped_at(str(tmp_path)) is None
     (tmp_path / "other").touch()
     marker = tmp_path / ".kafka_cleanshutdown"
     marker.touch()
     os.utime(marker, ns=(0, 7_654_321_000))
     assert stopped_at(str(tmp_path)) == 7654
+    (tmp_path / "meta.properties").touch()
+    assert stopped_at(str(tmp_path)) == 7654
+    os.utime(tmp_path / "meta.properties", ns=(0, 7_654_321_000))
+    assert stopped_at(str(tmp_path)) is None
+    (tmp_path / "meta.properties").unlink()
     assert stopped_at(str(tmp_path / "gone")) is None
     monkeypatch.setattr(LocalTree, "is_remote", True)
     assert stopped_at(str(tmp_path)) is None
