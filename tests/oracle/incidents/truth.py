@@ -179,7 +179,7 @@ def happened(
     begin = time.monotonic()
     processes = {name: of.beside if name == "controller" else of[int(name.split("-")[1])] for name in shape.nodes}
     if user := max(
-        (path.stat().st_uid for log_dir in of.dir.glob("*/data*") for path in log_dir.rglob("*")), default=0
+        (path.lstat().st_uid for log_dir in of.dir.glob("*/data*") for path in log_dir.rglob("*")), default=0
     ):
         for path in (of.dir, *of.dir.parents):
             path.chmod(path.stat().st_mode | 0o001)  # a temporary folder is its owner's: the user could not enter it
