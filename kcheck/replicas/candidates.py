@@ -10,7 +10,6 @@ from kcheck.core.election.plans import (
     SERVED,
     Candidate,
     CopyState,
-    CutTransactions,
     PartitionElection,
     decided,
     seat_of,
@@ -32,7 +31,7 @@ from kcheck.replicas.group_offsets import GroupOffset
 from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
 from kcheck.replicas.lost_amounts import amounts_lost, lacks, removed
-from kcheck.replicas.lost_transactions import lost_transactions, open_transactions
+from kcheck.replicas.lost_transactions import cut_transactions, open_transactions
 from kcheck.replicas.remote_losses import remote_amounts, remote_lost
 from kcheck.replicas.replica import ReplicaState, after_start
 
@@ -110,7 +109,6 @@ class ClusterHere(NamedTuple):
     """The checkpointed high watermarks of partitions, with or without their logs; None if they are not here."""
     fenced: tuple[int, ...] = ()
     """The running brokers of the metadata, in the order in which the controller notices that they have stopped."""
-
     remote: frozenset[TopicPartition] = frozenset()
     """The partitions whose leaders lose records in remote storage that are not counted here."""
     old: frozenset[int] = frozenset()
@@ -438,7 +436,7 @@ def _with_amounts(
     assert end is not None
     return candidate._replace(
         open_transactions=_open_transactions(copy, end),
-        cut_transactions=_cut_transactions(plan, states),
+        cut_transactions=cut_transactions(plan, states),
         groups_beyond=None if election.groups is None else sum(offset > end for _, offset in election.groups),
     )
 
@@ -488,17 +486,3 @@ def _parts(states: tuple[ReplicaState, ...], follower: int, leading: ReplicaStat
 def _open_transactions(copy: ReplicaCopy, end: Offset) -> int | None:
     transactions = open_transactions(copy.state.logs, end) if copy.unstable else ()
     return None if transactions is None else len(transactions)
-
-
-def _cut_transactions(plan: TruncationPlan, states: Mapping[int | None, ReplicaState]) -> CutTransactions | None:
-    """Return how the followers' truncations affect transactions; None without a truncation, or if not known."""
-    committed = markers = 0
-    cuts = [follower for follower in plan.followers if follower.lost is not None]
-    for follower in cuts:
-        assert follower.lost is not None
-        transactions = lost_transactions(states[follower.broker_id].logs, follower.lost.start, follower.lost.end)
-        if transactions is None:
-            return None
-        committed = max(committed, transactions.committed.total)
-        markers = max(markers, transactions.markers.total)
-    return CutTransactions(committed, markers) if cuts else None

@@ -3,25 +3,41 @@
 kcheck reads batch headers from the newest producer snapshot that is not above the offset, as a broker does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from kcheck.core.election.plans import CutTransactions
 from kcheck.core.replication.lost_transactions import (
     OPEN_COUNT_MAX,
     LostTransactions,
     OpenTransaction,
     TransactionReplay,
 )
+from kcheck.core.replication.truncation_plans import TruncationPlan
 from kcheck.formats import producer_snapshot
 from kcheck.model.entries import Offset
 from kcheck.model.names import FileKind, segment_prefix
 from kcheck.model.unreadable import UnreadableError
-from kcheck.replicas.replica import LogFile, logs_from
+from kcheck.replicas.replica import LogFile, ReplicaState, logs_from
 from kcheck.segments.batches import Walk
 from kcheck.segments.producer_snapshots import snapshot_offsets
 
 _PLAIN_SIZE_MAX = 128 << 10
 """Logs up to this size are read without numpy. Its import takes longer."""
+
+
+def cut_transactions(plan: TruncationPlan, states: Mapping[int | None, ReplicaState]) -> CutTransactions | None:
+    """Return how the followers' truncations affect transactions; None without a truncation, or if not known."""
+    committed = markers = 0
+    cuts = [follower for follower in plan.followers if follower.lost is not None]
+    for follower in cuts:
+        assert follower.lost is not None
+        transactions = lost_transactions(states[follower.broker_id].logs, follower.lost.start, follower.lost.end)
+        if transactions is None:
+            return None
+        committed = max(committed, transactions.committed.total)
+        markers = max(markers, transactions.markers.total)
+    return CutTransactions(committed, markers) if cuts else None
 
 
 def lost_transactions(logs: tuple[LogFile, ...], start: Offset, end: Offset) -> LostTransactions | None:

@@ -93,7 +93,7 @@ def broker_facts(
         refused_line=None if path is None else refused_line_of(path),
         doubled=tuple(_doubled(settings or {}, every)),
         elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),
-        begins_in=_base(path, every) if written is not None or path in (config, targets[0].config) else None,
+        begins_in=_base(path, every) if path in (config, targets[0].config) else None,
         stores=None if written is None else stores_of(settings or {}, every, given),
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=bool(every and not is_elsewhere) or all(target.folder is not None for target in given.values()),

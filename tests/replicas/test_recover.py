@@ -387,17 +387,6 @@ def test_without_metadata(tmp_path: Path) -> None:
     assert not answer.start_of_all.is_safe
 
 
-def test_relative_log_dirs_keep_their_names_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The settings list broker-2/data, and the command line is from the folder above."""
-    with tarfile.open(PACKED["disk-gone"]) as tar:
-        tar.extractall(tmp_path / "disks", filter="data")
-    monkeypatch.chdir(tmp_path)
-    (case,) = kcheck.recover("disks").cases
-    assert ClusterRecovery(election=case.election).texts[0].commands == (
-        "sed -i.before 's|^log\\.dirs *[=:].*|log.dirs=broker-2/data|' disks/broker-2/server.properties",
-    )
-
-
 def test_log_dirs_keep_their_names_in_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not those of the command line: a broker starts elsewhere. It makes the replicas again, empty, and may lead."""
     with tarfile.open(PACKED["disk-gone"]) as tar:

@@ -81,3 +81,13 @@ def test_bundles_count_what_their_directories_count(tmp_path: Path, monkeypatch:
     )
     assert sent.scenario("start-all").lost == home.scenario("start-all").lost
     assert home.scenario("start-all").lost.records == 80
+
+
+def test_relative_log_dirs_keep_their_names_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings list broker-2/data, and the command line is from the folder above."""
+    unpacked("incidents/disk-gone", tmp_path / "disks")
+    monkeypatch.chdir(tmp_path)
+    (case,) = kcheck.recover("disks").cases
+    assert ClusterRecovery(election=case.election).texts[0].commands == (
+        "sed -i.before 's|^log\\.dirs *[=:].*|log.dirs=broker-2/data|' disks/broker-2/server.properties",
+    )
