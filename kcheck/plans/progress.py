@@ -287,8 +287,8 @@ def next_step(
 def _without_steps(steps: tuple[SavedStep, ...], far: tuple[StepState, ...], now: ClusterRecovery) -> Iterator[str]:
     """Yield the log dirs that are not given, and that the plan was made without some."""
     if not steps or any(state is not StepState.DONE for state in far):
-        yield from (within(words).rstrip(".") for words in now.first_of_all)
-    if not (steps or now.first_of_all):
+        yield from (within(words).rstrip(".") for words in now.first.log_dirs)
+    if not (steps or now.first.log_dirs):
         yield "the plan has no steps, because some disks were missing then"
 
 
@@ -305,7 +305,7 @@ def _seen(
     ran = () if now.election.kraft else tuple(_ran_since(plan, steps, now))
     return seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
-        sought=frozenset(now.sought),
+        sought=frozenset(now.first.disks),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         short=frozenset(row.broker_id for row in (*now.election.question.added, *given_up)),
         present=_present(steps, now),

@@ -1,7 +1,7 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -16,12 +16,13 @@ from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import range_words, readable_words
-from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
+from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -121,36 +122,22 @@ class ClusterRecovery(Answer):
             number for number, rows in by_broker(self.election).items() if any(row.tree.is_bundle for row in rows)
         )
         recovery = self.election.recovery(self.folder)
-        return recovery._replace(removed=own, sought=tuple(sorted(self.sought)), bundles=bundles)
+        return recovery._replace(removed=own, sought=tuple(sorted(self.first.disks)), bundles=bundles)
 
     @cached_property
-    def sought(self) -> Mapping[int, str]:
-        """The first step for each broker with a missing disk that may have the only copy of records."""
+    def first(self) -> ComesFirst:
+        """The missing log dirs and brokers that come before the steps."""
         election = self.election
-        return sought_words(
-            election.gaps, election.uncounted, election.of_cluster, incomplete_ok=election.question.incomplete_ok
-        )
+        first = comes_first(
+            election.gaps, election.uncounted, election.of_cluster, election.brokers,
+            incomplete_ok=election.question.incomplete_ok,
+        )  # fmt: skip
+        return first if election.rescue is None else ComesFirst(disks=first.disks)
 
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
-        return () if self.election.is_part or self.first_of_all or self.wants else steps_of(self.recovery)
-
-    @cached_property
-    def first_of_all(self) -> tuple[str, ...]:
-        """The sentences about log dirs that are not named, although their brokers are. They come before any step."""
-        if self.election.rescue is not None or self.election.question.incomplete_ok:
-            return ()
-        return tuple(premise_words(filter(lacks_log_dirs, self.election.uncounted), self.election.of_cluster))
-
-    @cached_property
-    def wants(self) -> tuple[int, ...]:
-        """The brokers to name first, where most are missing, and no partition with several replicas is decided."""
-        rows = [row for row in self.election.of_cluster if row.registration and len(row.registration.replicas) > 1]
-        if self.election.rescue is not None or any(row.best is not None or not row.unknown_replicas for row in rows):
-            return ()
-        wants = sorted({number for row in rows for number in row.unknown_replicas})
-        return tuple(wants) if len(wants) > len(self.election.brokers) else ()
+        return () if self.election.is_part or self.first.is_alone else steps_of(self.recovery)
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -160,12 +147,12 @@ class ClusterRecovery(Answer):
     @property
     def nodes_first(self) -> StepText | None:
         """The step 0, which starts the controllers or ZooKeeper; None if a step of the plan does."""
-        return None if self.first_of_all else nodes_first(self._context, self.steps)
+        return None if self.first.log_dirs else nodes_first(self._context, self.steps)
 
     @cached_property
     def _context(self) -> PlanContext:
         return plan_context(self.election, self.recovery, self.folder)._replace(
-            sought=self.sought, save=self.write_command
+            sought=self.first.disks, save=self.write_command
         )
 
     @cached_property
@@ -210,13 +197,8 @@ class ClusterRecovery(Answer):
             return rescue_words(rescue, self.election.refuted)
         if not self.election.partitions:
             return (self.election.verdict,)
-        if self.wants:
-            whose, given_up = broker_names(self.wants), " ".join(f"--dead {number}" for number in self.wants)
-            return (
-                f"First name the disks of {whose} too. Without them nothing can be decided.",
-                f"If {whose} {agree(len(self.wants), 'is', 'are')} lost, name {given_up} instead.",
-                *(f"Broker {gap.broker_id} should not start: {gap.why}." for gap in self.election.gaps if gap.fails),
-            )
+        if self.first.brokers:
+            return tuple(brokers_words(self.first.brokers, self.election.gaps))
         election = self.election
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
         uncounted = (
@@ -231,9 +213,9 @@ class ClusterRecovery(Answer):
         )
         words = decision_words(
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
-            is_planned=not self.first_of_all,
+            is_planned=not self.first.log_dirs,
         )  # fmt: skip
-        return tuple(dict.fromkeys((*self.first_of_all, *words)))
+        return tuple(dict.fromkeys((*self.first.log_dirs, *words)))
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -272,7 +254,7 @@ class ClusterRecovery(Answer):
                 election.uncounted,
                 election.of_cluster,
                 without=election.question.without,
-                has_steps=bool(election.starts) and not self.first_of_all,
+                has_steps=bool(election.starts) and not self.first.log_dirs,
             )
         )
 
@@ -308,8 +290,8 @@ class ClusterRecovery(Answer):
         """The next command, which writes the files, or tells whether a step is done."""
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
-        if self.wants:
-            return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.wants)])
+        if self.first.brokers:
+            return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.first.brokers)])
         return self.write_command if self.election.rescue is None else self.election.rescue.command
 
     @property
@@ -318,7 +300,7 @@ class ClusterRecovery(Answer):
         question = self.election.question
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
-        if self.first_of_all:
+        if self.first.log_dirs:
             rows = [row for row in self.election.uncounted if lacks_log_dirs(row) and row.log_dir is not None]
             lacking = [f"{row.broker_id}={row.log_dir}" for row in rows]
             return shell_line(["kcheck", "recover", *self.words, *lacking, *named])
@@ -328,7 +310,7 @@ class ClusterRecovery(Answer):
     def again(self) -> str | None:
         """The command for the time when every broker here can start; None without need or before a rescue."""
         fails = any(gap.fails for gap in self.election.gaps)
-        is_open = fails and not self.wants and self.election.rescue is None
+        is_open = fails and not self.first.brokers and self.election.rescue is None
         return shell_line(["kcheck", "recover", *self.words]) if is_open else None
 
     @property
@@ -359,7 +341,7 @@ class ClusterRecovery(Answer):
             premise
             for premise in self.election.premises
             if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
-            and not (self.first_of_all and lacks_log_dirs(premise))
+            and not (self.first.log_dirs and lacks_log_dirs(premise))
         ]
         alike: dict[tuple[str | None, ...], list[JudgedPremise]] = {}
         for premise in unseen:
@@ -406,7 +388,7 @@ class ClusterRecovery(Answer):
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": not self.first_of_all and (election.order.is_proven or is_least(election.scenarios)),
+            "proven": not self.first.log_dirs and (election.order.is_proven or is_least(election.scenarios)),
             "steps": step_rows(self.steps, self.texts),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -435,7 +417,7 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    if answer.election.interrupted is not None or answer.wants:
+    if answer.election.interrupted is not None or answer.first.brokers:
         return answer
     try:
         return replace(answer, cases=(*_if_lost(answer, arguments, release), *_if_unclean(answer)))
@@ -482,7 +464,7 @@ def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
 
 def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
     """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs."""
-    if not answer.first_of_all and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
+    if not answer.first.log_dirs and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
         other = ClusterRecovery(election=answer.election.if_unclean())
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
             words = f"{UNCLEAN} is true on a controller"

@@ -56,7 +56,7 @@ def recovery(report: Report, page: Page) -> None:
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         _sentences(recovery, page)
         _steps(recovery, page)
-    if answer.election.rescue is None and not answer.wants:
+    if answer.election.rescue is None and not answer.first.brokers:
         _at_stake(answer, page)
     words = [*dict.fromkeys((*map(_not_known, answer.not_known), *_warnings(answer)))]
     if words:

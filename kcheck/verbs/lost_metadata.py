@@ -5,13 +5,11 @@ from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
-from kcheck.core.premises.metadata import SAME_HISTORY
-from kcheck.core.premises.presence import TOPICS_THERE
-from kcheck.core.premises.table import ENDS_START, OF_QUORUM, lacks_majority
+from kcheck.core.premises.table import with_premises
 from kcheck.disk.paths import split
 from kcheck.handouts.quorum_steps import rescue_command
 from kcheck.model.names import METADATA_DIRECTORY
-from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import MetadataPath, identity_of, paths_beside, without_metadata
@@ -41,15 +39,9 @@ def rescue_first(
     targets = tuple(target for target in every if target.kind is TargetKind.LOG_DIR)
     beside = tuple(paths_beside(targets))
     lost = tuple(without_metadata(targets))
-    known, judged = tuple(copies), tuple(premises)
+    known = tuple(copies)
     damaged = (*(copy for copy in known if not copy.decides), *_damaged(beside, {copy.path for copy in known}))
     newest = newest_copy(tuple(copy for copy in known if copy.decides) or damaged)
-    refuted = {row.id for row in judged if row.status is PremiseStatus.REFUTED}
-    ended = {
-        row.broker_id: row.sentence
-        for row in reversed(judged)
-        if row.broker_id is not None and row.status is PremiseStatus.REFUTED and row.id in ENDS_START - OF_QUORUM
-    }
     here = MetadataHere(
         voters=frozenset() if newest is None else newest.voters,
         holders=frozenset(path.node_id for path in beside if path.node_id is not None),
@@ -57,13 +49,9 @@ def rescue_first(
         dead=frozenset(dead),
         damaged=frozenset(copy.node_id for copy in damaged if copy.node_id is not None),
         starts=starts,
-        outrun=SAME_HISTORY in refuted,
-        emptied=TOPICS_THERE in refuted,
-        stopped=lacks_majority(refuted),
-        ended=tuple(sorted(ended.items())),
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )
-    rescue = first_rescue(here)
+    rescue = first_rescue(with_premises(here, premises))
     if rescue is None:
         return None
     if rescue.first is not None:

@@ -123,7 +123,7 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
         )
     cut = _with_cuts(recovery.partitions, steps)
     removing = {row.broker_id for step in cut for row in step.cuts} - recovery.bundles
-    first = [RecoveryStep(RecoveryAction.SAVE, tuple(sorted(removing)))] if removing and not recovery.by_run else []
+    first = [RecoveryStep(RecoveryAction.SAVE, tuple(sorted(removing)))] if removing else []
     return (*sought, *first, *cut)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from kcheck.core.premises.table import BY_ID, ENDS_START
+from kcheck.core.premises.table import BY_ID
 from kcheck.core.start.startup import Outcome
 from kcheck.documents.premises import is_losing
 from kcheck.fleet.lost import RULE as LOST
@@ -47,7 +47,8 @@ def actions_of(
     apart = [row for row in premises if row["cluster"] not in names]
     nodes = [row for row in brokers if not _is_told(row, names)]
     missing: list[Any] = [place._asdict() for place in lost]
-    first = (_not_found(missing, commands), _of_plans(planned, premises), _went_back(worst, commands))
+    plans = _Action("recover", planned, _plan, "cluster", lambda row: row["recover"])
+    first = (_not_found(missing, commands), plans, _went_back(worst, commands))
     every = chain(first, _actions(commands, nodes, starts, others, apart))
     several = [action for action in every if action.rows][:_MOST]
     return tuple(_row(action) for action in several)
@@ -59,8 +60,8 @@ def _is_told(broker: Any, planned: Container[object]) -> bool:
 
 
 def _is_at_stake(row: Any) -> bool:
-    """Return whether starting a complete cluster loses committed records, or leaves a partition without a leader."""
-    return bool(row["first_steps"] and is_at_stake(row))
+    """Return whether starting a decided cluster loses committed records, or leaves a partition without a leader."""
+    return bool(row["decision"] and is_at_stake(row))
 
 
 def _stake(row: Any) -> tuple[int, ...]:
@@ -68,26 +69,10 @@ def _stake(row: Any) -> tuple[int, ...]:
     return tuple(-(row[name] or 0) for name in ("start_all_committed", "start_all_offline", "start_all_lost"))
 
 
-def _of_plans(planned: Sequence[Any], premises: Sequence[Any]) -> _Action:
-    """Return the action for clusters with a plan.
-
-    A refuted premise comes before the steps. These would use what is left without the disk that the premise asks for.
-    """
-    refuted: dict[object, Any] = {}
-    for row in premises:
-        if row["id"] in ENDS_START or is_losing(row["id"]):
-            refuted.setdefault(row["cluster"], row)
-
-    def what(row: Any) -> str:
-        first = refuted.get(row["cluster"])
-        if first is None:
-            steps = f"First steps: {'; '.join(step['title'] for step in row['first_steps'])}."
-        else:
-            remedy = BY_ID[first["id"]].remedy
-            steps = f"Before the first step, look at {_named(first)}: {first['sentence']}. {remedy}"
-        return f"Cluster {row['cluster']}: {row['decision']} {steps}"
-
-    return _Action("recover", planned, what, "cluster", lambda row: row["recover"])
+def _plan(row: Any) -> str:
+    """Return the sentences and the first steps of `kcheck recover` for a cluster."""
+    steps = "; ".join(step["title"] for step in row["first_steps"])
+    return f"Cluster {row['cluster']}: {row['decision']}{f' First steps: {steps}.' if steps else ''}"
 
 
 def _not_found(lost: Sequence[Any], commands: RunCommands) -> _Action:

@@ -76,9 +76,10 @@ def test_a_refuted_premise_is_never_green(
     assert ("error", "error") == (body["clusters"][0]["risk"], body["clusters"][0]["verdict"])
     errors = {row["id"] for row in tables(fleet.parent / "out" / "run=hurt")["findings"] if row["severity"] == "error"}
     assert {rule} == errors & {"KC315", "KC222"}
-    # Steps beside "do not restart" would be two answers.
+    # "Do not restart" beside the steps of the plan would be two answers.
     (plan,) = [row["what"] for row in body["actions"] if row["kind"] == "recover"]
-    assert (True, False) == ("Before the first step, look at broker-2 of calm" in plan, "First steps" in plan)
+    steps = "; ".join(step["title"] for step in body["clusters"][0]["first_steps"])
+    assert plan == f"Cluster calm: {body['clusters'][0]['decision']} First steps: {steps}."
     assert "premise-refuted" not in {row["kind"] for row in body["actions"]}
 
 
@@ -92,8 +93,7 @@ def test_a_missing_disk_comes_before_the_steps_of_a_plan(fleet: Path) -> None:
     (row,) = body["clusters"]
     assert None is row["start_all_lost"] is row["start_all_committed"]
     plans = [action["what"] for action in body["actions"] if action["kind"] == "recover"]
-    assert all("Before the first step, look at broker-1 of calm: log dir" in plan for plan in plans)
-    assert not any("First steps" in plan for plan in plans)
+    assert all("First steps: Make broker 1 able to start. Then ask kcheck recover again" in plan for plan in plans)
 
 
 def test_a_start_that_loses_committed_records_is_a_finding(tmp_path: Path) -> None:
