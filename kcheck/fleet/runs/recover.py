@@ -19,6 +19,7 @@ from kcheck.documents.election_words import decision_words, rescue_words
 from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
+from kcheck.fleet.risk import LEAST
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, costs, elect_in, here_of
@@ -49,6 +50,7 @@ class ClusterDecision(NamedTuple):
     """The loss of starting everything now, the loss of the plan, and the uncounted parts."""
     start_all: Scenario
     plan: Scenario
+    best: Scenario
     steps: tuple[StepText, ...]
     """The first steps of the plan."""
     step_count: int
@@ -138,6 +140,7 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
         sentences=tuple(sentences),
         start_all=start_all,
         plan=plan,
+        best=best,
         steps=steps[:FIRST_COUNT],
         step_count=len(steps),
         not_known=not_known,
@@ -264,7 +267,10 @@ def _disks(run: FleetRun, election: RunElection, question: ElectionQuestion, fir
 
 
 def decision_columns(run: FleetRun, name: str | None) -> Row:
-    """Return the decision for a cluster of a run as columns of the table `clusters`."""
+    """Return the decision for a cluster of a run as columns of the table `clusters`.
+
+    The loss under the best leaders is there too, because only that is known without metadata.
+    """
     try:
         decision = decide(run, name, ElectionQuestion())
     except UsageError as error:  # The name stands for several clusters.
@@ -283,6 +289,7 @@ def decision_columns(run: FleetRun, name: str | None) -> Row:
         "not_known": json.dumps(decision.not_known),
         "recover": decision.command,
         "decision_differs": other_end_words(decision.release.evidence),
+        LEAST: decision.best.lost.upper_committed,
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.command import kcheck
 from tests.fleet.scan.test_cluster_metadata import OUTRUN
 from tests.fleet.scan.test_local_engine import BROKERS, tables
+from tests.oracle.incidents import kept
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 _LAYOUT = "{cluster}/{broker}/{log_dir}"
@@ -94,6 +96,18 @@ def test_a_missing_disk_comes_before_the_steps_of_a_plan(fleet: Path) -> None:
     assert None is row["start_all_lost"] is row["start_all_committed"]
     plans = [action["what"] for action in body["actions"] if action["kind"] == "recover"]
     assert all("First steps: Make broker 1 able to start. Then ask kcheck recover again" in plan for plan in plans)
+
+
+def test_without_metadata_the_loss_under_the_best_leaders_is_a_finding(tmp_path: Path) -> None:
+    """ZooKeeper tells who leads. Here the newest segment of an only replica is gone."""
+    with tarfile.open(kept.PLACE / "3.9.2-zk-remove-files+second-name-l12g.tar.xz") as tar:
+        tar.extractall(tmp_path / "fleet", filter="data")
+    log_dirs = sorted((tmp_path / "fleet").glob("broker-*/data*"))
+    done = kcheck("fleet", "scan", *log_dirs, "--output-dir", tmp_path / "out", "--run", "r", "--depth", "crc")
+    assert 1 == done.code
+    rows = [row for row in summary(tmp_path / "fleet", "r")["worst"] if row["id"] == "KC507"]
+    assert ["even under the best leaders at most 40 committed records are lost"] == [row["message"] for row in rows]
+    assert [] == tables(tmp_path / "out" / "run=r")["clusters"]
 
 
 def test_a_start_that_loses_committed_records_is_a_finding(tmp_path: Path) -> None:
