@@ -20,7 +20,7 @@ from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.risk import LEAST
-from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.run import FleetRun, holding, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, costs, elect_in, here_of
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
@@ -100,7 +100,7 @@ def recover_run(path: str, cluster: str | None, question: ElectionQuestion) -> R
     """
     run = open_run(path)
     names = cluster_names(run) if cluster is None else [cluster]
-    decisions = [decide(run, name, question) for name in names]
+    decisions = [decide(held, name, question) for held, name in holding(run, names)]
     return RunRecovery(run=run, clusters=tuple(sorted(decisions, key=_urgency)))
 
 
@@ -229,8 +229,8 @@ def _places(run: FleetRun, cluster: RunCluster, steps: Iterable[RecoveryStep]) -
         for number in step.brokers
         for name in (*step.directories, *(part.name for part in step.partitions))
     }
-    rows = run.values("replicas", ("broker_id", "dir", "log_dir"), cluster.name) if names else ()
-    return {(row[0], row[1]): join(row[2], row[1]) for row in rows if (row[0], row[1]) in names}
+    rows = run.values("replicas", ("cluster", "broker_id", "dir", "log_dir"), cluster.name) if names else ()
+    return {(row[1], row[2]): join(row[3], row[2]) for row in rows if (row[1], row[2]) in names}
 
 
 def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The loss of starting everything now in each cluster of a run that is being written, and its refuted premises."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -8,7 +9,7 @@ from kcheck.arrow import batch_of
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.premises import is_losing
 from kcheck.fleet.risk import LEAST, is_at_stake, losing_clusters
-from kcheck.fleet.run import FleetRun, name_order, written_run
+from kcheck.fleet.run import FleetRun, holding, name_order, written_run
 from kcheck.fleet.run_output import RunOutput, run_tables
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.jobs.guard import guarded
@@ -36,10 +37,13 @@ def add_decisions(output: RunOutput, about: Mapping[str, str], release: Release,
     run = written_run(output, run_tables().keys() - {"runs"}, **about)
     names = [column.name for column in clusters.TABLE.run_columns]
     rows = [dict(zip(names, values, strict=True)) for values in run.values("clusters", names)]
-    for row in rows:
-        _decide(output, run, row, release, decide, count)
-    for name in sorted(losing_clusters(run) - {row["cluster"] for row in rows}, key=name_order):
-        _decide(output, run, {"cluster": name}, release, decide, count)
+    others = losing_clusters(run) - {row["cluster"] for row in rows}
+    by_name: dict[str | None, list[dict[str, Any]]] = defaultdict(list)
+    for row in (*rows, *({"cluster": name} for name in sorted(others, key=name_order))):
+        by_name[row["cluster"]].append(row)
+    for held, name in holding(run, by_name):
+        for row in by_name[name]:
+            _decide(output, held, row, release, decide, count)
     if rows:
         batch = batch_of([[row[name] for name in names] for row in rows], clusters.TABLE.run_columns)
         output.rewrite("clusters", batch)

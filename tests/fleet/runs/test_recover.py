@@ -8,7 +8,7 @@ import pytest
 
 import kcheck
 from kcheck.fleet.run import open_run
-from kcheck.fleet.runs.recover import ClusterDecision, decision_columns, recover_run
+from kcheck.fleet.runs.recover import ClusterDecision, decide, decision_columns, recover_run
 from kcheck.fleet.runs.report import report
 from kcheck.replicas.elect import ElectionQuestion
 from tests.cli.command import kcheck as typed
@@ -86,6 +86,8 @@ def test_several_clusters_and_one_of_them(tmp_path: Path) -> None:
     every = recover_run(str(tmp_path / "out"), None, ASKED)
     assert [of.cluster for of in every.clusters][-1] == "quorum"
     assert not every.is_safe
+    run = open_run(str(tmp_path / "out"))
+    assert [decide(run, of.cluster, ASKED) for of in every.clusters] == [*every.clusters]  # Not held in memory.
     done = typed("recover", "--from", tmp_path / "out", "--cluster", "outrun", "--dead", "9", "--format", "json")
     (row,) = json.loads(done.out)["clusters"]
     assert (done.code, row["cluster"], row["safe"], row["step_count"]) == (1, "outrun", False, 3)
