@@ -5,7 +5,7 @@ Every text names offsets as `offsets 50-66`, both ends included, and times as IS
 
 import shlex
 from collections.abc import Collection, Iterable, Sequence
-from datetime import MAXYEAR, date, timedelta
+from datetime import MAXYEAR, UTC, date, datetime, timedelta
 from itertools import islice
 
 from kcheck.model.entries import EpochEntries
@@ -31,6 +31,14 @@ def capital(text: str) -> str:
 def within(text: str) -> str:
     """Return a sentence as a part of another one; the begin of `capital`."""
     return f"{text[:1].lower()}{text[1:]}"
+
+
+def moment(value: object) -> str:
+    """Return a time in ms since 1970 to the second; `?` if it is unknown or outside the calendar."""
+    try:
+        return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return "?"
 
 
 def agree(count: int, one: str, many: str) -> str:

@@ -52,10 +52,10 @@ def release(
 def compared(
     kafka: str | Release, texts: list[str], answer: "Callable[[Release], WithOutcomes]", config: Path | None = None
 ) -> "WithOutcomes":
-    """Return the answer for a release, with its differences at the other end of the range of releases."""
-    from kcheck.verbs.release import with_other_end
+    """Return the worse of the answers for both ends of the range of releases, with their differences."""
+    from kcheck.verbs.release import of_worse_end
 
-    return complete(lambda: with_other_end(release(kafka, paths=texts, config=config), answer))
+    return complete(lambda: of_worse_end(release(kafka, paths=texts, config=config), answer))
 
 
 def complete(answer_of: "Callable[[], WithFindings]") -> "WithFindings":

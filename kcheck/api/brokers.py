@@ -152,11 +152,8 @@ def preflight(
         options = StartOptions(clean, settings, chosen, metadata=named)
         return verb(path, options, allowed, unknown)
 
-    def badness(said: "Preflight") -> tuple[float, ...]:
-        return ((True, None, False).index(said.may_start),)
-
     chosen = partial(release, kafka, paths=log_dirs_of(path), config=path)
-    return complete(lambda: of_worse_end(chosen(), answer, badness))
+    return complete(lambda: of_worse_end(chosen(), answer))
 
 
 def overview(

@@ -72,6 +72,11 @@ class Answer:
         """Return the answer as a report, by the release that it holds for."""
         return Report(verb=verb, kafka=kafka, answer=self, **fields)
 
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return a sort key with the worst answer last; empty if the answers for two releases are not ordered."""
+        return ()
+
     def outcomes(self) -> "tuple[Self, Outcomes | None]":
         """Return the answer, not yet read, and what in it can differ between releases; None if that is too much."""
         return self, None

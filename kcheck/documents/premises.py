@@ -1,12 +1,13 @@
 """The rows of premises, which are the assumptions of an answer about a next start."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from kcheck.core.premises.presence import DISKS_MOUNTED, SETTINGS_LIST_THEM
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
-from kcheck.words import capital
+from kcheck.words import LISTED_MAX, broker_names, capital
 
 
 def is_losing(premise: str) -> bool:
@@ -54,6 +55,18 @@ def open_words(premise: JudgedPremise) -> str | None:
     if premise.status is not PremiseStatus.NOT_SEEN or premise.provide is None:
         return None
     return f"not known ({premise.id}): {premise.sentence}; name {premise.provide}"
+
+
+def unseen_words(premises: Iterable[JudgedPremise]) -> Iterator[str]:
+    """Yield facts that the given files do not show, and their source; the same fact of several brokers once."""
+    alike: dict[tuple[str | None, ...], list[JudgedPremise]] = {}
+    for premise in premises:
+        of_any = re.sub(rf"\bbroker {premise.broker_id}\b", "", premise.sentence, flags=re.IGNORECASE)
+        alike.setdefault((premise.id, premise.provide, of_any), []).append(premise)
+    for first, *others in alike.values():
+        numbers = [row.broker_id for row in others if row.broker_id is not None]
+        also = f". The same for {broker_names(numbers, LISTED_MAX)}" if numbers else ""
+        yield f"{first.sentence}; name {first.provide}{also}"
 
 
 def notes(premises: Iterable[JudgedPremise]) -> tuple[str, ...]:

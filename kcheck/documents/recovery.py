@@ -35,4 +35,12 @@ def _step_row(number: int, step: RecoveryStep, text: StepText) -> Row:
             }
             for cut in step.cuts
         ),
+        "saves": tuple(
+            {
+                "topic": row.topic, "partition": row.partition, "broker_id": row.broker_id,
+                "path": row.path, "from": run.start, "to": run.end,
+            }
+            for row in step.saves
+            for run in row.readable
+        ),
     }  # fmt: skip

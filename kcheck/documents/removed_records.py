@@ -8,19 +8,25 @@ from kcheck.model.entries import Offset
 from kcheck.words import bare_range, listed, partition_name, shell_line, some_of
 
 
-def removed_words(rows: Sequence[RemovedAtStart]) -> Iterator[str]:
-    """Yield the loss of one broker's start, and the commands that save the readable records, as clauses."""
+def removed_words(rows: Sequence[RemovedAtStart], saver: str | None = None) -> Iterator[str]:
+    """Yield the loss of one broker's start, and the way to the readable records, as clauses."""
     if rows:
         names = some_of([f"{_offsets(row.end, row.last)} of {_name(row)}" for row in rows])
         yield f"broker {rows[0].broker_id} truncates offsets {names}, and then no replica here has them"
-    yield from readable_words(rows)
+    yield from readable_words(rows, saver)
 
 
-def readable_words(rows: Iterable[RemovedAtStart]) -> Iterator[str]:
-    """Yield the command that saves the readable records of each log before its broker starts, as clauses."""
+def readable_words(rows: Iterable[RemovedAtStart], saver: str | None = None) -> Iterator[str]:
+    """Yield the way to the readable records of each log that its broker truncates, as clauses.
+
+    `saver` is the subject and verb of a step that saves them; None without one. Then an export does.
+    """
     for row in rows:
         if row.readable:
             offsets = listed([bare_range(part.start, part.end) for part in row.readable])
+            if saver is not None:
+                yield f"{saver} the readable offsets {offsets} of {_name(row)} that broker {row.broker_id} truncates"
+                continue
             first, file = str(row.readable[0].start), f"{_name(row)}.ndjson"
             command = shell_line(["kcheck", "export", row.path, "--from", first, "-o", file])
             yield f"before broker {row.broker_id} starts, {command} saves offsets {offsets} of {_name(row)}"

@@ -44,16 +44,18 @@ def uncounted_words(
     partitions: Sequence[PartitionElection],
     *,
     without: Iterable[BrokerLogDir] = (),
+    without_newest: Collection[int] = (),
     has_steps: bool,
 ) -> Iterator[str]:
     """Yield the uncounted records, which no disk shows, or no broker serves after its next start.
 
-    `partitions` is every partition of the cluster; `without` has the log dirs that are given up.
+    `partitions` is every partition of the cluster; `without` has the log dirs that are given up. `without_newest` are
+    brokers whose newest disk is lost.
     """
     gaps, without, premises = tuple(gaps), tuple(without), tuple(premises)
     named = {gap.broker_id for gap in gaps} | {row.broker_id for row in without}
     yield from premise_words(
-        (row for row in premises if row.id != LAST_LOGS_THERE or row.broker_id not in named), partitions
+        (row for row in premises if row.id != LAST_LOGS_THERE or row.broker_id not in named), partitions, without_newest
     )
     led_last = {row.broker_id for row in premises if row.id == LAST_LOGS_THERE}
     yield from in_sync_words(row for row in partitions if not led_last.issuperset(row.lost_in_sync))
@@ -85,9 +87,13 @@ def in_sync_words(partitions: Iterable[PartitionElection]) -> Iterator[str]:
         )
 
 
-def premise_words(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> Iterator[str]:
+def premise_words(
+    premises: Iterable[JudgedPremise],
+    partitions: Sequence[PartitionElection],
+    without_newest: Collection[int] = (),
+) -> Iterator[str]:
     """Yield the first step for each premise whose cost is not counted, and the partitions at risk."""
-    yield from dict.fromkeys(" ".join(_first(premise, partitions)) for premise in premises)
+    yield from dict.fromkeys(" ".join(_first(premise, partitions, without_newest)) for premise in premises)
 
 
 def missing_words(
@@ -101,17 +107,18 @@ def missing_words(
 
 def served_from_copies(premises: Iterable[JudgedPremise], partitions: Sequence[PartitionElection]) -> dict[int, str]:
     """Return the final loss of each broker with an old copy of a disk and only replicas."""
-    old = dict.fromkeys(
-        premise.broker_id
-        for premise in premises
-        if premise.id in _AGES and premise.status is PremiseStatus.REFUTED and premise.broker_id is not None
-    )
-    only = {number: at_risk(number, partitions).only for number in old}
+    only = {number: at_risk(number, partitions).only for number in old_copies(premises)}
     return {
         number: f"{_names(rows)} {agree(len(rows), 'goes', 'go')} on from the old copy, without newer records"
         for number, rows in only.items()
         if rows
     }
+
+
+def old_copies(premises: Iterable[JudgedPremise]) -> tuple[int, ...]:
+    """Return the brokers with an old copy of a disk."""
+    rows = (row for row in premises if row.id in _AGES and row.status is PremiseStatus.REFUTED)
+    return tuple(sorted({row.broker_id for row in rows if row.broker_id is not None}))
 
 
 def sought_words(
@@ -120,17 +127,14 @@ def sought_words(
     partitions: Sequence[PartitionElection],
     *,
     incomplete_ok: bool,
+    without_newest: Collection[int] = (),
 ) -> dict[int, str]:
     """Return the first step for each broker with a disk that may have records which no disk here has.
 
     With `incomplete_ok` brokers that are not named do not count.
     """
-    old = {
-        row.broker_id
-        for row in premises
-        if row.id in _AGES and row.status is PremiseStatus.REFUTED and row.broker_id is not None
-    }
-    words = {number: f"Find the newest disk of broker {number}" for number in sorted(old)}
+    old = (number for number in old_copies(premises) if number not in without_newest)
+    words = {number: f"Find the newest disk of broker {number}" for number in old}
     for gap in gaps:
         number = gap.broker_id
         if gap.is_given_up or not any(at_risk(number, partitions)) or (gap.why is None and incomplete_ok):
@@ -141,12 +145,16 @@ def sought_words(
     return words
 
 
-def _first(premise: JudgedPremise, partitions: Sequence[PartitionElection]) -> Iterator[str]:
+def _first(
+    premise: JudgedPremise, partitions: Sequence[PartitionElection], without_newest: Collection[int]
+) -> Iterator[str]:
     """Yield the sentences about one premise."""
     number = premise.broker_id
     if premise.id in _AGES and number is not None:
-        yield f"First find the newest disk of broker {number} ({premise.id}): {premise.sentence}."
-        yield "Records that only that disk has are not counted."
+        is_lost = number in without_newest
+        first = "Without" if is_lost else "First find"
+        yield f"{first} the newest disk of broker {number} ({premise.id}): {premise.sentence}."
+        yield f"Records that only that disk has are {'lost, and ' if is_lost else ''}not counted."
         yield from risk_words(number, partitions, is_gone=premise.status is PremiseStatus.REFUTED, disk="that disk")
         yield page_words(premise.id).strip()
         return

@@ -11,6 +11,7 @@ Shared by these, where each may import modules above it:
 
 - `run_output`: Where are the tables of a run, and when is the run complete?
 - `run`: Which runs are there, and which rows do their tables have?
+- `not_known`: Which facts about expected disks and files does a run not show?
 - `lost`: What does a run lack of an earlier one?
 - `went_back`: Which replicas are older than in an earlier run?
 - `risk`: Which clusters and partitions are at risk?

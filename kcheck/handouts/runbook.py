@@ -209,8 +209,19 @@ def _losses(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
     if step.kind is RecoveryAction.START:
         yield from (plan.old_copies[number] for number in step.brokers if number in plan.old_copies)
         yield from (words for number in step.brokers if not step.is_again for words in plan.at_start.get(number, ()))
+    if step.forces:
+        yield _forced(step)
     if step.cuts:
         yield _removed(step, plan)
+
+
+def _forced(step: RecoveryStep) -> str:
+    """Return the unclean elections by the controller, and what they give up."""
+    leaders = broker_names(sorted({row.leader for row in step.forces}))
+    missing = sorted({number for row in step.forces for number in row.missing})
+    names = some_of([row.partition.name for row in step.forces])
+    only = f"Records there that only {broker_names(missing)} {agree(len(missing), 'has', 'have')} are lost then"
+    return f"unclean elections are on, so the controller lets {leaders} lead {names} at once. {only}"
 
 
 def _removed(step: RecoveryStep, plan: PlanContext) -> str:

@@ -249,6 +249,23 @@ class Behaviours(DirectoryBehaviours, ReplicationBehaviours, ToolBehaviours):
     failing_remote_deletes_move_log_start: Behaviour = Behaviour(
         "With retention.bytes each failing delete of a remote segment moves the log start by one segment.", since="3.7"
     )
+    forgets_copied_segments: Behaviour = Behaviour(
+        "A new leader counts segments twice that are on disk and in remote storage, until a copy has ended.",
+        since="3.6",
+        until="3.7",
+    )
+    cleans_beside_copying: Behaviour = Behaviour(
+        "The first pass of retention may count segments twice that are on disk and in remote storage.", since="3.9"
+    )
+    counts_unfinished_copies: Behaviour = Behaviour(
+        "Remote segments whose copy has not ended count for retention.bytes.", since="3.6", until="3.8"
+    )
+    counts_begun_deletions: Behaviour = Behaviour(
+        "Remote segments whose deletion has begun count for retention.bytes.", since="3.6", until="4.0"
+    )
+    skips_remote_segments_at_log_start: Behaviour = Behaviour(
+        "Remote segments with offsets below the log start do not count for retention.bytes.", since="3.6", until="3.7"
+    )
     keeps_snapshot_of_remote_segments: Behaviour = Behaviour(
         "A log with a part in remote storage has a snapshot file of its remote segments.", since="3.6", until="3.8"
     )

@@ -108,10 +108,12 @@ class Retention(NamedTuple):
     """The time for which brokers keep records, in ms."""
     bytes: int | None = None
     """The size up to which brokers keep the log, in bytes."""
+    local_bytes: int | None = None
+    """The size up to which brokers keep its segments on disk that are in remote storage too, in bytes."""
 
     @property
     def is_known(self) -> bool:
-        """True if both are known."""
+        """True if time and size are known."""
         return self.ms is not None and self.bytes is not None
 
 

@@ -18,6 +18,7 @@ memory, and `disk/apply.py` applies a plan. A recovery joins repair plans with t
 - `past_elections`: Which unclean elections have disks not followed?
 - `first_repairs`: Which repairs come before an election, and what does it cost after them?
 - `recover`: What to do, step by step, with a cluster that has a problem?
+- `recovery_cases`: Which other plans are there, if something unseen differs from the assumptions?
 - `plan_context`: Which paths and settings do the steps of a recovery name?
 - `recovery_output`: Which files does a recovery write?
 - `rescue_answer`: What do the answers of the next three share?

@@ -14,12 +14,15 @@ from kcheck.replicas.elect import ClusterElection
 from kcheck.startup.log_dir_outcome import has_metadata_log
 from kcheck.views.controller_settings import controller_settings
 from kcheck.views.settings_files import settings_path
-from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets
+from kcheck.views.targets import Target, log_dirs_in, read_properties, replica_targets, written_log_dirs
 from kcheck.words import milliseconds_words
 
 
-def plan_context(election: ClusterElection, recovery: Recovery, folder: str) -> PlanContext:
-    """Return the paths and settings for the steps of a recovery, with its files in `folder`."""
+def plan_context(election: ClusterElection, recovery: Recovery, folder: str, saver: str | None = None) -> PlanContext:
+    """Return the paths and settings for the steps of a recovery, with its files in `folder`.
+
+    `saver` is the subject and verb of the step that saves readable records; None without one.
+    """
     targets = by_broker(election)
     seen = _settings(election, targets)
     settings = {number: settings_path(own) for number, own in targets.items()}
@@ -36,11 +39,11 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str) -> 
         metadata=election.question.metadata,
         places=_places(election, targets),
         backup=join(folder, "aside"),
-        saved=election.saved_in if election.saved else None,
+        saved=election.saved_in,
         bundles=recovery.bundles,
         old_copies=served_from_copies(election.uncounted, election.of_cluster),
         at_start={
-            number: tuple(removed_words([row for row in election.removed if row.broker_id == number]))
+            number: tuple(removed_words([row for row in election.removed if row.broker_id == number], saver))
             for number in {row.broker_id for row in election.removed}
         },
         session=_session(seen.values(), kraft=election.kraft),
@@ -81,11 +84,11 @@ def _kept(path: str | None, own: list[Target], election: ClusterElection) -> tup
     The metadata log is in the first one, unless metadata.log.dir is set. If one path is absolute, all are, as the
     broker may run in another directory than kcheck.
     """
-    lost = {row.path for row in election.question.without}
+    lost = {real_path(row.path) for row in election.question.without}
     added = [target for target in own if target.path in {row.path for row in election.question.added}]
     config = {} if path is None or not (lost or added) else {**read_properties(path), "metadata.log.dir": ""}
     named = log_dirs_in(tree_of(path), path, config) if path is not None else ()
-    kept = tuple(place for place in named if place not in lost)
+    kept = tuple(place for place, at in zip(written_log_dirs(config), named, strict=True) if real_path(at) not in lost)
     is_typed = not any(map(is_absolute, kept))
     places = {target.path: target.log_dir if is_typed else absolute(target.log_dir) for target in added}
     first = [place for path, place in places.items() if has_metadata_log(election.predicted[path])]

@@ -34,7 +34,8 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
-from kcheck.plans.recover import ClusterRecovery, case_folder, case_words, lost_log_dirs, recover
+from kcheck.plans.recover import ClusterRecovery, recover
+from kcheck.plans.recovery_cases import case_folder, case_words, lost_log_dirs
 from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ElectionQuestion
@@ -134,7 +135,7 @@ class RecoveryProgress(Answer):
         steps = list(enumerate(zip(self.steps, self.states, strict=True)))
         if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
             return None
-        if any(case.dead or case.election.question.without for case in self.now.cases):
+        if self.now.is_held or any(case.dead or case.election.question.without for case in self.now.cases):
             return None
         left = (
             at for at, (step, state) in steps if StepState.DONE is not state and step.kind is not RecoveryAction.BRING
@@ -169,6 +170,11 @@ class RecoveryProgress(Answer):
     def collected(self) -> list[Finding]:
         """The findings about the files that were read."""
         return self.now.collected
+
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the loss as a sort key."""
+        return self.now.badness
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes of the decision for the present files."""
@@ -232,9 +238,10 @@ def next_step(
     """
     plan, steps = _plan_in(folder)
     now = recover(arguments, question, wanted=wanted, release=release)
-    given_up = tuple(_given_up(steps, now))
-    if given_up:
-        question = replace(question, without=(*question.without, *given_up))
+    given_up, without_newest = tuple(_given_up(steps, now)), tuple(_without_newest(steps, now))
+    if given_up or without_newest:
+        without = (*question.without, *given_up)
+        question = replace(question, without=without, without_newest=without_newest)
         now = recover(arguments, question, wanted=wanted, release=release)
     image = now.election.image
     if image is None:
@@ -289,7 +296,7 @@ def _without_steps(steps: tuple[SavedStep, ...], far: tuple[StepState, ...], now
     if not steps or any(state is not StepState.DONE for state in far):
         yield from (within(words).rstrip(".") for words in now.first.log_dirs)
     if not (steps or now.first.log_dirs):
-        yield "the plan has no steps, because some disks were missing then"
+        yield "the plan has no steps, because something came before all steps then"
 
 
 def _plan_in(folder: str) -> tuple[SavedPlan, tuple[SavedStep, ...]]:
@@ -327,6 +334,14 @@ def _given_up(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[Br
     """Yield the lost log dirs in log.dirs that a step of the plan takes out."""
     brokers = {number for step in steps if step.kind is RecoveryAction.LOG_DIRS for number in step.brokers}
     return (row for row in lost_log_dirs(now.election) if row.broker_id in brokers)
+
+
+def _without_newest(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
+    """Yield the brokers whose old copy a plan starts, without a step that looks for the newest disk."""
+    kinds = {(step.kind, number) for step in steps for number in step.brokers}
+    for number in now.first.disks if now.is_held else ():
+        if (RecoveryAction.START, number) in kinds and (RecoveryAction.BRING, number) not in kinds:
+            yield number
 
 
 def _ran_since(plan: SavedPlan, steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
@@ -420,10 +435,15 @@ def _unplanned(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -
 
 
 def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
-    """Yield the brokers of the plan whose newest disk is here now; none once a broker runs.
+    """Yield the brokers of the plan whose newest disk is here now; none once a broker of the plan runs.
 
     ZooKeeper forgets the registration that shows an old copy.
     """
+    if progress.steps and all(step.kind is RecoveryAction.BRING for step in progress.steps):
+        if progress.at is None:
+            sought = [number for step in progress.steps for number in step.brokers]
+            yield f"the disks of {broker_names(sought)} are not sought any more, and the plan has no other step"
+        return
     for step, state in zip(progress.steps, progress.states, strict=True):
         is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
         if is_here and progress.now.election.kraft and {*step.brokers} <= {*plan.order}:

@@ -1,25 +1,23 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
 from kcheck.core.election.plans import PartitionElection, is_at_stake
-from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
+from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
-from kcheck.core.election.steps import RecoveryStep, StepText, steps_of
+from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
-from kcheck.core.premises.presence import LOG_DIRS_THERE, lacks_log_dirs
+from kcheck.core.premises.presence import lacks_log_dirs
+from kcheck.core.premises.table import OF_OTHERS
 from kcheck.core.start.predictions import PartitionPrediction
-from kcheck.disk.paths import join
-from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import decision_words, discarded_words, rescue_words
-from kcheck.documents.premises import premise_rows
+from kcheck.documents.premises import premise_rows, unseen_words
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import range_words, readable_words
 from kcheck.documents.uncounted import uncounted_words
@@ -28,19 +26,21 @@ from kcheck.handouts.runbook import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
-from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
 from kcheck.plans.past_elections import causes
 from kcheck.plans.plan_context import by_broker, plan_context
+from kcheck.plans.recovery_cases import Case, case_folder, if_lost, if_newest_lost
 from kcheck.plans.rescue_answer import FOLDER
+from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.targets import has_no_disk, replica_targets
-from kcheck.words import LISTED_MAX, agree, broker_names, capital, listed, shell_line
+from kcheck.views.targets import replica_targets
+from kcheck.words import broker_names, capital, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
@@ -57,29 +57,6 @@ def _has_unread(row: PartitionPrediction) -> bool:
     if log is None or is_read or log.log_end_offset <= log.log_start_offset:
         return False
     return not row.scan_bytes or len(log.bases) > 1
-
-
-class Case(NamedTuple):
-    """The steps if something differs from the assumptions of the plan."""
-
-    condition: str
-    """The difference, as a clause."""
-    decided_by: str
-    """The evidence that shows whether it applies."""
-    election: ClusterElection
-    """The recommended leaders in this case."""
-    dead: tuple[int, ...] = ()
-    """The brokers whose disks are then given up."""
-
-
-def case_folder(folder: str, number: int) -> str:
-    """Return the directory of the plan for a case, the first of which has number 1."""
-    return join(folder, f"case-{number}")
-
-
-def case_words(case: Case, folder: str) -> str:
-    """Return the sentence that leads to the plan of a case."""
-    return f"If {case.condition} (see {case.decided_by}), follow the plan in {folder}."
 
 
 class KeptElsewhere(NamedTuple):
@@ -130,14 +107,40 @@ class ClusterRecovery(Answer):
         election = self.election
         first = comes_first(
             election.gaps, election.uncounted, election.of_cluster, election.brokers,
-            incomplete_ok=election.question.incomplete_ok,
+            incomplete_ok=election.question.incomplete_ok, without_newest=election.question.without_newest,
         )  # fmt: skip
         return first if election.rescue is None else ComesFirst(disks=first.disks)
 
     @cached_property
+    def is_held(self) -> bool:
+        """True if no broker should start before the operator looks for the newest disk of an old copy.
+
+        A case then has the steps for a lost disk.
+        """
+        return if_newest_lost(self.election) is not None
+
+    @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
-        return () if self.election.is_part or self.first.is_alone else steps_of(self.recovery)
+        if self.election.is_part or self.first.log_dirs or self.first.brokers or self.mistaken:
+            return ()
+        steps = steps_of(self.recovery)
+        return tuple(step for step in steps if step.kind is RecoveryAction.BRING) if self.is_held else steps
+
+    @cached_property
+    def mistaken(self) -> tuple[int, ...]:
+        """The brokers with disks, settings or arguments of another broker or cluster. No step is known then."""
+        election = self.election
+        if election.rescue is not None:
+            return ()
+        failing = {gap.broker_id for gap in failing_of(election.gaps)}
+        numbers = {row.broker_id for row in election.refuted if row.id in OF_OTHERS}
+        return tuple(sorted(failing & numbers))
+
+    @property
+    def is_open(self) -> bool:
+        """True if something comes first that may change every step."""
+        return bool(self.first.log_dirs or self.is_held or self.mistaken)
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -151,18 +154,30 @@ class ClusterRecovery(Answer):
 
     @cached_property
     def _context(self) -> PlanContext:
-        return plan_context(self.election, self.recovery, self.folder)._replace(
-            sought=self.first.disks, save=self.write_command
-        )
+        context = plan_context(self.election, self.recovery, self.folder, self.saver)
+        return context._replace(sought=self.first.disks, save=self.write_command)
+
+    @cached_property
+    def saver(self) -> str | None:
+        """The subject and verb of a sentence about saved records; None if no step saves them."""
+        number = next((at for at, step in enumerate(self.steps, 1) if step.kind is RecoveryAction.SAVE), None)
+        if number is None or self.election.saved_in is not None:
+            return None if number is None else f"{self.election.saved_in} has"
+        return f"step {number} saves"
 
     @cached_property
     def case_plans(self) -> tuple["ClusterRecovery", ...]:
         """The plan of each case, with its files in a directory below the one of this plan."""
-        kept, kept_in = self.election.saved, self.election.saved_in
+        election = self.election
         return tuple(
             replace(
                 self,
-                election=replace(case.election, saved=kept, saved_in=kept_in),
+                election=replace(
+                    case.election,
+                    saved=election.saved,
+                    saved_at_start=election.saved_at_start,
+                    saved_in=election.saved_in,
+                ),
                 folder=case_folder(self.folder, number),
                 cases=(),
             )
@@ -205,7 +220,7 @@ class ClusterRecovery(Answer):
             *self.uncounted,
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
-            *(f"{capital(row)}." for row in readable_words(election.removed)),
+            *(f"{capital(row)}." for row in readable_words(election.removed, self.saver)),
             *(
                 kept_elsewhere_words(row.broker_id, row.prediction.dir, row.prediction, row.holders)
                 for row in self.kept_elsewhere
@@ -213,7 +228,7 @@ class ClusterRecovery(Answer):
         )
         words = decision_words(
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
-            is_planned=not self.first.log_dirs,
+            is_planned=not self.is_open,
         )  # fmt: skip
         return tuple(dict.fromkeys((*self.first.log_dirs, *words)))
 
@@ -254,7 +269,8 @@ class ClusterRecovery(Answer):
                 election.uncounted,
                 election.of_cluster,
                 without=election.question.without,
-                has_steps=bool(election.starts) and not self.first.log_dirs,
+                without_newest=election.question.without_newest,
+                has_steps=bool(election.starts) and not (self.first.log_dirs or self.mistaken),
             )
         )
 
@@ -292,6 +308,8 @@ class ClusterRecovery(Answer):
             return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
         if self.first.brokers:
             return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.first.brokers)])
+        if self.mistaken:
+            return shell_line(["kcheck", "recover", *self.words])
         return self.write_command if self.election.rescue is None else self.election.rescue.command
 
     @property
@@ -343,14 +361,7 @@ class ClusterRecovery(Answer):
             if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
             and not (self.first.log_dirs and lacks_log_dirs(premise))
         ]
-        alike: dict[tuple[str | None, ...], list[JudgedPremise]] = {}
-        for premise in unseen:
-            of_any = re.sub(rf"\bbroker {premise.broker_id}\b", "", premise.sentence, flags=re.IGNORECASE)
-            alike.setdefault((premise.id, premise.provide, of_any), []).append(premise)
-        for first, *others in alike.values():
-            numbers = [row.broker_id for row in others if row.broker_id is not None]
-            also = f". The same for {broker_names(numbers, LISTED_MAX)}" if numbers else ""
-            rows.append(f"{first.sentence}; name {first.provide}{also}")
+        rows += unseen_words(unseen)
         if any(_has_unread(row) for start in self.election.predicted.values() for row in start.partitions):
             rows.append(UNREAD)
         return tuple(dict.fromkeys(rows))
@@ -359,6 +370,11 @@ class ClusterRecovery(Answer):
     def collected(self) -> list[Finding]:
         """The findings about the files that were read."""
         return self.election.collected
+
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the loss as a sort key."""
+        return self.election.badness
 
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes of the election."""
@@ -388,7 +404,7 @@ class ClusterRecovery(Answer):
             "start_all": scenario_row(self.scenario(START_ALL)),
             "plan": scenario_row(self.scenario("plan")),
             "best": scenario_row(self.scenario("best")),
-            "proven": not self.first.log_dirs and (election.order.is_proven or is_least(election.scenarios)),
+            "proven": not self.is_open and (election.order.is_proven or is_least(election.scenarios)),
             "steps": step_rows(self.steps, self.texts),
             "partitions": tuple(map(partition_row, self.at_stake)),
             "partition_count": len(election.partitions),
@@ -417,57 +433,28 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    if answer.election.interrupted is not None or answer.first.brokers:
+    if answer.election.interrupted is not None or answer.first.brokers or answer.mistaken:
         return answer
     try:
-        return replace(answer, cases=(*_if_lost(answer, arguments, release), *_if_unclean(answer)))
+        old, lost = if_newest_lost(answer.election), if_lost(answer.election, arguments, release)
+        known = (*lost, *(() if old is None else (old,)))
+        return replace(answer, cases=(*known, *_if_unclean(answer, old)))
     except KeyboardInterrupt:
         election = replace(answer.election, interrupted="the plans for other cases not made")
         return replace(answer, election=election)
 
 
-def _if_lost(answer: ClusterRecovery, arguments: list[str], release: Release) -> Iterator[Case]:
-    """Yield the steps if missing disks, of brokers or of one log dir, never come back."""
-    question = answer.election.question
-    absent = {number for part in answer.election.partitions for number in part.unknown_replicas}
-    absent -= {*answer.election.brokers}
-    if absent and not question.incomplete_ok:
-        dead = tuple(sorted(absent))
-        if_lost = replace(question, dead=(*question.dead, *dead))
-        whose = broker_names(dead, LISTED_MAX)
-        yield Case(
-            f"the disks of {whose} are lost",
-            f"the log dirs of {whose}",
-            elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release).whole(),
-            dead,
-        )
-    lost = lost_log_dirs(answer.election)
-    if lost:
-        if_lost = replace(question, without=(*question.without, *lost))
-        disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
-        words = f"the {disks} of {paths} {agree(len(lost), 'is', 'are')} lost"
-        election = elect(arguments, if_lost, wanted=EVERY_PARTITION, release=release).whole()
-        yield Case(words, "the mounts of its host", election)
+def _if_unclean(answer: ClusterRecovery, case: Case | None) -> Iterator[Case]:
+    """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs.
 
-
-def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
-    """Return the log dirs that do not exist or are empty, of brokers with others that are not."""
-    refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED and row.id == LOG_DIRS_THERE)
-    lost = {
-        row.log_dir: row.broker_id
-        for row in refuted
-        if row.log_dir is not None and has_no_disk(tree_of(row.log_dir), row.log_dir)
-    }
-    kept = {number for number, own in by_broker(election).items() if any(target.log_dir not in lost for target in own)}
-    return tuple(BrokerLogDir(number, path) for path, number in lost.items() if number is not None and number in kept)
-
-
-def _if_unclean(answer: ClusterRecovery) -> Iterator[Case]:
-    """Yield what to do if a controller elects uncleanly by itself, where no settings show that and the plan differs."""
+    While a case holds all brokers back, this is about its plan.
+    """
+    words = f"{UNCLEAN} is true on a controller"
+    if case is not None:
+        answer, words = replace(answer, election=case.election), f"{words}, and {case.condition}"
     if not answer.first.log_dirs and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
         other = ClusterRecovery(election=answer.election.if_unclean())
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
-            words = f"{UNCLEAN} is true on a controller"
             yield Case(words, "the server.properties of the controllers", other.election)
 
 

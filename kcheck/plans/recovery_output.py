@@ -5,17 +5,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kcheck.core.election.plans import Candidate, CopyState
+from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.paths import absolute, join
 from kcheck.handouts.election_files import files_of
 from kcheck.handouts.runbook import runbook
 from kcheck.model.report import Row
-from kcheck.plans.recover import MANIFEST, SAVED, ClusterRecovery, case_words
+from kcheck.plans.recover import MANIFEST, SAVED, ClusterRecovery
+from kcheck.plans.recovery_cases import case_words
 from kcheck.plans.rescue_answer import RECOVERY, RUNBOOK
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.elect import ClusterElection
-from kcheck.replicas.election_output import saved_replicas, write_texts
+from kcheck.replicas.election_output import saved_at_start, saved_replicas, write_texts
 from kcheck.replicas.replica import LogFile
+from kcheck.replicas.saved_records import SavedReplica
 
 
 def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
@@ -31,11 +34,15 @@ def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
 
 def _planned(planned: ClusterRecovery, files: NewFiles, out: str) -> ClusterRecovery:
     election = planned.election
-    if any(step.cuts for plan in (planned, *planned.case_plans) for step in plan.steps):
-        saved = tuple(saved_replicas(election, files, SAVED, skips_bundles=True))
-        election = replace(election, saved=saved, saved_in=join(out, SAVED) if saved else None)
+    steps = [step for plan in (planned, *planned.case_plans) for step in plan.steps]
+    if any(step.kind is RecoveryAction.SAVE for step in steps):
+        cut = saved_replicas(election, files, SAVED, skips_bundles=True) if any(step.cuts for step in steps) else ()
+        cases = (case.election for case in planned.cases)
+        saved, at_start = tuple(cut), tuple(saved_at_start((election, *cases), files, SAVED))
+        saved_in = join(out, SAVED) if saved or at_start else None
+        election = replace(election, saved=saved, saved_at_start=at_start, saved_in=saved_in)
         planned = replace(planned, election=election)
-    more = {MANIFEST: json.dumps(_manifest(election), indent=1) + "\n"} if election.saved else {}
+    more = {} if election.saved_in is None else {MANIFEST: json.dumps(_manifest(election), indent=1) + "\n"}
     written = list[str]()
     for case in planned.case_plans:
         name = case.folder.rpartition("/")[2]
@@ -71,25 +78,29 @@ def _texts(
 def _manifest(election: ClusterElection) -> Row:
     """Return the needed saved files for each leader. Together they have each lost record at least once.
 
-    The files of brokers in bundles are missing.
+    Records that starts remove are needed under each leader. The files of brokers in bundles are missing.
     """
     saved = {(row.topic, row.partition, row.broker_id): row for row in election.saved}
+    removed: dict[tuple[str, int], list[SavedReplica]] = {}
+    for row in election.saved_at_start:
+        removed.setdefault((row.topic, row.partition), []).append(row)
     rows = []
     for part in election.partitions:
         copies = election.copies(part.topic, part.partition) if any(key[:2] == part[:2] for key in saved) else ()
+        at_start = [row for row in removed.get((part.topic, part.partition), ()) if row.records.path is not None]
         logs = {copy.state.broker_id: copy.state.logs for copy in copies if copy.role is CopyState.CURRENT}
         for number, candidate in part.leaders.items():
             needed = tuple(_needed(candidate, logs))
-            if needed:
+            if needed or at_start:
                 of_brokers = {number: saved.get((part.topic, part.partition, number)) for number in needed}
-                kept = [one.records for one in of_brokers.values() if one is not None]
+                kept = [one.records for one in (*of_brokers.values(), *at_start) if one is not None]
                 files = [path for one in kept for path in (one.path, *one.more) if path is not None]
                 rows.append(
                     {
                         "topic": part.topic,
                         "partition": part.partition,
                         "leader": number,
-                        "brokers": needed,
+                        "brokers": tuple(dict.fromkeys((*needed, *(row.broker_id for row in at_start)))),
                         "files": files,
                         "not_saved": [number for number, one in of_brokers.items() if one is None],
                     }

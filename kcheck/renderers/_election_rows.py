@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection, only_aside
 from kcheck.core.election.scenarios import Scenario, lost_by_all
-from kcheck.core.election.scenarios import harm as harm_of
 from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_words import (
@@ -119,12 +118,6 @@ def cluster_cells(election: "RunElection") -> tuple[object, ...]:
 def _leaders(partition: PartitionElection) -> Iterator[tuple[Candidate, Amounts]]:
     """Yield the candidates that can lead, and what is lost then."""
     return ((candidate, candidate.lost) for candidate in partition.candidates if candidate.lost is not None)
-
-
-def harm(partition: PartitionElection) -> tuple[object, ...]:
-    """Return the sort key of partitions, the worst first."""
-    *costs, _, _ = harm_of(partition)
-    return (*costs, partition.name)
 
 
 def worst(

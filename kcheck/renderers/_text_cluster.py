@@ -25,9 +25,9 @@ from kcheck.model.cluster import (
 )
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata
-from kcheck.screen.page import Page, cell, known, moment
+from kcheck.screen.page import Page, cell, known
 from kcheck.verbs.cluster import ClusterReport
-from kcheck.words import agree, counted, offset_range, partition_name, some_of
+from kcheck.words import agree, counted, moment, offset_range, partition_name, some_of
 
 _SHOWN = 20
 """Number of partitions in need of a look that are listed without `--all`."""

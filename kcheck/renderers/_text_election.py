@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kcheck.core.election.plans import Candidate, PartitionElection, is_at_stake
+from kcheck.core.election.scenarios import harm
 from kcheck.documents.election_words import SEAT_LEGEND, brokers_of, course_words, gap_words
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
@@ -16,7 +17,6 @@ from kcheck.renderers._election_rows import (
     candidate_cells,
     cluster_cells,
     extent,
-    harm,
     interrupted,
     log_lines,
     loss_cells,

@@ -6,8 +6,8 @@ from typing import Any
 from kcheck.core.start.startup import NEXT_STARTS, Outcome
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row
-from kcheck.screen.page import STYLES, Page, cell, moment, size
-from kcheck.words import agree, counted, some_of
+from kcheck.screen.page import STYLES, Page, cell, size
+from kcheck.words import agree, counted, moment, some_of
 
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
@@ -47,6 +47,8 @@ def fleet_report(report: Report, page: Page) -> None:
     page.wrapped(", ".join(counted(*thing) for thing in (*things, (rows["partitions"], "partition directory"))))
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
     for words in incomplete_words(*coverage, finished=body["finished"], failing=body["failing"]):
+        page.wrapped(words, style="yellow")
+    for words in body["not_known"]:
         page.wrapped(words, style="yellow")
     for words in carried_words(body["carried_over"], rows["partitions"], body["since"]):
         page.wrapped(words)
@@ -273,6 +275,8 @@ def fleet_scan(report: Report, page: Page) -> None:
     )
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
     for words in incomplete_words(*coverage, finished=body["finished"], failing=body["failing"]):
+        page.wrapped(words, style="yellow")
+    for words in body["not_known"]:
         page.wrapped(words, style="yellow")
     worst = [{**row, "broker": "-" if row["broker"] is None else row["broker"]} for row in body["worst_brokers"]]
     _table(page, "errors", worst, ("cluster", "broker", "fatal", "error"))

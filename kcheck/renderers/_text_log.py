@@ -11,9 +11,9 @@ from kcheck.messages.lines import LogEvent
 from kcheck.messages.timeline import Cause, PlaceTimeline, Step, severity_of
 from kcheck.model.report import Report
 from kcheck.renderers._text_explain import meaning
-from kcheck.screen.page import STYLES, Page, moment
+from kcheck.screen.page import STYLES, Page
 from kcheck.verbs.explain_log import LogExplanation
-from kcheck.words import counted, partition_name, some_of
+from kcheck.words import counted, moment, partition_name, some_of
 
 _CAUSES_SHOWN = 5
 _STEPS_SHOWN = 12

@@ -33,3 +33,5 @@ def preflight(report: Report, page: Page) -> None:
         page.wrapped(_OTHERS, indent="  ", hanging="    ")
     if answer.unresolved:
         page.wrapped(f"from config providers, not resolved: {', '.join(answer.unresolved)}", hanging="    ")
+    if good:
+        page.wrapped(f"not looked at: {'; '.join(answer.not_looked_at)}", hanging="    ")

@@ -44,7 +44,7 @@ def recovery(report: Report, page: Page) -> None:
         page.wrapped(cause)
     _exit_code(answer, page)
     _steps(answer, page)
-    if any(step.kind is RecoveryAction.START for step in answer.steps):
+    if any(step.kind is RecoveryAction.START for plan in (answer, *answer.case_plans) for step in plan.steps):
         page.line()
         page.wrapped(_PLACES)
     if answer.again is not None:

@@ -1,15 +1,18 @@
 """The layout of `kcheck tiered`: a row for each replica, then the store."""
 
+from kcheck.core.tiered.regular_deletion import RegularDeletion, deletion_words
 from kcheck.documents.remote_log import local_start_of
 from kcheck.model.cluster import NO_LEADER
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, Spans
 from kcheck.model.report import Report
+from kcheck.model.views import PartitionView
 from kcheck.screen.page import Page, cell, known, size
 from kcheck.verbs.tiered import Tiered, TieredReplica, TopicStorage
-from kcheck.words import agree, bare_range, counted, partition_name, some_of
+from kcheck.words import agree, bare_range, counted, moment, partition_name, some_of
 
 _HEADER = ("partition", "broker", "log start", "local", "log end", "remote", "size", "if it leads", "not readable")
 _TOPICS = ("topic", "segments", "remote", "in the store", "USD a month", "to copy", "in both places")
+_RETENTION = ("partition", "broker", "retention.bytes", "retention.ms from", "all by", "local start at most")
 _MOST = 3
 
 
@@ -26,6 +29,7 @@ def tiered(report: Report, page: Page) -> None:
         if answer.topics:
             page.line()
             page.table(_TOPICS, [_topic_cells(row, answer) for row in answer.topics])
+        _retention(answer, page)
         _without_leader(answer, page)
         for conflict in answer.conflicts:
             command = f"kcheck elect --topic {REMOTE_LOG_METADATA}"
@@ -53,6 +57,23 @@ def tiered(report: Report, page: Page) -> None:
         page.wrapped("Segments are in Iceberg tables. kcheck compares their manifests, and no data file.", style="bold")
 
 
+def _retention(answer: Tiered, page: Page) -> None:
+    """Write what the first pass of retention deletes if a replica leads. That is no accident."""
+    rows = [(row, row.regular) for row in answer.replicas if row.regular is not None and not row.regular.takes_nothing]
+    if rows:
+        page.line()
+        page.line("Retention deletes regularly as soon as the replica leads (without new records):")
+        page.table(_RETENTION, [_retention_cells(replica.view, regular) for replica, regular in rows])
+
+
+def _retention_cells(view: PartitionView, regular: RegularDeletion) -> tuple[object, ...]:
+    from_ms, by_ms = ("-" if at is None else moment(at) for at in (regular.first_ms, regular.last_ms))
+    return (
+        partition_name(view.topic, view.partition), known(view.where.broker_id), deletion_words(regular),
+        *((from_ms, by_ms) if regular.is_dated else ("?", "?")), cell(regular.local_most),
+    )  # fmt: skip
+
+
 def _without_leader(answer: Tiered, page: Page) -> None:
     """Write the partitions of __remote_log_metadata without a leader, where Kafka copies, deletes and reads nothing."""
     logs = [row.view.remote for row in answer.replicas if row.view.remote is not None]
@@ -65,7 +86,7 @@ def _without_leader(answer: Tiered, page: Page) -> None:
 
 
 def _cells(replica: TieredReplica) -> tuple[object, ...]:
-    view, report, _ = replica
+    view, report, *_ = replica
     remote = view.remote
     assert remote is not None
     runs = remote.runs

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.preflight import ReasonKind, reasons_against
 from kcheck.model.finding import Finding
 from kcheck.model.report import Report
 from kcheck.plans.repair import RepairPlan
@@ -48,14 +48,17 @@ def _starts(answer: object) -> Iterable[LogDirPrediction]:
 def _of_starts(starts: Iterable[LogDirPrediction]) -> Iterator[str]:
     """Yield a line for each unloaded log dir, and for each partition that loses records or is not served."""
     for start in starts:
-        if start.outcome in (Outcome.ABORT, Outcome.OFFLINE):
-            yield f"{start.path}: fatal {_NEXT_START} -: {start.outcome}: {'; '.join(start.reasons)}"
-        for partition in start.partitions:
-            path, name = os.path.join(start.path, partition.dir), partition.dir
-            if partition.lost is not None:
-                yield f"{path}: loss {_NEXT_START} {name}: loses {lost_words(partition.lost)}"
-            elif partition.outcome is Outcome.STRAY:
-                yield f"{path}: error {_NEXT_START} {name}: {partition.outcome}: {partition.reason or 'not served'}"
+        for kind, partition in reasons_against(start):
+            if kind in (ReasonKind.ABORT, ReasonKind.OFFLINE):
+                yield f"{start.path}: fatal {_NEXT_START} -: {start.outcome}: {'; '.join(start.reasons)}"
+            if partition is None:
+                continue
+            path = os.path.join(start.path, partition.dir)
+            if kind is ReasonKind.LOSS and partition.lost is not None:
+                yield f"{path}: loss {_NEXT_START} {partition.dir}: loses {lost_words(partition.lost)}"
+            if kind is ReasonKind.STRAY:
+                why = partition.reason or "not served"
+                yield f"{path}: error {_NEXT_START} {partition.dir}: {partition.outcome}: {why}"
 
 
 def _of_finding(finding: Finding) -> str:

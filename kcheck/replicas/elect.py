@@ -16,7 +16,7 @@ from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
-from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import START_ALL, Scenario, badness, in_doubt, planned, scenarios
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
@@ -38,12 +38,13 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.model.report import PartitionFilter, Report
+from kcheck.model.source import Files
 from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.partition_directories import PartitionDirectories
-from kcheck.replicas.saved_records import SavedRecords
+from kcheck.replicas.saved_records import SavedReplica, saved_row
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.startup.options import StartOptions
 from kcheck.survey.selection import require_match
@@ -76,6 +77,8 @@ class ElectionQuestion:
     """The log dirs that are given up, as if they were not in log.dirs."""
     added: tuple[BrokerLogDir, ...] = ()
     """The log dirs that log.dirs lacks, as if it named them."""
+    without_newest: tuple[int, ...] = ()
+    """The brokers whose newest disk is lost for good. Their old copy counts."""
 
 
 class ElectionChoice(NamedTuple):
@@ -87,16 +90,6 @@ class ElectionChoice(NamedTuple):
     """The order in which the brokers here should start."""
     course: Course
     """The steps of the operator."""
-
-
-class SavedReplica(NamedTuple):
-    """The saved records of a replica."""
-
-    topic: str
-    partition: int
-    broker_id: int
-    records: SavedRecords
-    """The files, and how much they hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +124,8 @@ class ClusterElection(BrokerAnswer):
     """Returns the directories of a partition, as the next starts leave them."""
     choose: Callable[[tuple[PartitionElection, ...]], ElectionChoice]
     """Returns what partitions decide together."""
+    disk_of: Callable[[RemovedAtStart], Files]
+    """Returns the files of a partition directory before its broker starts."""
     arguments: tuple[str, ...]
     """The arguments that name the brokers."""
     premises: tuple[JudgedPremise, ...] = ()
@@ -147,8 +142,10 @@ class ClusterElection(BrokerAnswer):
     """The repairs that come before any broker starts. The answer is for the log dirs after these repairs."""
     saved: tuple[SavedReplica, ...] = ()
     """The saved records of each replica that would truncate its log under some candidate."""
+    saved_at_start: tuple[SavedReplica, ...] = ()
+    """The saved records that brokers would truncate for good when they start (`removed`)."""
     saved_in: str | None = None
-    """The directory that holds it."""
+    """The directory that holds both."""
     written: tuple[str, ...] = ()
     """The files of the plan."""
     unserved: tuple[Unserved, ...] = ()
@@ -235,6 +232,7 @@ class ClusterElection(BrokerAnswer):
             added=self.question.added,
             fenced=self.fenced if self.is_fenced_alone else (),
             rescue=self.rescue,
+            truncated=self.removed,
             uncounted=tuple(missing_words(self.uncounted, self.question.dead, self.of_cluster)),
         )
 
@@ -273,6 +271,11 @@ class ClusterElection(BrokerAnswer):
         counts = [distinct(lost, ()).records for lost in ranges.values()]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the loss as a sort key."""
+        return badness(self.scenarios, is_safe=self.is_safe)
+
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes; see `election_outcomes`."""
         if self.interrupted or len(self.partitions) > COMPARED_COUNT_MAX:
@@ -291,34 +294,12 @@ class ClusterElection(BrokerAnswer):
                 **controller_row(self.image, kraft=self.kraft),
                 "running_in_metadata": self.fenced,
                 "repairs": tuple(map(repair_row, self.repairs)),
-                "saved": tuple(map(_saved_row, self.saved)),
+                "saved": tuple(map(saved_row, self.saved)),
                 "written": self.written,
                 "premises": premise_rows(self.premises),
             },
-            kinds={
-                "scenarios": "scenario",
-                "partitions": "partition",
-                "gaps": "gap",
-                "premises": "premise",
-                "repairs": "repair",
-            },
+            kinds={name: name[:-1] for name in ("scenarios", "partitions", "gaps", "premises", "repairs")},
         )
-
-
-def _saved_row(saved: SavedReplica) -> Row:
-    records = saved.records
-    return {
-        "topic": saved.topic,
-        "partition": saved.partition,
-        "broker_id": saved.broker_id,
-        "paths": (*(() if records.path is None else (records.path,)), *records.more),
-        "from": records.start,
-        "to": records.end,
-        "batches": records.batches,
-        "records": records.records,
-        "bytes": records.bytes,
-        "sha256": records.sha256,
-    }
 
 
 NOT_REPAIRED = "the repairs that come first not looked for"
@@ -412,6 +393,7 @@ def _decided(
         partitions=shown,
         of_cluster=elections,
         copies=directories.of,
+        disk_of=directories.disk_of,
         collected=[],
         checked=(),
         choose=choose,

@@ -5,10 +5,13 @@ from dataclasses import replace
 
 from kcheck.core.election.plans import CopyState, lost_ranges
 from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.disk.new_files import NewFiles
+from kcheck.disk.tree import tree_of
 from kcheck.handouts.election_files import files_of
-from kcheck.replicas.elect import ClusterElection, SavedReplica
-from kcheck.replicas.saved_records import in_bundle, save_lost
+from kcheck.replicas.elect import ClusterElection
+from kcheck.replicas.saved_records import SavedReplica, in_bundle, save_lost, save_runs
+from kcheck.words import partition_name
 
 
 def with_plan(answer: ClusterElection, out: str) -> ClusterElection:
@@ -49,6 +52,25 @@ def saved_replicas(
                 continue
             records = save_lost(files, folder, election.name, broker_id, logs[broker_id], start, end)
             yield SavedReplica(election.topic, election.partition, broker_id, records)
+
+
+def saved_at_start(answers: Iterable[ClusterElection], files: NewFiles, folder: str) -> Iterator[SavedReplica]:
+    """Save the readable records that brokers truncate for good when they start, of some answers for the same disks.
+
+    Answers with fewer brokers truncate more of a log. UsageError as `with_saved`, without bundles.
+    """
+    most: dict[tuple[str, int, int], tuple[RemovedAtStart, ClusterElection]] = {}
+    for answer in answers:
+        for row in answer.removed:
+            key = row.topic, row.partition, row.broker_id
+            if row.readable and not tree_of(row.path).is_bundle and (key not in most or row.end < most[key][0].end):
+                most[key] = row, answer
+    seen: dict[tuple[str, int], set[int]] = {}
+    for (topic, partition, broker_id), (row, answer) in sorted(most.items()):
+        name = partition_name(topic, partition)
+        kept = seen.setdefault((topic, partition), set())
+        records = save_runs(files, folder, name, row, answer.disk_of(row), kept)
+        yield SavedReplica(topic, partition, broker_id, records)
 
 
 def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:

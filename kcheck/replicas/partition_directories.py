@@ -13,6 +13,7 @@ from kcheck.core.premises.presence import LOG_DIRS_NAMED, lacks_log_dirs
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import registers_cleanly
+from kcheck.disk.paths import join, split
 from kcheck.disk.signals import held_back
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
@@ -21,6 +22,7 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES, REPLICATION_OFFSET
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import PartitionFilter
+from kcheck.model.source import Files
 from kcheck.model.views import LogDirView
 from kcheck.replicas.aside import AsideSearch, TopicName, aside_below, aside_near
 from kcheck.replicas.candidates import BrokerHere, ClusterHere, ReplicaCopy, copy_of, salvaged
@@ -120,6 +122,11 @@ class PartitionDirectories:
     def removed(self, elections: Iterable[PartitionElection]) -> tuple[RemovedAtStart, ...]:
         """Return the records that brokers remove for good when they start."""
         return tuple(removed_at_start(elections, self._targets, self.starts))
+
+    def disk_of(self, row: RemovedAtStart) -> Files:
+        """Return the files of a log outside of bundles, before its broker starts."""
+        own, name = (target for target in self._targets if not target.tree.is_bundle), split(row.path)[1]
+        return next(target.tree for target in own if join(target.log_dir, name) == row.path).directory(row.path)
 
     @property
     def partitions(self) -> Iterable[tuple[str, int]]:

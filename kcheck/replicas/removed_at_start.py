@@ -1,13 +1,12 @@
 """Finds the records that brokers truncate when they start, and that no other replica here has.
 
-Batches after a corrupt one may be intact. `kcheck export` reads them before the broker starts.
+Batches after a corrupt one may be intact. They can be saved before the broker starts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.election.plans import PartitionElection
-from kcheck.core.election.start_losses import RemovedAtStart
-from kcheck.core.replication.truncation_plans import OffsetRange
+from kcheck.core.election.start_losses import IntactRun, RemovedAtStart
 from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import join
@@ -49,8 +48,8 @@ def removed_at_start(
             )
 
 
-def _readable(row: PartitionPrediction, end: Offset, disk: Files) -> Iterator[OffsetRange]:
-    """Yield the offsets from `end` on in intact batches of the truncated parts."""
+def _readable(row: PartitionPrediction, end: Offset, disk: Files) -> Iterator[IntactRun]:
+    """Yield the intact batches of the truncated parts, from offset `end` on."""
     for cut in () if row.log is None else row.log.cuts:
         try:
             with disk.open(cut.name) as source:
@@ -59,12 +58,12 @@ def _readable(row: PartitionPrediction, end: Offset, disk: Files) -> Iterator[Of
             continue
 
 
-def _runs(source: Source, cut: LogCut, end: Offset) -> Iterator[OffsetRange]:
-    """Yield the offsets of the runs of intact batches in the truncated part of a segment."""
+def _runs(source: Source, cut: LogCut, end: Offset) -> Iterator[IntactRun]:
+    """Yield the runs of intact batches in the truncated part of a segment."""
     position, after, size = cut.position, Offset(max(cut.end_offset, end) - 1), min(cut.size, source.size)
     for _ in range(_RUNS_MAX):
         run = intact_batches(source, position, size, base=cut.base_offset, after=after)
         if run is None:
             return
-        yield OffsetRange(run.base_offset, Offset(run.last_offset + 1))
+        yield IntactRun(run.base_offset, Offset(run.last_offset + 1), cut.name, run.position)
         position, after = run.position + 1, run.last_offset

@@ -9,6 +9,7 @@ import os
 from hashlib import sha256
 from typing import NamedTuple
 
+from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
@@ -16,7 +17,8 @@ from kcheck.errors import UsageError
 from kcheck.model.entries import Batch, Offset
 from kcheck.model.java import INT_MAX
 from kcheck.model.names import log_name
-from kcheck.model.source import Source
+from kcheck.model.report import Row
+from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.loss import wrapped_offsets
 from kcheck.replicas.replica import LogFile, logs_from
@@ -25,6 +27,8 @@ from kcheck.segments.batches import Walk
 _WINDOW_SIZE = 1 << 20
 _FILE_SIZE_MAX = INT_MAX
 """Kafka's tools read no larger file (FileRecords)."""
+_SEEN_MAX = 1 << 20
+"""So many batches are remembered."""
 _WRAPPER_SIZE_MAX = 32 << 20
 """kcheck does not look into a larger wrapper."""
 
@@ -48,6 +52,33 @@ class SavedRecords(NamedTuple):
     """The SHA-256 of their bytes."""
     more: tuple[str, ...] = ()
     """Further files, if the batches are too large for one."""
+
+
+class SavedReplica(NamedTuple):
+    """The saved records of a replica."""
+
+    topic: str
+    partition: int
+    broker_id: int
+    records: SavedRecords
+    """The files, and how much they hold."""
+
+
+def saved_row(saved: SavedReplica) -> Row:
+    """Return the saved records of a replica as JSON shows them."""
+    records = saved.records
+    return {
+        "topic": saved.topic,
+        "partition": saved.partition,
+        "broker_id": saved.broker_id,
+        "paths": (*(() if records.path is None else (records.path,)), *records.more),
+        "from": records.start,
+        "to": records.end,
+        "batches": records.batches,
+        "records": records.records,
+        "bytes": records.bytes,
+        "sha256": records.sha256,
+    }
 
 
 def in_bundle(logs: tuple[LogFile, ...]) -> bool:
@@ -76,11 +107,27 @@ def save_lost(
     return copy.saved()
 
 
+def save_runs(
+    files: NewFiles, folder: str, name: str, row: RemovedAtStart, disk: Files, seen: set[int]
+) -> SavedRecords:
+    """Copy the readable batches of a log that its broker truncates, without those in `seen`, and remember them there.
+
+    So no batch of two replicas is saved twice, unless there are very many. UsageError and UnreadableError as
+    `save_lost`.
+    """
+    copy = _Copy(files, os.path.join(folder, name, f"broker-{row.broker_id}"), seen)
+    for run in row.readable:
+        with disk.open(run.segment) as source:
+            copy.take(source, source.size, run.start, run.end, run.position)
+    return copy.saved()
+
+
 class _Copy:
     """The batches that are copied, segment by segment."""
 
-    def __init__(self, files: NewFiles, folder: str) -> None:
-        self._files, self._folder = files, folder
+    def __init__(self, files: NewFiles, folder: str, seen: set[int] | None = None) -> None:
+        """Take the folder of the files; batches in `seen` are left out, and others are added there."""
+        self._files, self._folder, self._seen = files, folder, seen
         self._paths: list[str] = []
         self._start: Offset | None = None
         self._end: Offset | None = None
@@ -88,9 +135,9 @@ class _Copy:
         self._records: int | None = 0
         self._digest = sha256()
 
-    def take(self, source: Source, size: int, start: Offset, end: Offset) -> None:
-        """Copy the batches of a segment from the first that overlaps `[start, end)` on."""
-        walk = Walk(source, size)
+    def take(self, source: Source, size: int, start: Offset, end: Offset, position: int = 0) -> None:
+        """Copy the batches of a segment from the first one after `position` that overlaps `[start, end)` on."""
+        walk = Walk(source, size, position=position)
         copied = stop = -1
         for batch in walk:
             if self._start is None and batch.last_offset < start:
@@ -99,20 +146,37 @@ class _Copy:
             first = inner[0] if inner else batch.base_offset
             if first >= end:
                 break
-            if not self._paths or self._file_size + batch.size > _FILE_SIZE_MAX:
+            if self._is_seen(batch):
                 self._copy(source, copied, stop)
-                copied = batch.position
-                self._paths.append(self._files.begin(os.path.join(self._folder, log_name(first))))
-                self._file_size = 0
-            copied, stop = batch.position if copied < 0 else copied, walk.position
-            self._count(batch, first, batch.record_count if batch.record_count is not None else len(inner) or None)
+                copied = stop = -1
+            else:
+                if not self._paths or self._file_size + batch.size > _FILE_SIZE_MAX:
+                    self._copy(source, copied, stop)
+                    copied = batch.position
+                    self._paths.append(self._files.begin(os.path.join(self._folder, log_name(first))))
+                    self._file_size = 0
+                copied, stop = batch.position if copied < 0 else copied, walk.position
+                self._count(batch, first, batch.record_count if batch.record_count is not None else len(inner) or None)
             if stop - copied >= _WINDOW_SIZE:
                 self._copy(source, copied, stop)
                 copied = stop
+            if batch.last_offset + 1 == end:
+                break
         else:
             if walk.position < size:
                 raise UnreadableError("the segment ends early")
         self._copy(source, copied, stop)
+
+    def _is_seen(self, batch: Batch) -> bool:
+        """Return whether another replica had a batch before; otherwise remember the batch."""
+        if self._seen is None:
+            return False
+        key = hash((batch.base_offset, batch.last_offset, batch.epoch, batch.crc))
+        if key in self._seen:
+            return True
+        if len(self._seen) < _SEEN_MAX:
+            self._seen.add(key)
+        return False
 
     def _count(self, batch: Batch, first: Offset, records: int | None) -> None:
         self._start = first if self._start is None else self._start

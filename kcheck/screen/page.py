@@ -1,7 +1,6 @@
 """The building blocks of the text layouts (lines, columns and findings), on a terminal or a pipe."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple, TextIO, TypeAlias
@@ -54,14 +53,6 @@ def size(count: object) -> str:
             break
         amount, unit = amount / 1024, larger
     return f"{amount:.0f} {unit}" if amount >= 10 or unit == "B" else f"{amount:.1f} {unit}"
-
-
-def moment(value: object) -> str:
-    """Return a time in ms since 1970 to the second; `?` if it is unknown or outside the calendar."""
-    try:
-        return datetime.fromtimestamp(int(str(value)) // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, OverflowError, OSError):
-        return "?"
 
 
 def _place(finding: Finding) -> str:

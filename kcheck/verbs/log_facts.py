@@ -15,6 +15,7 @@ from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.topic_settings import expires, is_compacted
+from kcheck.core.tiered.regular_deletion import LocalSegment, regular_deletion
 from kcheck.core.tiered.reports import RemoteReplica, remote_report
 from kcheck.disk.directory import Directory
 from kcheck.disk.tree import Tree
@@ -29,6 +30,7 @@ from kcheck.model.names import (
     REPLICATION_OFFSET,
     FileKind,
     TopicPartition,
+    log_name,
     parse_file,
     segment_prefix,
 )
@@ -163,8 +165,9 @@ def _keys_of(
 
 
 def with_remote(
-    log: LogFacts, row: PartitionPrediction, offsets: CheckpointOffsets, logs: RemoteLogs, cluster_id: str | None
-) -> LogFacts:
+    files: Directory, log: LogFacts, row: PartitionPrediction, offsets: CheckpointOffsets, logs: RemoteLogs,
+    cluster_id: str | None, broker_id: int | None,
+) -> LogFacts:  # fmt: skip
     """Return the facts of a replica's log, with its part in remote storage after the broker has started."""
     loaded = row.replica_log
     assert loaded is not None
@@ -174,8 +177,21 @@ def with_remote(
     if remote is None:
         return log
     start = loaded.log_start_offset if offsets.log_start is None else min(offsets.log_start, loaded.log_start_offset)
-    report = remote_report(remote, RemoteReplica(start, first, loaded.leader_epochs, loaded.log_end_offset))
-    return log._replace(remote=remote, remote_report=report)
+    remote = logs.with_settings(remote, log.partition.topic, broker_id, cluster_id)
+    replica = RemoteReplica(start, first, loaded.leader_epochs, loaded.log_end_offset)
+    regular = regular_deletion(remote, replica, _local_segments(files, loaded), logs.release)
+    return log._replace(remote=remote, remote_report=remote_report(remote, replica), regular=regular)
+
+
+def _local_segments(files: Directory, loaded: LoadedLog) -> list[LocalSegment]:
+    """Return the segments of a loaded log; none if one cannot be read."""
+    removed = {cut.base_offset: cut.size - cut.position for cut in loaded.cuts}
+    try:
+        with files:
+            sizes = ((Offset(base), files.readable_size(log_name(Offset(base)))) for base in loaded.bases)
+            return [LocalSegment(base, size - removed.get(base, 0)) for base, size in sizes]
+    except UnreadableError:
+        return []
 
 
 def _newest_epoch(files: Files, row: PartitionPrediction, log: LoadedLog, image: ClusterImage | None) -> Epoch | None:

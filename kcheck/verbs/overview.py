@@ -76,6 +76,15 @@ class Overview(Answer):
         return max(self.prediction.severity, Severity.ERROR if is_bad else Severity.INFO, key=lambda one: one.rank)
 
     @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the severity, and the loss of all starts together, as a sort key."""
+        if self.start_of_all is None:
+            return (self.severity.rank,)
+        from kcheck.core.election.scenarios import costs  # only for several brokers
+
+        return self.severity.rank, *costs(self.start_of_all.scenario)
+
+    @property
     def premises(self) -> tuple[JudgedPremise, ...]:
         """The premises of the next starts, without the ones that `start_of_all` counts on the disks of all brokers."""
         if self.start_of_all is None:

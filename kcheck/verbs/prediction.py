@@ -41,6 +41,11 @@ class Prediction(BrokerAnswer):
         return Severity.ERROR if worst.rank < Severity.ERROR.rank and self.loses_otherwise else worst
 
     @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the worst severity as a sort key."""
+        return (self.severity.rank,)
+
+    @property
     def loses_otherwise(self) -> bool:
         """True if a broker starts and loses by a refuted premise, or may start with an unmounted log dir."""
         if not self.premises:

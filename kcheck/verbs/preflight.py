@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from kcheck.core.cluster.copies import newest_copy
+from kcheck.core.premises.outside import not_looked_at
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.preflight import ReasonKind
 from kcheck.core.start.startup import SETTINGS
@@ -45,6 +46,8 @@ class Preflight(BrokerAnswer):
     """The premises of the answer."""
     unserved: tuple[Unserved, ...] = ()
     """The directories with records that the broker does not serve."""
+    not_looked_at: tuple[str, ...] = ()
+    """The needs of the broker that no file shows, as clauses about the host, the network and passwords."""
 
     @property
     def may_start(self) -> bool | None:
@@ -55,6 +58,11 @@ class Preflight(BrokerAnswer):
     def accepts(self, reason: PreflightReason) -> bool:
         """Return whether the user accepts a reason by kind, or by premise if the broker can start without it."""
         return reason.kind in self.allowed or (reason.kind is not ReasonKind.ABORT and reason.premise in self.allowed)
+
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return a sort key, with the worst answer last."""
+        return ((True, None, False).index(self.may_start),)
 
     def outcomes(self) -> tuple["Preflight", Outcomes | None]:
         """Return the reasons by place."""
@@ -69,6 +77,7 @@ class Preflight(BrokerAnswer):
                 "reasons": tuple(map(self._row, self.reasons)),
                 "log_dirs": tuple({"path": start.path, "outcome": str(start.outcome)} for start in self.starts),
                 "unresolved": self.unresolved,
+                "not_looked_at": self.not_looked_at,
                 "premises": premise_rows(self.premises),
                 "unserved": tuple(map(unserved_row, self.unserved)),
             },
@@ -139,7 +148,7 @@ def preflight(
     providers = tuple(sorted(name for name, value in config.items() if PROVIDER in value))
     answer = Preflight(
         release=options.release, reasons=(), allowed=allowed, starts=(), unresolved=providers, premises=(),
-        collected=[], checked=(properties,),
+        collected=[], checked=(properties,), not_looked_at=tuple(not_looked_at(config)),
     )  # fmt: skip
     if unknown:
         words = "comes from a config provider, which kcheck does not ask"

@@ -16,6 +16,7 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding, Location
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
 from kcheck.rules import kc315_premise_refuted
 from kcheck.startup.log_dir_outcome import with_offline
 from kcheck.startup.log_manager import combined_starts
@@ -119,6 +120,10 @@ def start_premises(
         )
         for broker, group in groups.items()
     }
+    absent = () if remote is None else tuple(remote.absent(PartitionFilter()))
+    for broker, row in facts.items() if absent else ():
+        own = {replica.partition: replica.remote for replica in absent if replica.broker_id == row.broker_id}
+        facts[broker] = row._replace(absent_remote=own)
     aborted = {start.broker for start in starts if start.outcome is Outcome.ABORT}
     return judged_together(facts, aborted)
 
@@ -140,7 +145,9 @@ def _logs(
                 files, start.path, row, offsets, image, clean=start.clean, looks=looks, broker_id=start.broker_id
             )
             if log is not None:
-                yield log if remote is None else with_remote(log, row, offsets, remote, start.view.cluster_id)
+                if remote is not None:
+                    log = with_remote(files, log, row, offsets, remote, start.view.cluster_id, start.broker_id)
+                yield log
 
 
 def as_judged(

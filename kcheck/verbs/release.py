@@ -19,6 +19,10 @@ from kcheck.views.targets import replica_targets
 class HasOutcomes(HasFindings, Protocol):
     """An answer that can be compared with the one for another release: `Answer` says how."""
 
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return a sort key with the worst answer last."""
+
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the answer, and what in it can differ."""
 
@@ -64,24 +68,8 @@ def release(
     return chosen._replace(evidence=proved)
 
 
-def of_worse_end(
-    chosen: Release, answer: Callable[[Release], WithOutcomes], badness: Callable[[WithOutcomes], tuple[float, ...]]
-) -> WithOutcomes:
-    """Return the worse of the answers for both ends of a range of releases; for one release its answer."""
-    first, said = answer(chosen), chosen.evidence
-    if said is None or said.lowest is None or not _is_range(chosen):
-        return first
-    lowest = release_of(said.lowest)
-    ends = [(first, chosen, said.used), (answer(lowest), lowest, said.lowest)]
-    if badness(ends[1][0]) > badness(first):
-        ends.reverse()
-    (shown, modelled, used), (left, _, line) = ends
-    (shown, ours), (_, theirs) = shown.outcomes(), left.outcomes()
-    return shown.of_release(modelled._replace(evidence=said._replace(used=used, other=_other_end(line, ours, theirs))))
-
-
-def with_other_end(chosen: Release, answer: Callable[[Release], WithOutcomes]) -> WithOutcomes:
-    """Return the answer for a release; its evidence has the differences for the lowest possible release.
+def of_worse_end(chosen: Release, answer: Callable[[Release], WithOutcomes]) -> WithOutcomes:
+    """Return the worse of the answers for both ends of a range of releases; for one release its answer.
 
     A release with an older protocol or another profile is not compared, because the user knows the cluster.
     """
@@ -89,9 +77,17 @@ def with_other_end(chosen: Release, answer: Callable[[Release], WithOutcomes]) -
     if said is None or said.lowest is None or not _is_range(chosen):
         return first
     first, ours = first.outcomes()
-    theirs = None if ours is None else answer(release_of(said.lowest)).outcomes()[1]
-    other = _other_end(said.lowest, ours, theirs)
-    return first.of_release(chosen._replace(evidence=said._replace(other=other)))
+    if ours is None:
+        return first.of_release(chosen._replace(evidence=said._replace(other=OtherEnd(said.lowest, None))))
+    lowest = release_of(said.lowest)
+    other, theirs = answer(lowest).outcomes()
+    ends = [(first, chosen, said.used), (other, lowest, said.lowest)]
+    # Files that contradict each other can leave a range whose lower end has another mode than the disks.
+    is_comparable = said.agrees or lowest.has_kraft == chosen.has_kraft
+    if is_comparable and other.badness > first.badness:
+        ends.reverse()
+    (shown, modelled, used), (_, _, line) = ends
+    return shown.of_release(modelled._replace(evidence=said._replace(used=used, other=_other_end(line, ours, theirs))))
 
 
 def _is_range(chosen: Release) -> bool:
@@ -102,8 +98,8 @@ def _is_range(chosen: Release) -> bool:
     return chosen._replace(evidence=None) == release_of(said.used)
 
 
-def _other_end(line: str, ours: Outcomes | None, theirs: Outcomes | None) -> OtherEnd:
-    if ours is None or theirs is None:
+def _other_end(line: str, ours: Outcomes, theirs: Outcomes | None) -> OtherEnd:
+    if theirs is None:
         return OtherEnd(line, None)
     names = (key[0] for key in {**ours, **theirs} if ours.get(key) != theirs.get(key))
     return OtherEnd(line, tuple(sorted({str(name) for name in names})))

@@ -1,5 +1,6 @@
 """`kcheck tiered`: segments in remote storage, their readers, and missing objects."""
 
+import math
 import re
 import time
 from collections import Counter
@@ -14,6 +15,7 @@ from kcheck.core.tiered.copy_lag import CopyLag, copy_lag
 from kcheck.core.tiered.manifests import log_size_in
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.rebuilt_records import RebuiltSegment, rebuilt_segment
+from kcheck.core.tiered.regular_deletion import LocalSegment, RegularDeletion, regular_deletion
 from kcheck.core.tiered.reports import RemoteReplica, RemoteReport, conflicts_words, remote_report
 from kcheck.core.tiered.store import (
     PUFFIN,
@@ -59,6 +61,8 @@ class TieredReplica(NamedTuple):
     """The fate of the remote part if this replica leads."""
     lag: CopyLag | None
     """The bytes that it would copy as leader, and the bytes in both places; None if not known."""
+    regular: RegularDeletion | None = None
+    """The deletions by retention if the replica leads; None without a log, or if not known."""
 
 
 class TopicStorage(NamedTuple):
@@ -199,7 +203,7 @@ class Tiered(BrokerAnswer):
 
 
 def _row(replica: TieredReplica) -> Row:
-    view, report, lag = replica
+    view, report, lag, regular = replica
     return {
         "topic": view.topic,
         "partition": view.partition,
@@ -212,6 +216,18 @@ def _row(replica: TieredReplica) -> Row:
         "unreadable": span_rows(report.unreadable),
         "without_metadata": span_rows(report.without_metadata),
         "copy_lag": None if lag is None else lag._asdict(),
+        "retention": None if regular is None else _retention_row(regular),
+    }
+
+
+def _retention_row(regular: RegularDeletion) -> Row:
+    return {
+        "log_start_at_least": regular.least,
+        "log_start_at_most": regular.most,
+        "first_expiry_ms": regular.first_ms,
+        "last_expiry_ms": regular.last_ms,
+        "segments_below_log_start": regular.below,
+        "local_start_at_most": regular.local_most,
     }
 
 
@@ -249,7 +265,9 @@ class _StoreWatch:
             replica = RemoteReplica(start, local_start, view.leader_epochs, view.log_end_offset or local_start)
             lag = copy_lag(view.remote, view.segments, view.leader_epochs)
             slim = view._replace(files=frozenset(), metadata=None, last_batch=None, read=None)
-            self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica), lag))
+            local = [LocalSegment(row.base_offset, row.size) for row in view.segments]
+            regular = regular_deletion(view.remote, replica, local, self._log_dirs.release)
+            self.replicas.append(TieredReplica(slim, remote_report(view.remote, replica), lag, regular))
 
     def _absent(self, remote: RemoteLogs) -> Iterator[TieredReplica]:
         """Yield the replicas without a directory. As the leader, an empty log deletes every remote segment."""
@@ -276,6 +294,8 @@ class _StoreWatch:
         named = NamedSegments([part.ids for part in folded if part.ids])
         objects = objects_by_segment(store_objects(self._place), self._layout, named)
         suffixes = None if self._layout is None else usual_suffixes(objects)
+        if suffixes is not None and not suffixes:
+            raise UsageError(f"--layout finds no segments with the same suffixes in {self._place}")
         is_complete = states <= {MetadataState.READ, MetadataState.MISSING}
         now_ms = int(time.time() * 1000)
         known = [image for image in map(images, self._clusters) if image is not None]
@@ -303,7 +323,7 @@ class _StoreWatch:
                 wrong,
                 in_tables=objects.suffixes == {PUFFIN},
             )
-            for view, _, _ in self.replicas
+            for view, *_ in self.replicas
             if view.remote is not None
         }
         left = (row for name in self._clusters for row in self._left(name, images(name), objects, now_ms))
@@ -399,6 +419,8 @@ def tiered(
     """
     log_dirs = LogDirs(release)
     pattern = None if layout is None else _pattern(layout)
+    if price is not None and not 0 <= price < math.inf:
+        raise UsageError(f"--price {price} is not a price")
     if manifests and store is None:
         raise UsageError("--manifests needs --store PLACE")
     watch = _StoreWatch(store, pattern, replica_targets(arguments), log_dirs, wanted, reads_manifests=manifests)

@@ -28,7 +28,7 @@ from kcheck.model.zookeeper_metadata import ZookeeperCopy
 from kcheck.views.host_facts import is_its_host, stores_of, with_rights, with_volumes
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import beside
-from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties
+from kcheck.views.targets import Target, TargetKind, log_dirs_in, read_properties, written_log_dirs
 
 _VOTERS = "controller.quorum.voters"
 _UPWARDS = re.compile(r"(?:\.\.?/)*")
@@ -72,11 +72,10 @@ def broker_facts(
     facts = (*_on_host(opened, written, sees_host=sees_host), *near)
     ids = {row.identity["cluster.id"] for row in facts if row.identity is not None and "cluster.id" in row.identity}
     of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
-    stated = (*(row.node_id for row in facts), stated_id(settings or {}))
-    own = next((number for number in stated if number is not None), None) if broker_id is None else broker_id
+    stated = (broker_id, *(row.node_id for row in facts), stated_id(settings or {}))
+    own = next((number for number in stated if number is not None), None)
     image, image_path = _deciding(of_cluster, zookeeper)
     controllers = _of_controllers(of_cluster, own)
-    foreign = _foreign(copies, ids, clusters)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
@@ -86,6 +85,7 @@ def broker_facts(
         config_path=path,
         doubled=tuple(_doubled(settings or {}, every)),
         elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),
+        begins_in=_base(path, every) if written is not None or path in (config, targets[0].config) else None,
         stores=None if written is None else stores_of(settings or {}, every, given),
         metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=bool(every and not is_elsewhere) or all(target.folder is not None for target in given.values()),
@@ -101,7 +101,7 @@ def broker_facts(
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
-        stopped=_stopped(controllers, foreign, own),
+        stopped=_stopped(controllers, _foreign(copies, ids, clusters), own),
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
@@ -130,6 +130,14 @@ def _settings(
     every = log_dirs_in(tree_of(path), path, settings)
     is_here = any(real_path(place) in given or tree_of(place).exists(place) for place in every)
     return path, settings, every, asked is None and bool(every) and not is_here
+
+
+def _base(path: str | None, every: Iterable[str]) -> str | None:
+    """Return the folder with the relative log dirs; None if that is the working directory."""
+    if path is None or tree_of(path).is_bundle:
+        return None
+    pairs = zip(written_log_dirs(read_properties(path)), every, strict=True)
+    return next((place.removesuffix(written) for written, place in pairs if place != written), None)
 
 
 def _are_missed(settings: Mapping[str, str], places: Iterable[str], given: Iterable[str]) -> bool:

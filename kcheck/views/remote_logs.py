@@ -69,6 +69,8 @@ class RemoteLogs:
         self.paths: frozenset[str] = frozenset(around)
         """The log dirs."""
         self._targets = [row._replace(kind=TargetKind.LOG_DIR, path=path) for path, row in around.items()]
+        self.release = log_dirs.release
+        """The release that will run."""
         self._log_dirs, self._image_of = log_dirs, image_of
         self._read: dict[tuple[str | None, int], MetadataPartition] = {}
         self._said: dict[int | None, Mapping[str, str] | None] = {}
@@ -85,13 +87,16 @@ class RemoteLogs:
         remote = self.of(partition, view.topic_id, cluster_id, is_below=_is_below(view))
         if remote is None:
             return view
-        image, own = self._image_of(cluster_id), view.where.broker_id
-        settings = self._settings(own)
-        remote = remote._replace(
-            retention=stated_retention(image, view.topic, own, settings),
+        remote = self.with_settings(remote, view.topic, view.where.broker_id, cluster_id)
+        return with_log_start(view._replace(remote=remote), self._log_dirs.release, remote_storage=True, of_topic=True)
+
+    def with_settings(self, remote: RemoteLog, topic: str, own: int | None, cluster_id: str | None) -> RemoteLog:
+        """Return a remote log with the settings that decide how long a broker keeps its records and their metadata."""
+        image, settings = self._image_of(cluster_id), self._settings(own)
+        return remote._replace(
+            retention=stated_retention(image, topic, own, settings),
             metadata_topic=_metadata_topic(image, own, settings),
         )
-        return with_log_start(view._replace(remote=remote), self._log_dirs.release, remote_storage=True, of_topic=True)
 
     def of(
         self, partition: TopicPartition, topic_id: str | None, cluster_id: str | None, *, is_below: bool

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from pathlib import PurePath
 from typing import NamedTuple
 
 from kcheck.disk.kept import once
 from kcheck.disk.listing import Listing
 from kcheck.disk.local import LOCAL
-from kcheck.disk.paths import join, split
+from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.tree import Tree, tree_of
 from kcheck.errors import EMPTY_PATH, NotALogDirError, UsageError, no_such_file
 from kcheck.formats.meta_properties import properties
@@ -306,19 +307,39 @@ def _server_properties(tree: Tree, path: str, broker_id: int | None) -> Iterator
         yield Target(TargetKind.LOG_DIR, place, said_id, config=path, tree=tree if tree.is_bundle else tree_of(place))
 
 
+def written_log_dirs(config: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the log dirs as settings have them, each once."""
+    named = config.get("log.dirs") or config.get("log.dir") or ""
+    directories = [*named.split(","), config.get("metadata.log.dir", "")]
+    return tuple(dict.fromkeys(part.strip() for part in directories if part.strip()))
+
+
 def log_dirs_in(tree: Tree, path: str, config: Mapping[str, str]) -> list[str]:
-    """Return the log dirs that a server.properties names, each once.
+    """Return the paths of the log dirs that a server.properties names, in the order of `written_log_dirs`.
 
     UsageError if one leads to a place outside of its bundle. UsageError also for half a surrogate pair, as no file
     system has that name.
     """
-    named = config.get("log.dirs") or config.get("log.dir") or ""
-    directories = [*named.split(","), config.get("metadata.log.dir", "")]
-    places = dict.fromkeys(part.strip() for part in directories if part.strip())
+    places = written_log_dirs(config)
     for place in places:
         if _NO_PATH.search(place) is not None:
             raise UsageError(f"{path}: log.dirs: {place!a} is not a path; an example is /var/lib/kafka/data")
-    return [_in_bundle(path, directory) if tree.is_bundle else directory for directory in places]
+    if tree.is_bundle:
+        return [_in_bundle(path, place) for place in places]
+    base = _base_of(tree, path, places)
+    return [place if is_absolute(place) else join(base, place) for place in places]
+
+
+def _base_of(tree: Tree, path: str, places: Iterable[str]) -> str:
+    """Return the folder that relative log dirs begin in; "" means the working directory.
+
+    Kafka opens them in the directory of the broker's start. If this directory has none, a folder above the
+    server.properties may have one.
+    """
+    relative = [place for place in places if not is_absolute(place)]
+    above = dict.fromkeys(str(folder) for one in (path, absolute(path)) for folder in PurePath(one).parents)
+    has_one = (folder for folder in ("", *above) if any(tree.exists(join(folder, place)) for place in relative))
+    return "" if tree.is_remote else next(has_one, "")
 
 
 def _in_bundle(path: str, directory: str) -> str:

@@ -5,6 +5,7 @@ uncleanly. D: the metadata topic is lost. E: deletes that fail. F: a gap below t
 """
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -268,6 +269,39 @@ def test_each_loss_by_each_verb(name: str, verb: str, tmp_path: Path) -> None:
 def test_every_verb_is_asked() -> None:
     """Each loss has an answer of each verb; the scan names the replicas that lose records."""
     assert all(rows.keys() == VERBS.keys() for rows in EXPECTED.values())
+
+
+@pytest.mark.parametrize("price", ["nan", "inf", "1e400", "-0.1"])
+def test_prices_that_are_none(price: str, tmp_path: Path) -> None:
+    """JSON has no such number."""
+    of = state(OBJECTS, "1-stopped", tmp_path)
+    assert command("tiered", str(of / "broker-1"), "--price", price, "--format", "json").code == 2
+
+
+@pytest.mark.parametrize("verb", ["predict", "preflight", "elect", "recover", "tiered"])
+def test_what_retention_deletes_is_no_accident(verb: str, tmp_path: Path) -> None:
+    """The broker of 4.3.1 whose store works again has 1700 bytes with retention.bytes=1500."""
+    case = CASES["E"]
+    of = state(case.incident, "2-started", tmp_path)
+    settings_of(case, of)
+    words = " ".join(command(*VERBS[verb](case, of, tmp_path)).out.split())
+    if verb == "tiered":
+        assert "retention.bytes 25-29 · retention.ms from 2026-12-05T22:38:05Z · all by 2026-12-05T22:38:06Z" in words
+    else:
+        assert "note P822 once broker 1 leads, retention.bytes deletes more-0 25-29. That is regular" in words
+
+
+@pytest.mark.parametrize("verb", ["predict", "preflight", "elect", "recover"])
+def test_an_only_replica_without_its_directory(verb: str, tmp_path: Path) -> None:
+    """Its remote segments are not safe: the empty log deletes them, and every verb says so."""
+    case = CASES["G"]
+    of = state(case.incident, "1-stopped", tmp_path)
+    shutil.rmtree(of / "broker-1" / "missing-0")
+    settings_of(case, of)
+    answer = command(*VERBS[verb](case, of, tmp_path))
+    words = " ".join(answer.out.split())
+    deletes = "missing-0 starts empty. Then Kafka deletes at most 4 remote segments (offsets 0-19)"
+    assert (answer.code, deletes in words, "22 records" in words) == (1, True, verb in {"elect", "recover"})
 
 
 def test_an_emptied_follower_takes_its_history_from_the_store(tmp_path: Path) -> None:

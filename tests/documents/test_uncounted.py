@@ -51,6 +51,8 @@ def test_an_old_disk_comes_first_with_the_partitions_at_risk() -> None:
         " Without that disk the records of t-0 there are lost for good, because no other replica exists. led-0 can lose"
         " records, because broker 2 led it last. Read kcheck help old-copy."
     )
+    (lost,) = premise_words([OLD], PARTITIONS, [2])
+    assert lost == certain.replace("First find", "Without").replace("are not counted", "are lost, and not counted")
     (said,) = premise_words([OLD._replace(status=PremiseStatus.NOT_SEEN)], [ONLY, ONLY])
     assert said.endswith(
         "Without that disk t-0, t-0 can lose records, because no other replica exists. Read kcheck help old-copy."
@@ -72,6 +74,7 @@ def test_a_disk_that_may_have_the_only_records_is_sought() -> None:
     old = [OLD, OLD._replace(broker_id=None), OLD._replace(id="P999", broker_id=7)]
     old.append(OLD._replace(status=PremiseStatus.NOT_SEEN, broker_id=8))
     assert {2: "Find the newest disk of broker 2"} == sought_words([], old, PARTITIONS, incomplete_ok=False)
+    assert {} == sought_words([], old, PARTITIONS, incomplete_ok=False, without_newest=[2])
 
 
 def test_given_up_brokers_and_log_dirs_name_their_partitions() -> None:

@@ -1,7 +1,7 @@
 """The steps of a recovery in words: who leads what, on which host a step is typed, what a step makes final."""
 
 from kcheck.core.election.recovery_plan import Recovery
-from kcheck.core.election.steps import Cut, RecoveryAction, RecoveryStep, StepText
+from kcheck.core.election.steps import Cut, RecoveryAction, RecoveryStep, SelfElected, StepText
 from kcheck.core.replication.truncation_plans import TruncatedRecords
 from kcheck.handouts.runbook import PlanContext, runbook, step_texts
 from kcheck.model.cluster import BrokerRegistration, ClusterImage
@@ -54,6 +54,18 @@ def test_a_step_says_on_which_host_it_is_typed() -> None:
     ]
     assert "On the host of broker 1 (kafka-1):" in runbook(recovery(), texts, (), "last", place="/incident")
     assert "begin in /incident." in runbook(recovery(), texts, (), "last", place="/incident")
+
+
+def test_a_start_that_elects_out_of_sync_replicas_says_what_it_gives_up() -> None:
+    """The disks in sync may come back; the controller elects without them as soon as the broker starts."""
+    rows = [election(candidate(2))._replace(partition=at) for at in range(2)]
+    step = RecoveryStep(START, (2,), forces=tuple(SelfElected(row, 2, (1,)) for row in rows))
+    (text,) = _texts(recovery(), step)
+    assert text.is_loss
+    assert text.final == (
+        "unclean elections are on, so the controller lets broker 2 lead t-0, t-1 at once. Records there that only"
+        " broker 1 has are lost then"
+    )
 
 
 def test_records_are_saved_by_a_step_before_the_one_that_removes_them() -> None:

@@ -47,6 +47,18 @@ def test_a_log_dir_that_fails_and_a_directory_that_is_set_aside(
     assert kcheck("predict", "d", "--format", "concise").out.startswith("d: fatal NEXT-START -: ")
 
 
+def test_only_reasons_against_the_start_have_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that does not start loses nothing more, and an old -stray directory was not served before."""
+    strayed = ROOT / "fixtures/clusters/4.3.1/strayed/broker-1/data1"
+    assert kcheck("predict", strayed, "--format", "concise").out == ""
+    monkeypatch.chdir(tmp_path)
+    broker(Path("d"), run(0, 9))
+    write(Path("d"), {"log-start-offset-checkpoint": b"0\n1\nt 0 99\n"})
+    (Path("d") / "notes").mkdir()
+    (line,) = kcheck("predict", "d", "--format", "concise").out.splitlines()
+    assert line.startswith("d: fatal NEXT-START -: abort")
+
+
 def test_a_name_cannot_make_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Line breaks of names are escaped."""
     monkeypatch.chdir(tmp_path)

@@ -10,6 +10,7 @@ from kcheck.core.election.phases import Course
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
+from kcheck.disk.local import LOCAL
 from kcheck.documents.election_words import course_words
 from kcheck.model.cluster import UNCLEAN, BrokerRegistration, ClusterImage
 from kcheck.renderers._election_rows import partition_cells, warnings
@@ -38,6 +39,7 @@ ELECTION = ClusterElection(
     of_cluster=(),
     copies=lambda *_: (),
     choose=lambda rows: ElectionChoice(rows, StartOrder((), is_proven=True), Course(Means(1), ())),
+    disk_of=lambda row: LOCAL.directory(row.path),
     collected=[],
     checked=(),
     arguments=(),

@@ -387,6 +387,17 @@ def test_without_metadata(tmp_path: Path) -> None:
     assert not answer.start_of_all.is_safe
 
 
+def test_relative_log_dirs_keep_their_names_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings list broker-2/data, and the command line is from the folder above."""
+    with tarfile.open(PACKED["disk-gone"]) as tar:
+        tar.extractall(tmp_path / "disks", filter="data")
+    monkeypatch.chdir(tmp_path)
+    (case,) = kcheck.recover("disks").cases
+    assert ClusterRecovery(election=case.election).texts[0].commands == (
+        "sed -i.before 's|^log\\.dirs *[=:].*|log.dirs=broker-2/data|' disks/broker-2/server.properties",
+    )
+
+
 def test_log_dirs_keep_their_names_in_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not those of the command line: a broker starts elsewhere. It makes the replicas again, empty, and may lead."""
     with tarfile.open(PACKED["disk-gone"]) as tar:
@@ -453,14 +464,16 @@ def test_the_controllers_fenced_in_another_order_than_assumed(tmp_path: Path, mo
     """Before a broker starts, the plan is made again; as it was assumed, it goes on."""
     unpacked("clusters/4.3.1/old-copy", tmp_path)
     monkeypatch.chdir(with_controller(tmp_path))
-    asked = functools.partial(kcheck.recovery_progress, "plan", *BROKERS, metadata=["controller"])
+    folder = "plan/case-1"
+    asked = functools.partial(kcheck.recovery_progress, folder, *BROKERS, metadata=["controller"])
     _recovered(out="plan")
-    plan = json.loads(Path("plan/recovery.json").read_text())
+    file = Path(folder, "recovery.json")
+    plan = json.loads(file.read_text())
     first = {**plan["steps"][0], "action": "fence", "brokers": [1, 2, 3]}
     steps = [first, *plan["steps"]]
-    Path("plan/recovery.json").write_text(json.dumps({**plan, "steps": steps}))
+    file.write_text(json.dumps({**plan, "steps": steps}))
     assert (str(asked().state), asked().at) == ("next", 1)
-    Path("plan/recovery.json").write_text(json.dumps({**plan, "steps": [first, *reversed(plan["steps"])]}))
+    file.write_text(json.dumps({**plan, "steps": [first, *reversed(plan["steps"])]}))
     assert str(asked().state) == "stop"
     assert asked().sentences[0] == (
         "Stop: the controllers have fenced the brokers, and the ISR differs from the assumed one."
@@ -481,8 +494,7 @@ def test_controllers_are_named_and_started_first(tmp_path: Path, monkeypatch: py
     text = command("recover", ".", columns=200).out
     first = "0. Start the controllers unless they run, and wait for longer than broker.session.timeout.ms (3 s)."
     assert f"\n{first}\n" in text
-    sought = "1. Find the newest disk of broker 2. Then ask kcheck recover again."
-    assert f"\n     bin/kafka-server-start.sh -daemon controller/server.properties\n{sought}\n" in text
+    assert "\n     bin/kafka-server-start.sh -daemon controller/server.properties\n1. Start broker 1.\n" in text
     Path("controller/server.properties").unlink()
     Path("other.properties").write_text(f"{settings}12500\n", "utf-8")
     assert "ms (12500 ms).\n" in command("recover", ".", "--config", "other.properties", columns=200).out

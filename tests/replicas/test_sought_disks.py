@@ -6,10 +6,13 @@ Real brokers left the directories (fixtures/README.md).
 import shutil
 from pathlib import Path
 
+import pytest
+
 import kcheck
 from kcheck.core.election.progress import PlanState
 from kcheck.core.election.steps import RecoveryAction
 from tests.cli.command import kcheck as command
+from tests.oracle.scenes import unpacked, with_controller
 from tests.replicas.test_recover import DIVERGED, OUTRUN
 
 
@@ -50,3 +53,36 @@ def test_records_are_saved_before_a_step_removes_them(tmp_path: Path) -> None:
     gone = kcheck.recovery_progress(plan, *brokers)
     assert gone.state is PlanState.STOP
     assert f"{plan}/saved is missing, and later steps remove the records that were saved there" in gone.sentences[0]
+
+
+def test_no_broker_starts_before_the_newest_disk_of_an_old_copy_was_sought(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Broker 2 of a real 4.3.1 had a disk of before: starting all lost 40 records. A case is for a lost disk."""
+    monkeypatch.chdir(with_controller(unpacked("clusters/4.3.1/old-copy", tmp_path)))
+    brokers, asked = [f"{number}=broker-{number}" for number in (1, 2, 3)], {"metadata": ["controller"]}
+    answer = kcheck.recover(*brokers, **asked, out="plan")
+    assert [(step.kind, step.brokers) for step in answer.steps] == [(RecoveryAction.BRING, (2,))]
+    assert not any(text.startswith("This plan") for text in answer.sentences)
+    assert not answer.to_dict()["proven"]
+    case, plan = answer.cases[0], answer.case_plans[0]
+    assert (case.condition, case.decided_by) == ("the newest disk of broker 2 is lost", "the disks of its host")
+    kinds = [RecoveryAction.START, RecoveryAction.ELECT, RecoveryAction.START, RecoveryAction.START]
+    assert [step.kind for step in plan.steps] == kinds
+    assert plan.steps[-1].brokers == (2,)
+    assert "Records that only that disk has are lost, and not counted." in " ".join(plan.sentences)
+    (unclean,) = (row.condition for row in answer.cases[1:])
+    assert unclean == "unclean.leader.election.enable is true on a controller, and the newest disk of broker 2 is lost"
+    now = kcheck.recovery_progress("plan", *brokers, **asked)
+    assert (now.state, now.at, now.then) == (PlanState.NEXT, 0, None)
+    assert "If the newest disk of broker 2 is lost (see the disks of its host), follow the plan in plan/case-1." in (
+        now.sentences
+    )
+    lost = kcheck.recovery_progress("plan/case-1", *brokers, **asked)
+    assert (lost.state, lost.at, lost.now.is_held) == (PlanState.NEXT, 0, False)
+    assert [step.kind for step in lost.now.steps] == kinds
+    for marker in Path("broker-2").glob("data*/.kafka_cleanshutdown"):  # As a newer disk has it.
+        marker.write_text(marker.read_text().replace("190", "338"))
+    found = kcheck.recovery_progress("plan", *brokers, **asked)
+    assert found.state is PlanState.STOP
+    assert "the disks of broker 2 are not sought any more, and the plan has no other step" in found.sentences[0]

@@ -124,12 +124,18 @@ def test_a_log_dir_that_is_missing(broker: Path) -> None:
 def test_a_relative_log_dir_is_named_by_the_directory_that_it_leads_to(
     broker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in Kafka, that depends on the working directory."""
+    """As in Kafka, that depends on the working directory. Log dirs near the settings are only found for the answer."""
     broker.write_text(broker.read_text("utf-8").replace(f"{broker.parent}/", ""), "utf-8")
     monkeypatch.chdir(broker.parent)
     assert [reason.premise for reason in kcheck.preflight(broker, kafka="4.3").reasons] == ["P303"]
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
+    reasons = {reason.premise: reason.why for reason in kcheck.preflight(broker, kafka="4.3").reasons}
+    assert reasons.keys() == {"P303", "P317"}
+    assert reasons["P317"].startswith(
+        f"log.dirs is relative, and leads to {broker.parent}/ only if broker 2 is started there"
+    )
+    shutil.move(broker.parent / "data1", tmp_path / "elsewhere" / "other")
     (reason,) = kcheck.preflight(broker, kafka="4.3").reasons
     assert reason.why.endswith(f"is missing; the path is relative, and leads to {tmp_path}/elsewhere/data1")
     (found,) = [finding for finding in kcheck.check(broker, kafka="4.3").findings if finding.id == "KC001"]

@@ -1,6 +1,7 @@
 """Where the answer for the lowest possible release differs from the one that is given."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ import kcheck
 from kcheck.documents.answer import Answer
 from kcheck.model.evidence import OtherEnd
 from kcheck.survey.coverage import Progress
+from tests.oracle.incidents.kept import PLACE, unpacked
 from tests.test_brokers import BROKERS
 
 OLD = BROKERS / "2.8.2" / "stopped" / "broker-1"
@@ -55,3 +57,18 @@ def test_an_interrupted_check_is_not_compared() -> None:
     progress = Progress(log_dirs=1, partitions=1, bytes=1)
     assert report.outcomes()[1] is not None
     assert replace(report, interrupted=(progress, progress)).outcomes()[1] is None
+
+
+def test_elections_and_starts_are_those_of_the_end_of_a_range_that_is_worse(tmp_path: Path) -> None:
+    """A directory has the id of another topic. Brokers of 2.8 truncate it, as the real ones did; 3.6 keeps it apart."""
+    kept = unpacked(PLACE / "2.8.2-zk-swap-partitions-n27.tar.xz", tmp_path / "incident")
+    log_dirs = sorted(path for path in kept.folder.glob("broker-*/*") if path.is_dir())
+    for verb in (kcheck.elect, kcheck.recover, kcheck.overview, kcheck.predict):
+        answer = verb(*log_dirs)
+        said = answer.report().evidence
+        assert said is not None
+        assert said.other is not None
+        ends = {kafka: verb(*log_dirs, kafka=kafka).badness for kafka in ("2.8", "3.6")}
+        assert {said.used, said.other.kafka} == {*ends}
+        assert answer.badness == ends[said.used] == max(ends.values())
+    assert "27 records are lost" in kcheck.elect(*log_dirs).verdict

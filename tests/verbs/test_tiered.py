@@ -141,6 +141,10 @@ def test_layout_of_keys(tmp_path: Path) -> None:
     assert [row["message"] for row in said["findings"]] == ["missing-0: 5-9 lacks .log, 10-14 lacks .index"]
     with pytest.raises(UsageError, match="named groups"):
         kcheck.tiered(of / "broker-1", store=of / "store", layout="x")
+    # Keys that it does not know, or no suffix twice: nothing would be missing.
+    for wrong in (layout.replace("{20}", "{21}"), r"(?P<offset>\d{20})-(?P<segment>[\w-]{22})(?P<suffix>)x"):
+        with pytest.raises(UsageError, match="layout finds no segments"):
+            kcheck.tiered(of / "broker-1", store=of / "store", layout=wrong)
 
 
 def test_objects_of_a_topic_that_left_remote_storage(tmp_path: Path) -> None:

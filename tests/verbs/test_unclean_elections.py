@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import kcheck
+from kcheck.core.election.steps import RecoveryAction
 from tests.oracle.incidents.kept import PLACE, unpacked
 
 UNCLEAN = "unclean.leader.election.enable"
@@ -79,3 +80,30 @@ def test_an_unclean_election_by_the_transactions_of_zookeeper(tmp_path: Path, mo
     found = kcheck.check(Path("broker-1/server.properties"), metadata=[Path("zookeeper")], kafka="2.8.2").to_dict()
     (row,) = (row for row in found["findings"] if row["id"] == "KC254" and row["dir"] == "orders-1")
     assert (row["severity"], "became the leader in transaction 0x" in row["message"]) == ("error", True)
+
+
+def test_recover_names_the_start_that_elects_without_a_missing_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real controller elected broker 1 by itself, and 47 records of broker 2 were lost. Its disks come first."""
+    kept = unpacked(PLACE / "3.9.2-kraft-unclean-allowed-z9d.tar.xz", tmp_path / "incident")
+    monkeypatch.chdir(kept.folder)
+    lost = {name for name, offsets in kept.truth.lost.items() if offsets}
+    answer = kcheck.recover("1=broker-1", metadata=["controller/data1"], out="plan")
+    bring, start = answer.steps
+    assert (bring.kind, bring.brokers, start.kind) == (RecoveryAction.BRING, (2,), RecoveryAction.START)
+    assert lost <= {row.partition.name for row in start.forces}
+    assert {(row.leader, row.missing) for row in start.forces} == {(1, (2,))}
+    (now, later) = kcheck.recovery_progress("plan", "1=broker-1", metadata=["controller/data1"]).steps
+    assert now.final is None
+    assert "Records there that only broker 2 has are lost then" in str(later.final)
+    whole = kcheck.recover("1=broker-1", "2=broker-2", metadata=["controller/data1"])
+    assert [step.forces for step in whole.steps if step.forces] == []
+    assert [step.brokers for step in whole.steps if step.kind is RecoveryAction.START] == [(2,), (1,)]
+
+    settings = Path("controller/server.properties")
+    settings.rename("controller.properties")
+    (case,) = (
+        row for row in kcheck.recover("1=broker-1", metadata=["controller/data1"]).cases if UNCLEAN in row.condition
+    )
+    assert case.condition == f"{UNCLEAN} is true on a controller"

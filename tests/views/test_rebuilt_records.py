@@ -77,15 +77,31 @@ def test_other_json(change: object) -> None:
     assert rebuilt_segment(change) is None
 
 
-@pytest.mark.parametrize(("field", "value"), [("id", "short"), ("brokerId", 1 << 40)])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("id", "short"),
+        ("brokerId", 1 << 40),
+        ("startOffset", -5),
+        ("startOffset", 1.5),
+        ("startOffset", True),
+        ("endOffset", 0),
+        ("segmentSizeInBytes", -1),
+        ("segmentLeaderEpochs", []),
+        ("segmentLeaderEpochs", [{"leaderEpoch": -1, "offset": 1}]),
+        ("segmentLeaderEpochs", [{"leaderEpoch": 0, "offset": -1}]),
+        ("partition", -1),
+    ],
+)
 def test_values_that_no_record_holds(field: str, value: object) -> None:
-    own: dict[str, Any] = {"topicIdPartition": {"name": "t", "id": "A" * 22, "partition": 0}, "id": "A" * 22}
+    place: dict[str, Any] = {"name": "t", "id": "A" * 22, "partition": 0}
+    own: dict[str, Any] = {"topicIdPartition": place, "id": "A" * 22}
     segment: dict[str, Any] = {
-        "remoteLogSegmentId": own, "startOffset": 0, "endOffset": 4, "brokerId": 1, "maxTimestampMs": 3,
-        "eventTimestampMs": 5, "segmentLeaderEpochs": [], "segmentSizeInBytes": 400,
+        "remoteLogSegmentId": own, "startOffset": 1, "endOffset": 4, "brokerId": 1, "maxTimestampMs": 3,
+        "eventTimestampMs": 5, "segmentLeaderEpochs": [{"leaderEpoch": 0, "offset": 1}], "segmentSizeInBytes": 400,
     }  # fmt: skip
     assert rebuilt_segment(manifest(segment)) is not None
-    (own if field in own else segment)[field] = value
+    next(row for row in (own, segment, place) if field in row)[field] = value
     assert rebuilt_segment(manifest(segment)) is None
 
 

@@ -10,6 +10,7 @@ from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.phases import Course, Phase, course_of
 from kcheck.core.election.plans import Candidate, PartitionElection, only_aside
+from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.replication.dialogue import Status
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
 from kcheck.core.tiered.spans import without
@@ -71,6 +72,8 @@ class Recovery(NamedTuple):
     """The sentences about records that no loss counts, each with the first step."""
     sought: tuple[int, ...] = ()
     """The brokers with a disk that is not here, and that may have records which no other one has."""
+    truncated: tuple[RemovedAtStart, ...] = ()
+    """The records that brokers remove for good when they start, because their logs are corrupt."""
     bundles: frozenset[int] = frozenset()
     """The brokers whose log dirs are in bundles, which have no records to save."""
 

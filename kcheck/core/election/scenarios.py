@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
+from math import inf
 from operator import sub
 from typing import NamedTuple
 
@@ -115,6 +116,18 @@ def _worst(rows: Iterable[_Sums]) -> _Sums:
 def lost_by_all(partition: PartitionElection) -> Amounts:
     """Return the most that a partition loses if all brokers start together, under the worst possible first leader."""
     return _scenario(START_ALL, _worst(_under(partition, leader) for leader in partition.race)).lost
+
+
+def badness(rows: Iterable[Scenario], *, is_safe: bool) -> tuple[float, ...]:
+    """Return the loss of starting everything, then of the plan, as a sort key with the worst election last."""
+    by_name = {row.name: row for row in rows}
+    return not is_safe, *(cost for name in (START_ALL, "plan") for cost in costs(by_name[name]))
+
+
+def costs(scenario: Scenario) -> tuple[float, ...]:
+    """Return the committed records, the partitions without leader and the records lost; infinite if not known."""
+    counts = (scenario.lost.upper_committed, scenario.offline_partitions, scenario.lost.upper_records)
+    return tuple(inf if count is None else count for count in counts)
 
 
 def harm(partition: PartitionElection) -> tuple[object, ...]:

@@ -2,8 +2,20 @@
 
 from typing import NamedTuple
 
-from kcheck.core.replication.truncation_plans import OffsetRange
 from kcheck.model.entries import Offset
+
+
+class IntactRun(NamedTuple):
+    """Intact batches after corrupt bytes of one segment, without anything else between them."""
+
+    start: Offset
+    """Their first offset."""
+    end: Offset
+    """The offset after the last one."""
+    segment: str
+    """The name of the `.log` file."""
+    position: int
+    """The position of the first batch, in bytes."""
 
 
 class RemovedAtStart(NamedTuple):
@@ -18,5 +30,5 @@ class RemovedAtStart(NamedTuple):
     """The highest log end offset of a replica here after the brokers have started."""
     last: Offset | None
     """The offset after the last record that is removed; None if not known."""
-    readable: tuple[OffsetRange, ...]
-    """The offsets of them that intact batches have."""
+    readable: tuple[IntactRun, ...]
+    """The intact batches among them, in their order."""

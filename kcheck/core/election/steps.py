@@ -4,9 +4,12 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from kcheck.core.election.election import first_leader
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
+from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.replication.truncation_plans import TruncatedRecords
+from kcheck.model.cluster import Seat
 
 
 class RecoveryAction(StrEnum):
@@ -51,6 +54,16 @@ class Cut(NamedTuple):
     """The offsets, and how many records."""
 
 
+class SelfElected(NamedTuple):
+    """A partition that gets a leader out of sync as a broker starts, because unclean elections are on."""
+
+    partition: PartitionElection
+    leader: int
+    """The broker, which the controller elects by itself."""
+    missing: tuple[int, ...]
+    """The replicas in sync that are awaited. The election gives up for good what only these have."""
+
+
 class RecoveryStep(NamedTuple):
     """One thing to do."""
 
@@ -67,6 +80,10 @@ class RecoveryStep(NamedTuple):
     """True if the brokers have run before, in this plan."""
     cuts: tuple[Cut, ...] = ()
     """The records that are lost after it."""
+    saves: tuple[RemovedAtStart, ...] = ()
+    """The logs with readable records that later starts truncate, saved by this step."""
+    forces: tuple[SelfElected, ...] = ()
+    """The partitions that the controller leads on without the replicas in sync."""
 
     @property
     def file(self) -> str | None:
@@ -121,10 +138,46 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
         steps.append(
             RecoveryStep(RecoveryAction.RESTORE, partitions=tuple(partition for partition, _ in recovery.reassigned))
         )
-    cut = _with_cuts(recovery.partitions, steps)
-    removing = {row.broker_id for step in cut for row in step.cuts} - recovery.bundles
-    first = [RecoveryStep(RecoveryAction.SAVE, tuple(sorted(removing)))] if removing else []
-    return (*sought, *first, *cut)
+    cut = _with_forced(recovery, _with_cuts(recovery.partitions, steps))
+    return (*sought, *_saving(recovery, cut), *cut)
+
+
+def _saving(recovery: Recovery, steps: Sequence[RecoveryStep]) -> Iterator[RecoveryStep]:
+    """Yield the step that saves what later steps remove. A bundle has no records."""
+    starting = {number for step in steps if step.kind is RecoveryAction.START for number in step.brokers}
+    saves = tuple(row for row in recovery.truncated if row.readable and row.broker_id in starting - recovery.bundles)
+    removing = {row.broker_id for step in steps for row in step.cuts} - recovery.bundles
+    removing.update(row.broker_id for row in saves)
+    if removing:
+        yield RecoveryStep(RecoveryAction.SAVE, tuple(sorted(removing)), saves=saves)
+
+
+def _with_forced(recovery: Recovery, steps: Sequence[RecoveryStep]) -> tuple[RecoveryStep, ...]:
+    """Return the steps with the unclean elections that the controller makes by itself as brokers start.
+
+    An election by the tool can wait for a missing disk, so no plan has one. The controller does not wait.
+    """
+    forced = [*self_elected(recovery)]
+    return tuple(
+        step
+        if step.kind is not RecoveryAction.START or step.is_again
+        else step._replace(forces=tuple(row for row in forced if row.leader in step.brokers))
+        for step in steps
+    )
+
+
+def self_elected(recovery: Recovery) -> Iterator[SelfElected]:
+    """Yield the partitions whose first leader is out of sync, while replicas in sync are awaited."""
+    starts = [recovery.starts[number] for number in recovery.live]
+    for part in recovery.partitions:
+        absent = {*part.awaited, *part.unknown_replicas}
+        known = frozenset() if part.registration is None else part.registration.in_sync
+        missing = tuple(sorted(absent & known))
+        if part.seats is None or not missing or not part.rules.unclean:
+            continue
+        elected = first_leader(part.seats, starts, part.leaders, part.rules)
+        if elected is not None and elected.seat is Seat.NONE:
+            yield SelfElected(part, elected.broker_id, missing)
 
 
 def _of_phases(recovery: Recovery) -> Iterator[RecoveryStep]:

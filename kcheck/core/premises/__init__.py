@@ -15,6 +15,7 @@
 - `setting_relations`: Does a setting contradict others?
 - `listeners`: May a node have these listeners and voters?
 - `security`: Can the listeners of a node load their keys, logins and classes?
+- `outside`: Which needs of a node does no file show?
 - `limits`: Which values of settings does each release refuse?
 - `settings`: Does the release accept the settings and the configurations of topics?
 - `elections`: Was, or is, a replica elected that is not in sync?

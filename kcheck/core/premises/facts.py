@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.start.startup import Mode
+from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState, is_reserved
 from kcheck.model.entries import Epoch, Offset
@@ -86,6 +87,8 @@ class LogFacts(NamedTuple):
     """Its part in remote storage; None if it has none."""
     remote_report: RemoteReport = RemoteReport()
     """The fate of that part if the replica leads afterwards."""
+    regular: RegularDeletion | None = None
+    """The first pass of retention if the replica leads; None without a remote part, or if not known."""
     start: Offset = Offset(0)
     """Its log start offset."""
     batches: BatchFaults | None = None
@@ -224,6 +227,8 @@ class BrokerFacts(NamedTuple):
     """The entries of log.dirs and metadata.log.dir that are other paths of a log dir of an earlier entry."""
     elsewhere: tuple[str, ...] = ()
     """The entries of log.dirs, all missing, in settings next to other log dirs of the node."""
+    begins_in: str | None = None
+    """The folder that the relative entries of log.dirs begin in; None if that is the working directory."""
     stores: tuple[StoreFile, ...] | None = None
     """The key stores and trust stores of its listeners; None if another host has them."""
     metadata_log_dir: str | None = None
@@ -248,6 +253,8 @@ class BrokerFacts(NamedTuple):
     """The logs of its replicas that the broker loads; empty without a prediction."""
     stopped: frozenset[int] = frozenset()
     """The nodes given next to it that do not start, or controllers whose settings lead to another node's disk."""
+    absent_remote: Mapping[TopicPartition, RemoteLog] = {}
+    """The remote parts of replicas without a directory."""
     keyless_logs: tuple[KeylessLog, ...] | None = None
     """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
     closed_session: bool = False
@@ -265,6 +272,11 @@ class BrokerFacts(NamedTuple):
         """Return a setting without surrounding spaces; None if it is missing, empty or not known."""
         value = "" if self.config is None else self.config.get(name, "").strip()
         return value or None
+
+    @property
+    def has_metadata_of_others(self) -> bool:
+        """True if a copy of the metadata shows what the cluster expects now, not what the broker knew."""
+        return any(copy.node_id != self.broker_id or copy.is_only_voter for copy in self.copies)
 
     @property
     def damaged_copies(self) -> tuple[LostCopy, ...]:

@@ -117,6 +117,19 @@ def unreached_controller(settings: Mapping[str, str]) -> RefusedSetting | None:
     return RefusedSetting(_VOTERS, voters[0], f"does not reach the controller of the node, which listens on {ports}")
 
 
+def other_servers(settings: Mapping[str, str]) -> list[str]:
+    """Return the servers of ZooKeeper that a broker needs, or the controllers other than the node itself."""
+    roles = _entries(settings, "process.roles")
+    if not roles:
+        servers = settings.get(_CONNECT, "").partition("/")[0].split(",")
+        return [f"ZooKeeper at {server}" for server in filter(None, map(str.strip, servers))]
+    node = settings.get("node.id", settings.get("broker.id", "")).strip()
+    voters = [entry.partition("@") for entry in _entries(settings, _VOTERS)]
+    others = [place for number, _, place in voters if "controller" not in roles or number.strip() != node]
+    named = others if voters else _entries(settings, _BOOTSTRAP)
+    return [f"the controller at {place}" for place in named]
+
+
 def _wrong_form(settings: Mapping[str, str], release: Release) -> Iterator[RefusedSetting]:
     """Yield endpoints, hosts and protocols of another form."""
     for name in _HOSTS if is_between(release, None, "3.0") else ():

@@ -18,6 +18,8 @@ SAME_HISTORY = "P201"
 """The premise that the controllers have the history that a broker has."""
 MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
+METADATA_IN_REACH = "P303"
+"""The premise that metadata from elsewhere than the broker's own disk was given."""
 
 
 def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -223,6 +225,29 @@ def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         yield refuted(premise, facts, sentence, PremiseEvidence(where or "", f"voters {every}"))
 
 
+def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for metadata from elsewhere than the broker's own disk, as its own copy may be old."""
+    if facts.image is not None and (facts.has_metadata_of_others or not facts.copies):
+        yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
+    elif facts.damaged_copies:
+        path, *_, damage = facts.damaged_copies[0]
+        sentence = f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} cannot"
+        sentence += " be read in full"
+        provide = "--metadata with another copy"
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
+    elif facts.mode is Mode.ZOOKEEPER:
+        empty = ", ".join(copy.path for copy in facts.lost_copies)
+        why = f"no data of ZooKeeper is in {empty}" if empty else "its metadata is in ZooKeeper"
+        sentence = f"what the cluster expects of {facts.name} is not known, because {why}"
+        yield not_seen(premise, facts, sentence, "--metadata with ZooKeeper's data directory")
+    elif facts.release.kraft_is_production_ready:
+        known = (
+            "there is no copy of its metadata" if facts.image is None else "the only copy of its metadata is its own"
+        )
+        sentence = f"what the cluster expects of {facts.name} now is not known: {known}"
+        yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
+
+
 TABLE = (
     Premise(
         SAME_HISTORY, PremiseKind.METADATA, "The controllers have the history that the broker has.",
@@ -266,5 +291,14 @@ TABLE = (
         "The broker waits for a leader of the controllers, and there can be none.",
         "First get the controllers to start. Run kcheck preflight for each of them.",
         "KafkaRaftClient, QuorumState 3.3 to 4.3.1", majority_starts, is_of_quorum=True,
+    ),
+    Premise(
+        METADATA_IN_REACH, PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
+        "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
+        "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies.",
+        "Lost or reassigned partitions cannot be seen, nor an old copy of the disks.",
+        "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
+        " kcheck recover metadata.",
+        "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
     ),
 )  # fmt: skip

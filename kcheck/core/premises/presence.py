@@ -130,10 +130,14 @@ def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
 
 
 def settings_list_them(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for settings next to the log dirs whose log.dirs has only missing ones.
+    """Look for relative log dirs of another directory, and for settings near log dirs that list only missing ones.
 
     The log dirs were copied or mounted at another path, or the broker does not use them.
     """
+    if facts.begins_in is not None:
+        sentence = f"log.dirs is relative, and leads to {facts.begins_in} only if {facts.name} is started there"
+        provide = "absolute paths in log.dirs, or ask in that directory"
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(facts.begins_in, "log.dirs is relative"))
     if not facts.elsewhere or facts.config_path is None:
         return
     value = ",".join(facts.elsewhere)
@@ -192,16 +196,14 @@ def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPre
     The broker reports the log dir of the new replicas. Then the controller can elect it
     (ReplicationControlManager.handleAssignReplicasToDirs 3.7 to 4.3.1).
     """
-    if facts.image is None or facts.broker_id is None or not facts.has_all:
-        return
-    if not all(log_dir.is_there and log_dir.is_readable for log_dir in facts.log_dirs):
+    if facts.image is None or not shows_absence(facts):
         return
     absent = absent_partitions(facts)
     evidence = PremiseEvidence(facts.image_path or "", f"{len(absent)} assigned partitions have no directory")
     if not absent:
         yield proven(premise, facts, evidence)
         return
-    leading = [partition for partition in absent if _may_lead(partition, facts)]
+    leading = [partition for partition in absent if may_lead(partition, facts)]
     alone = [partition for partition in absent if is_alone(partition, facts)]
     if alone:
         sentence = f"{_named(alone)} would start empty, because no directory is here and no other broker has a replica"
@@ -268,7 +270,7 @@ def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         sentence = f"no log dir here has the log of {_named(absent)}, which {facts.name} led last"
         if not facts.is_complete:
             yield not_seen(premise, facts, sentence, f"the other log dirs of {facts.name}", evidence)
-        elif facts.copies and not _of_others(facts):
+        elif facts.copies and not facts.has_metadata_of_others:
             yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir", evidence)
         else:
             yield refuted(premise, facts, sentence, evidence)
@@ -308,7 +310,7 @@ def _was_never_in_sync(partition: TopicPartition, facts: BrokerFacts) -> bool:
     return registration.partition_epoch == 0 and facts.broker_id not in registration.isr
 
 
-def _may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
+def may_lead(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Return whether the controller can elect the broker after it has registered."""
     place, start = _place(partition, facts)
     seats = registered(place.seats, start, place.rules)
@@ -354,37 +356,17 @@ def only_follows(partition: TopicPartition, facts: BrokerFacts, *, in_the_end: b
         return False  # In which order brokers are fenced, or register, is a race.
     place, _ = _place(partition, facts)
     gets_lead = in_the_end and registration.replicas[0] == facts.broker_id
-    return not (place.rules.unclean or gets_lead or _may_lead(partition, facts))
+    return not (place.rules.unclean or gets_lead or may_lead(partition, facts))
 
 
 def _named(partitions: Sequence[TopicPartition]) -> str:
     return some_of([partition_name(*partition) for partition in partitions])
 
 
-def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for metadata from elsewhere than the broker's own disk, as its own copy may be old."""
-    if facts.image is not None and (_of_others(facts) or not facts.copies):
-        yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
-    elif facts.damaged_copies:
-        path, *_, damage = facts.damaged_copies[0]
-        sentence = f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} cannot"
-        sentence += " be read in full"
-        provide = "--metadata with another copy"
-        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
-    elif facts.mode is Mode.ZOOKEEPER:
-        sentence = f"what the cluster expects of {facts.name} is not known, because its metadata is in ZooKeeper"
-        yield not_seen(premise, facts, sentence, "--metadata with ZooKeeper's data directory")
-    elif facts.release.kraft_is_production_ready:
-        known = (
-            "there is no copy of its metadata" if facts.image is None else "the only copy of its metadata is its own"
-        )
-        sentence = f"what the cluster expects of {facts.name} now is not known: {known}"
-        yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
-
-
-def _of_others(facts: BrokerFacts) -> bool:
-    """Return whether a copy of the metadata shows what the cluster expects now, not what the broker knew."""
-    return any(copy.node_id != facts.broker_id or copy.is_only_voter for copy in facts.copies)
+def shows_absence(facts: BrokerFacts) -> bool:
+    """Return whether a partition without a directory here has none on any log dir of the broker."""
+    is_known = facts.image is not None and facts.broker_id is not None and facts.has_all
+    return is_known and all(log_dir.is_there and log_dir.is_readable for log_dir in facts.log_dirs)
 
 
 def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -438,15 +420,6 @@ TABLE = (
         partitions_there, ends_start=False, is_counted=True,
     ),
     Premise(
-        "P303", PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
-        "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
-        "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies.",
-        "Partitions that the broker lost, or that are not its own any more, cannot be seen.",
-        "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
-        " kcheck recover metadata.",
-        "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
-    ),
-    Premise(
         TOPICS_THERE, PremiseKind.PRESENCE, "ZooKeeper has the topics of the log dirs.",
         "ZooKeeper's data directory has topics.",
         "ZooKeeper has no topic, but the log dirs have partitions. It was emptied, or is another one.",
@@ -467,8 +440,8 @@ TABLE = (
     Premise(
         SETTINGS_LIST_THEM, PremiseKind.PRESENCE, "The settings next to the log dirs contain them.",
         "server.properties next to the log dirs lists one of them, or is missing.",
-        "Nothing. Not seen: a server.properties with the id of the node lists only missing log dirs. They have other"
-        " names, or this machine is the broker's by its listeners or key stores.",
+        "Nothing. Not seen: log.dirs is relative, and begins elsewhere. Or a file with the node's id lists only missing"
+        " log dirs. They have other names, or this machine is the broker's by its listeners or key stores.",
         "The broker uses other log dirs or ends.",
         "Correct log.dirs, in a copy of the settings too, and name that server.properties.",
         "LogManager.createAndValidateLogDirs 0.8 to 4.3.1; KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1",

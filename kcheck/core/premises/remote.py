@@ -5,18 +5,21 @@ from collections.abc import Iterable, Iterator
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.premises.presence import may_lead, shows_absence
 from kcheck.core.start.startup import REMOTE_STORAGE
+from kcheck.core.tiered.reading import offsets_of
+from kcheck.core.tiered.regular_deletion import deletion_words
 from kcheck.core.tiered.reports import conflicts_words, failing_deletions
 from kcheck.core.tiered.spans import offset_count
 from kcheck.model.cluster import PROVIDER
 from kcheck.model.entries import Offset
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, Spans
-from kcheck.words import agree, bare_range, counted, partition_name, some_of
+from kcheck.words import agree, bare_range, counted, moment, partition_name, some_of
 
 REMOTE_ON = "P319"
 REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS = "P811", "P812", "P813", "P814"
-REMOTE_DELETES = "P821"
+REMOTE_DELETES, REMOTE_RETENTION = "P821", "P822"
 _MOST = 3
 
 
@@ -51,7 +54,17 @@ def keeps_segments(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
             f" {counted(log.remote_report.deleted_count, 'remote segment')} ({_offsets(deleted)})"
         )
         yield refuted(premise, facts, sentence, *_evidence(log), log_dir=log.log_dir, partition=_name(log))
-    if known and not bad:
+    absent = facts.absent_remote if shows_absence(facts) else {}
+    empty = [row for row in absent.items() if row[1].runs and may_lead(row[0], facts)]
+    for partition, remote in empty:
+        sentence = (
+            f"{partition_name(*partition)} starts empty. Then Kafka deletes at most"
+            f" {counted(sum(run.segments for run in remote.runs), 'remote segment')}"
+            f" ({_offsets(offsets_of(remote.runs))}), and no reader gets these records"
+        )
+        evidence = PremiseEvidence(remote.metadata_name, "the replica has no directory")
+        yield refuted(premise, facts, sentence, evidence, partition=partition_name(*partition))
+    if known and not bad and not empty:
         yield proven(premise, facts, PremiseEvidence(known[0].log_dir, _counted(known)))
 
 
@@ -136,6 +149,31 @@ def ends_deletions(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
         yield proven(premise, facts, PremiseEvidence(REMOTE_LOG_METADATA, _counted(rows)))
 
 
+def takes_regularly(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Name the regular deletions in remote storage, which are no accident."""
+    rows = [(log, log.regular) for log in _tiered(facts) if log.regular is not None]
+    taken = [(log, row) for log, row in rows if row.most is not None and row.most > row.start]
+    dated = [row.first_ms for _, row in rows if row.first_ms is not None]
+    unknown = [log for log, row in rows if row.most is None or not row.is_dated]
+    sentences = list[str]()
+    if taken:
+        places = some_of([f"{_name(log)} {deletion_words(row)}" for log, row in taken], _MOST)
+        who = "the broker" if facts.broker_id is None else f"broker {facts.broker_id}"
+        sentences.append(f"once {who} leads, retention.bytes deletes {places}. That is regular")
+    if dated:
+        count = counted(len(dated), "partition")
+        sentences.append(
+            f"from {moment(min(dated))} on retention.ms deletes remote segments of {count}. That is regular"
+        )
+    if unknown:
+        names = some_of([_name(log) for log in unknown], _MOST)
+        sentences.append(f"what retention deletes of {names} is not known without server.properties")
+    for sentence in sentences:
+        yield not_seen(premise, facts, sentence, None)
+    if rows and not sentences:
+        yield proven(premise, facts, PremiseEvidence(rows[0][0].log_dir, _counted(log for log, _ in rows)))
+
+
 def _tiered(facts: BrokerFacts) -> Iterator[LogFacts]:
     return (log for log in facts.logs if log.remote is not None)
 
@@ -172,7 +210,7 @@ TABLE = (
     Premise(
         REMOTE_KEPT, PremiseKind.REMOTE, "Leading deletes no remote segment.",
         "Each finished remote segment has an epoch that is not below the first one of leader-epoch-checkpoint.",
-        "A finished segment that has only lower epochs.",
+        "A finished segment that has only lower epochs. Or a replica without a directory that may lead.",
         "Once the replica leads, the broker deletes the segment in remote storage, and raises every log start.",
         "Let another replica lead. Restore the epochs first (kcheck repair --against).",
         "RemoteLogManager, RLMExpirationTask 3.6 to 4.3.1", keeps_segments, ends_start=False, rules=("KC240", "KC411"),
@@ -212,5 +250,13 @@ TABLE = (
         "Repair the access to the store before any broker starts. Log dirs do not show the repair.",
         "RemoteLogManager, RLMExpirationTask 3.7 to 4.3.1", ends_deletions, ends_start=False, rules=("KC244",),
         cost=PremiseCost.UNCOUNTED,
+    ),
+    Premise(
+        REMOTE_RETENTION, PremiseKind.REMOTE, "Retention deletes no remote segment.",
+        "No log with remote segments has retention.ms, or more bytes than retention.bytes.",
+        "A log is larger than retention.bytes, or has retention.ms, or its settings are not known.",
+        "The leader deletes the segments and raises the log start. That is regular, and no loss.",
+        "Raise retention.bytes or retention.ms first to keep them.",
+        "RemoteLogManager.cleanupExpiredRemoteLogSegments 3.6 to 4.3.1", takes_regularly, ends_start=False,
     ),
 )  # fmt: skip

@@ -20,9 +20,9 @@ from kcheck.core.premises import (
     settings,
 )
 from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.identity import NODE_ID
+from kcheck.core.premises.identity import FORMATTED, NODE_ID
 from kcheck.core.premises.metadata import MAJORITY_STARTS, SAME_HISTORY
-from kcheck.core.premises.premise import Premise, PremiseCost
+from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -43,6 +43,8 @@ def _ids(has: Callable[[Premise], object]) -> frozenset[str]:
 
 NAMED_BY_RULES = _ids(lambda premise: premise.rules)
 """The premises about logs, which `check` reports by other rules than KC315."""
+OF_OTHERS = _ids(lambda row: row.kind is PremiseKind.IDENTITY and row.ends_start) - {FORMATTED}
+"""The premises without which disks, settings or arguments are perhaps of another broker or cluster."""
 HOLES = _ids(lambda premise: premise.cost is PremiseCost.HOLE)
 """The premises without which a follower lacks what it does not fetch from its leader."""
 UNCOUNTED = _ids(lambda premise: premise.cost is PremiseCost.UNCOUNTED)

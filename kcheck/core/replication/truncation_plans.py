@@ -250,8 +250,3 @@ def marked(plans: Sequence[TruncationPlan]) -> list[TruncationPlan]:
         plan._replace(is_best=at == ranked[0], advantage=advantage if at == ranked[0] else None)
         for at, plan in enumerate(plans)
     ]
-
-
-def best(plans: Sequence[TruncationPlan]) -> TruncationPlan | None:
-    """Return the plan of the leader that costs least; None if no replica can lead."""
-    return next((plan for plan in marked(plans) if plan.is_best), None)

@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 
 from kcheck.core.start.segments import is_tiered, log_start_offset
-from kcheck.model.cluster import BROKER_RETENTION, DELETES_TOPICS, RETENTION_BYTES, RETENTION_MS, ClusterImage
+from kcheck.model.cluster import (
+    BROKER_RETENTION,
+    DELETES_TOPICS,
+    LOCAL_RETENTION_BYTES,
+    RETENTION_BYTES,
+    RETENTION_MS,
+    ClusterImage,
+)
 from kcheck.model.names import COMPACTED
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Retention
@@ -11,7 +18,9 @@ from kcheck.model.views import PartitionView
 
 _RETENTION_MS = 168 * 3_600_000
 """Default retention of a broker, in milliseconds."""
-_DEFAULTS = {RETENTION_MS: _RETENTION_MS, RETENTION_BYTES: -1}
+_AS_ALL = -2
+"""This value of local.retention.bytes means retention.bytes."""
+_DEFAULTS = {RETENTION_MS: _RETENTION_MS, RETENTION_BYTES: -1, LOCAL_RETENTION_BYTES: _AS_ALL}
 
 
 def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
@@ -77,7 +86,8 @@ def stated_retention(
                 return int(value) * unit
         return None if settings is None else _DEFAULTS[name]
 
-    return Retention(stated(RETENTION_MS), stated(RETENTION_BYTES))
+    size, local = stated(RETENTION_BYTES), stated(LOCAL_RETENTION_BYTES)
+    return Retention(stated(RETENTION_MS), size, size if local == _AS_ALL else local)
 
 
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:

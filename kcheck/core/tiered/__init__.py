@@ -13,6 +13,7 @@ In: records of `__remote_log_metadata`, leader epochs and offsets of replicas. O
 - `stored_objects`: Which objects does each segment have?
 - `store`: Which objects of the store are missing, and which belong to no segment?
 - `rebuilt_records`: Which records do the manifests of a store give back?
+- `regular_deletion`: Which segments does retention take next?
 - `retention`: Which deleted segments may retention have deleted?
 - `reports`: What is wrong with the remote part of a replica?
 """

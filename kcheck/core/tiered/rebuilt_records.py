@@ -39,27 +39,30 @@ def rebuilt_segment(manifest: Any) -> RebuiltSegment | None:
     (RemoteLogSegmentMetadata 3.6 to 4.3.1), except the optional custom metadata of the plugin.
     """
     try:
-        segment, size = manifest["remoteLogSegmentMetadata"], int(manifest["chunkIndex"]["originalFileSize"])
-        first, copied_ms = int(segment["startOffset"]), int(segment["eventTimestampMs"])
+        segment, size = manifest["remoteLogSegmentMetadata"], _integer(manifest["chunkIndex"]["originalFileSize"])
+        first, last, copied_ms = (_integer(segment[name]) for name in ("startOffset", "endOffset", "eventTimestampMs"))
         own = segment["remoteLogSegmentId"]
         where = own["topicIdPartition"]
         if None in (metadata_partition(where["topicId"], 0, 1), metadata_partition(own["id"], 0, 1)):
             return None
-        topic, number = where["topicPartition"]["topic"], int(where["topicPartition"]["partition"])
-        epochs = {int(epoch): int(start) for epoch, start in segment["segmentLeaderEpochs"].items()}
+        topic, number = where["topicPartition"]["topic"], _integer(where["topicPartition"]["partition"])
+        epochs = {int(epoch): _integer(start) for epoch, start in segment["segmentLeaderEpochs"].items()}
+        if not epochs or min(first, size, number, *epochs, *epochs.values()) < 0 or last < first:
+            return None  # A broker that reads such a record fails (RemoteLogSegmentMetadata 3.6 to 4.3.1).
         of_both = {
             "remoteLogSegmentId": {
                 "topicIdPartition": {"name": topic, "id": where["topicId"], "partition": number},
                 "id": own["id"],
             },
-            "brokerId": int(segment["brokerId"]),
+            "brokerId": _integer(segment["brokerId"]),
             "eventTimestampMs": copied_ms,
             "customMetadata": None,
         }
         begun = {
             **of_both,
             "startOffset": first,
-            **{name: int(segment[name]) for name in ("endOffset", "maxTimestampMs")},
+            "endOffset": last,
+            "maxTimestampMs": _integer(segment["maxTimestampMs"]),
             "segmentLeaderEpochs": [{"leaderEpoch": epoch, "offset": start} for epoch, start in sorted(epochs.items())],
             "segmentSizeInBytes": size,
             "remoteLogSegmentState": int(SegmentState.COPY_STARTED),
@@ -73,6 +76,13 @@ def rebuilt_segment(manifest: Any) -> RebuiltSegment | None:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error):
         return None
     return RebuiltSegment(topic, where["topicId"], number, own["id"], first, copied_ms, values)
+
+
+def _integer(value: Any) -> int:
+    """Return an integer; TypeError for anything else."""
+    if type(value) is not int:
+        raise TypeError
+    return value
 
 
 def _without_transactions(indexes: Mapping[str, Any]) -> dict[str, bool]:

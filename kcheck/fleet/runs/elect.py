@@ -5,7 +5,6 @@ The decisions equal `kcheck elect`. The tables have no batches, so facts of batc
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from operator import itemgetter
 from typing import Any, Self
 
@@ -21,7 +20,7 @@ from kcheck.core.election.plans import (
     is_safe,
     only_aside,
 )
-from kcheck.core.election.scenarios import START_ALL, Scenario, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import Scenario, badness, in_doubt, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
@@ -144,6 +143,11 @@ class RunElection(Answer):
         """No findings, because they are a table of the run."""
         return []
 
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Return the loss as a sort key."""
+        return badness(self.scenarios, is_safe=self.is_safe)
+
     def outcomes(self) -> tuple[Self, Outcomes | None]:
         """Return the outcomes of all partitions; see `election_outcomes`."""
         return self, election_outcomes(self.order_of_cluster, self.of_cluster)
@@ -232,7 +236,7 @@ def elected_by(
         here = here_of(cluster, question)
         return _concluded(run, cluster, here, choose(here), unreached)
 
-    answer = of_worse_end(known.release, decided, harm_of)
+    answer = of_worse_end(known.release, decided)
     if out is None:
         return answer
     here = here_of(answer.cluster, question)
@@ -240,18 +244,6 @@ def elected_by(
         run, answer.cluster, here, answer.of_cluster, answer.order_of_cluster, answer.uncounted, answer.rescue, out
     )
     return replace(answer, written=written)
-
-
-def harm_of(election: RunElection) -> tuple[float, ...]:
-    """Return the loss of starting everything, then of the plan, as a sort key with the worst election last."""
-    scenarios_by_name = {row.name: row for row in election.scenarios}
-    return not election.is_safe, *(cost for name in (START_ALL, "plan") for cost in costs(scenarios_by_name[name]))
-
-
-def costs(scenario: Scenario) -> tuple[float, ...]:
-    """Return the committed records, the partitions without leader and the records lost; infinite if not known."""
-    counts = (scenario.lost.upper_committed, scenario.offline_partitions, scenario.lost.upper_records)
-    return tuple(inf if count is None else count for count in counts)
 
 
 def prepared(run: FleetRun, cluster: str | None, question: ElectionQuestion, *, is_planned: bool = False) -> RunCluster:

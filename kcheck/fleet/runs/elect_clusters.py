@@ -9,7 +9,7 @@ from kcheck.documents.premises import premise_rows
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import cluster_names
-from kcheck.fleet.runs.elect import RunElection, harm_of
+from kcheck.fleet.runs.elect import RunElection
 from kcheck.model.report import Report, Row
 from kcheck.replicas.elect import ElectionQuestion
 
@@ -86,4 +86,4 @@ def together(run: FleetRun, names: Iterable[str], decide: Callable[[str], RunEle
 def _harm(election: RunElection) -> tuple[object, ...]:
     """Return the sort key, with the worst cluster first."""
     fatal = sum(loss.is_survived is not True for loss in election.broker_losses)
-    return *(-cost for cost in harm_of(election)), -fatal, election.cluster.name
+    return *(-cost for cost in election.badness), -fatal, election.cluster.name

@@ -8,21 +8,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kcheck.core.election.scenarios import START_ALL, Scenario
+from kcheck.core.election.scenarios import START_ALL, Scenario, costs
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
 from kcheck.core.premises.presence import lacks_log_dirs
+from kcheck.core.premises.table import OF_OTHERS
 from kcheck.disk.paths import join, split
 from kcheck.documents.answer import Answer, release_row
 from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import scenario_row
 from kcheck.documents.election_words import decision_words, rescue_words
-from kcheck.documents.uncounted import uncounted_words
+from kcheck.documents.uncounted import old_copies, uncounted_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.risk import LEAST
 from kcheck.fleet.run import FleetRun, holding, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
-from kcheck.fleet.runs.elect import RunElection, costs, elect_in, here_of
+from kcheck.fleet.runs.elect import RunElection, elect_in, here_of
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.runbook import PlanContext, step_texts
 from kcheck.model.depth import Depth
@@ -215,6 +216,10 @@ def _by_disks(election: RunElection, *, is_counted: bool) -> Iterator[str]:
     mendable = election.cluster.mendable
     if mendable:
         yield f"a repair of {broker_names(mendable, LISTED_MAX)} may come first"
+    if any(row.status is PremiseStatus.REFUTED and row.id in OF_OTHERS for row in election.premises):
+        yield "a disk or its settings are of another broker or cluster"
+    if old_copies(election.uncounted):
+        yield "a newer disk may exist"
     added = sorted({row.broker_id for row in log_dirs_not_named(election.premises)})
     if added:
         yield f"log.dirs of {broker_names(added, LISTED_MAX)} may change first"

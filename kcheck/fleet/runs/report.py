@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kcheck.fleet.lost import LostPlace, lost_places, not_reached
+from kcheck.fleet.not_known import not_known
 from kcheck.fleet.owners import TopicOwners, owners_of, with_owner
 from kcheck.fleet.risk import partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
@@ -80,6 +81,7 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "actions": actions_of(commands, clusters, brokers, starts.brokers, partitions, refuted, lost, worst),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "log_dirs_expected": expected, "log_dirs_reached": reached, "not_reached": not_reached(run),
+        "not_known": not_known(run),
         "since": since, "carried_over": carried,
         "clusters": tuple(
             {**row, "partitions_at_risk": _of_cluster(at_risk, row["cluster"]),

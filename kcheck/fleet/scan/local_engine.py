@@ -14,6 +14,7 @@ from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.lost import RULE as LOST
 from kcheck.fleet.lost import not_reached
+from kcheck.fleet.not_known import not_known
 from kcheck.fleet.run import BrokerKey, open_run, worst_brokers, written_run
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
@@ -192,7 +193,7 @@ def conclude(
     expected, reached = coverage.expected + missing, coverage.reached - empty
     finished = totals.finished and reached == expected
     counts = (output.rows[name] for name in ("log_dirs", "partitions", "findings"))
-    unreached, worst = not_reached(written), worst_brokers(written)
+    unreached, worst, unseen = not_reached(written), worst_brokers(written), not_known(written)
     ended = run.now()
     since = None if run.since is None else open_run(run.since).name
     carried_over = (since, None if since is None else carried)
@@ -212,6 +213,7 @@ def conclude(
         "log_dirs_expected": expected,
         "log_dirs_reached": reached,
         "not_reached": unreached,
+        "not_known": unseen,
         "worst_brokers": worst,
         "rows": output.rows,
     }

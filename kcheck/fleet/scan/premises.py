@@ -10,10 +10,11 @@ from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.premises.facts import BrokerFacts, KeylessLog, LogFacts
 from kcheck.core.premises.identity import FORMATTED
 from kcheck.core.premises.judged import not_seen
+from kcheck.core.premises.metadata import METADATA_IN_REACH
 from kcheck.core.premises.premise import PremiseKind
 from kcheck.core.premises.remote import REMOTE_OBJECTS
 from kcheck.core.premises.table import PREMISES, judged
-from kcheck.core.start.startup import settings
+from kcheck.core.start.startup import Mode, settings
 from kcheck.core.start.topic_settings import has_remote_storage
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
@@ -22,7 +23,7 @@ from kcheck.fleet.scan.identify import Identified
 from kcheck.fleet.scan.lost import is_empty
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import parse_directory
-from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.views import LogDir
 from kcheck.verbs.log_facts import looks_into_segments
@@ -66,7 +67,18 @@ def broker_premises(
     )
     # Nothing says that an empty directory without settings is a KRaft log dir. A finding tells that it is empty.
     is_known = is_mounted or facts.config is not None
-    return (*(row for row in judged(facts) if is_known or row.id != FORMATTED), *_not_judged(facts))
+    rows = (row for row in judged(facts) if is_known or row.id != FORMATTED)
+    return (*(_as_scanned(row, facts) for row in rows), *_not_judged(facts))
+
+
+def _as_scanned(premise: JudgedPremise, facts: BrokerFacts) -> JudgedPremise:
+    """Return a premise in the words of a scan, which does not read ZooKeeper, with the command that does."""
+    if (premise.id, premise.status, facts.mode) != (METADATA_IN_REACH, PremiseStatus.NOT_SEEN, Mode.ZOOKEEPER):
+        return premise
+    sentence = premise.sentence
+    if facts.config is None:
+        sentence += ". No server.properties is next to its log dirs, so the scan does not see if one of them is missing"
+    return premise._replace(sentence=sentence, provide=f"kcheck recover {premise.provide}")
 
 
 def _not_judged(facts: BrokerFacts) -> Iterator[JudgedPremise]:

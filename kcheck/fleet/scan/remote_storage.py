@@ -133,7 +133,7 @@ def _partition_rows(cluster: _TieredCluster, replicas: tuple[TieredReplica, ...]
 
 
 def _partition_row(cluster: _TieredCluster, row: TieredReplica, others: list[TieredReplica]) -> tuple[object, ...]:
-    view, report, lag = row
+    view, report, lag, _ = row
     remote, known = view.remote, view.remote is not None and view.remote.is_known
     assert remote is not None
     lost = offset_count(lost_by_leading(remote, _replica(row), map(_replica, others)))

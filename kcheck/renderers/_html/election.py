@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.plans import PartitionElection, is_at_stake
+from kcheck.core.election.scenarios import harm
 from kcheck.errors import UsageError
 from kcheck.model.report import Report, Row
 from kcheck.renderers._election_rows import (
@@ -13,7 +14,6 @@ from kcheck.renderers._election_rows import (
     LogLine,
     candidate_cells,
     extent,
-    harm,
     log_lines,
     offsets,
     partition_cells,

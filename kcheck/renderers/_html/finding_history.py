@@ -11,8 +11,7 @@ from kcheck.renderers._html.parts import Html, HtmlColumn, caption, counts, numb
 from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._text_fleet import place_of
-from kcheck.screen.page import moment
-from kcheck.words import counted
+from kcheck.words import counted, moment
 
 _ROW_COUNT = 1000
 """Maximum number of rows of a table."""

@@ -37,8 +37,7 @@ from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._html.trend import tiles
 from kcheck.renderers._text_fleet import carried_words, incomplete_words, nodes_of, place_of
-from kcheck.screen.page import moment
-from kcheck.words import counted
+from kcheck.words import counted, moment
 
 _MEANINGS = {
     "fatal": "The broker does not start, or takes a log dir offline.",
@@ -98,7 +97,8 @@ def _summary(report: Report) -> Html:
     links = "".join(f'<li><a href="#{name}-h">{title}</a></li>' for name, title in named)
     coverage = body["log_dirs_reached"], body["log_dirs_expected"], body["not_reached"]
     lacks = incomplete_words(*coverage, finished=body["finished"], failing=body["failing"])
-    notes = (*lacks, *carried_words(body["carried_over"], rows["partitions"], body["since"]))
+    carried = carried_words(body["carried_over"], rows["partitions"], body["since"])
+    notes = (*lacks, *body["not_known"], *carried)
     left = "".join(f'<p class="note">{text(words)}</p>\n' for words in notes)
     return (
         f'<a class="skip" href="#main">Skip to the list</a>\n<header><h1>Fleet report of run'

@@ -15,7 +15,7 @@ from kcheck.renderers._html.parts import (
     table,
     text,
 )
-from kcheck.screen.page import moment
+from kcheck.words import moment
 
 _SHOWN = (
     ("losing_partitions", "lose records by the next start"),

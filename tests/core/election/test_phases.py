@@ -22,12 +22,14 @@ from kcheck.core.election.phases import Phase, order_of_starts, phases
 from kcheck.core.election.plans import CopyState, PartitionElection, decided
 from kcheck.core.election.scenarios import planned
 from kcheck.core.election.start_order import Costs, StartOrder
+from kcheck.core.election.steps import steps_of
 from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.sums import plus
-from kcheck.model.cluster import NO_LEADER
+from kcheck.model.cluster import NO_LEADER, PartitionRegistration
 from tests.core.election.test_early_elections import POOR, contested
 from tests.core.election.test_plans import STARTS, candidate, election
+from tests.core.election.test_recovery_plan import recovery
 
 KRAFT = ElectionRules(kraft=True)
 ELR = ElectionRules(kraft=True, eligible_leader_replicas=True, min_isr=2)
@@ -363,6 +365,61 @@ def test_no_order_is_better_where_the_controller_elects_uncleanly(seed: int) -> 
     rows = tuple(row._replace(rules=row.rules._replace(unclean=draw.random() < 0.5)) for row in rows)
     partitions = tuple(decided(row, starts, complete=True) for row in rows)
     assert _Twin(partitions, starts).least() >= _planned(partitions, starts)
+
+
+@pytest.mark.sample(30)
+@pytest.mark.parametrize("seed", range(400))
+def test_a_start_that_elects_without_a_missing_replica_says_so(seed: int) -> None:
+    """The twin plays the starts without one broker: the controller elects replicas out of sync where that is allowed.
+
+    An election that the tool would have to make is in no plan, as the missing disk may come back.
+    """
+    draw = random.Random(seed)
+    rows, starts = _cluster_of(draw)
+    missing = draw.choice((1, 2, 3))
+    left = {number: start for number, start in starts.items() if number != missing}
+    partitions = []
+    for row in rows:
+        assert row.seats is not None
+        places = PartitionRegistration(
+            row.seats.replicas, row.seats.isr, elr=row.seats.elr, last_known_elr=row.seats.last_known
+        )
+        present = tuple(one for one in row.candidates if one.broker_id != missing)
+        rules = row.rules._replace(unclean=draw.random() < 0.7)
+        unknown = (missing,) if missing in places.replicas else ()
+        left_of = row._replace(registration=places, candidates=present, unknown_replicas=unknown, rules=rules)
+        partitions.append(decided(left_of, left, complete=False))
+    order = order_of_starts(partitions, left, means_of(partitions, release("4.3")))
+    plan = recovery(*partitions, starts=left, order=order.brokers)
+    said = {
+        (number, row.partition.partition) for step in steps_of(plan) for row in step.forces for number in step.brokers
+    }
+    twin, played = _Twin(partitions, left), set[tuple[int, int]]()
+    cluster = twin.at_first
+    for number in order.brokers:
+        after = twin.started(cluster, number)
+        for row, before, place in zip(partitions, cluster.places, after.places, strict=True):
+            assert row.registration is not None
+            is_new = not _is_led(before) and _is_led(place)
+            start = left[number]._replace(clean=left[number].clean or number in cluster.known)
+            seats = _with_news(row, before.seats, start, is_first=not cluster.known)
+            if is_new and missing in row.registration.in_sync and place.seats.leader not in _can_be_clean(seats, row):
+                played.add((number, row.partition))
+        cluster = after
+    assert played == said
+
+
+def _with_news(row: PartitionElection, seats: Seats, start: BrokerStart, *, is_first: bool) -> Seats:
+    """Return the places at the moment when the controller elects."""
+    seats = registered(seats, start, row.rules)
+    others = tuple(number for number in row.rules.unfenced if number != start.broker_id)
+    return after_fencing(seats, others, row.rules) if is_first and others else seats
+
+
+def _can_be_clean(seats: Seats, row: PartitionElection) -> tuple[int, ...]:
+    """Return the replicas that the controller elects where unclean elections are off."""
+    able = [elect(seats, {number}, row.rules._replace(unclean=False)) for number in seats.replicas]
+    return tuple(elected.broker_id for elected in able if elected is not None)
 
 
 def _planned(partitions: Sequence[PartitionElection], starts: dict[int, BrokerStart]) -> Costs:

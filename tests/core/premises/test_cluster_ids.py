@@ -2,6 +2,7 @@
 
 import pytest
 
+from kcheck.core.cluster.copies import LostCopy
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
@@ -23,6 +24,16 @@ def test_most_disks_decide(named: str, status: PremiseStatus, sentence: str | No
     (judgement,) = (row for row in judged(given) if row.id == "P101")
     assert status is judgement.status
     assert sentence in (None, judgement.sentence)
+
+
+def test_a_folder_without_data_of_zookeeper_shows_nothing() -> None:
+    """The reason names the folder that the user gave (P303)."""
+    given = facts(
+        copies=(), image=None, lost_copies=(LostCopy("z", None),), mode=Mode.ZOOKEEPER, release=release("3.9")
+    )
+    (judgement,) = (row for row in judged(given) if row.id == "P303")
+    expected = "what the cluster expects of broker 1 is not known, because no data of ZooKeeper is in z"
+    assert (PremiseStatus.NOT_SEEN, expected) == (judgement.status, judgement.sentence)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""P319, P811 to P813, and P821: the part of logs in remote storage."""
+"""P319, P811 to P813, P821 and P822: the part of logs in remote storage."""
 
 import pytest
 
-from kcheck.core.premises.facts import BrokerFacts, LogFacts
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts
 from kcheck.core.premises.remote import (
     REMOTE_DELETES,
     REMOTE_KEPT,
@@ -10,17 +10,22 @@ from kcheck.core.premises.remote import (
     REMOTE_OBJECTS,
     REMOTE_ON,
     REMOTE_READABLE,
+    REMOTE_RETENTION,
 )
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.reading import remote_log
+from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.remote_log import MetadataConflict, MetadataState, RemoteLog, RemoteSegment, Retention, SegmentState
+from tests.core.premises.test_premises import METADATA_LOG, facts, image, log_dir
 
+EMPTY_DIR = log_dir(directories=(METADATA_LOG,))
 SEGMENTS = tuple(
     RemoteSegment(f"{at}", SegmentState.COPY_FINISHED, at, at + 10, 400, (EpochEntry(0, 0),)) for at in (0, 10)
 )
@@ -156,3 +161,68 @@ def test_nothing_is_lost_where_nothing_is_remote() -> None:
 def test_a_broker_without_remote_storage() -> None:
     facts = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), logs=(LogFacts(TopicPartition("x", 0), "d"),))
     assert not [row for row in judged(facts) if row.id.startswith("P81")]
+
+
+def of_retention(*regular: RegularDeletion | None, broker_id: int | None = 1) -> list[tuple[PremiseStatus, str]]:
+    """Return the judgements about logs from which retention deletes something."""
+    logs = [
+        LogFacts(TopicPartition("pay", number), "d", end=30, remote=READ, regular=row)
+        for number, row in enumerate(regular)
+    ]
+    logs.append(LogFacts(TopicPartition("x", 0), "d"))
+    rows = judged(BrokerFacts(broker_id, release("4.3"), Mode.KRAFT, (), logs=tuple(logs)))
+    return [(row.status, row.sentence) for row in rows if row.id == REMOTE_RETENTION]
+
+
+def test_regular_deletions() -> None:
+    """They are notes, because no record is lost by accident."""
+    none, some = RegularDeletion(0, 0, 0), RegularDeletion(0, 5, 5)
+    assert of_retention(None) == []
+    assert of_retention(none) == [(PremiseStatus.PROVEN, "Retention deletes no remote segment.")]
+    assert of_retention(some, none, RegularDeletion(0, 5, 10)) == [
+        (
+            PremiseStatus.NOT_SEEN,
+            "once broker 1 leads, retention.bytes deletes pay-0 0-4, pay-2 0-4, at most 0-9. That is regular",
+        )
+    ]
+    ((_, sentence),) = of_retention(some, broker_id=None)
+    assert sentence == "once the broker leads, retention.bytes deletes pay-0 0-4. That is regular"
+    dated = RegularDeletion(0, 0, 0, first_ms=1_700_000_000_000, last_ms=1_700_000_009_000)
+    assert of_retention(dated._replace(first_ms=1_800_000_000_000), dated) == [
+        (
+            PremiseStatus.NOT_SEEN,
+            "from 2023-11-14T22:13:20Z on retention.ms deletes remote segments of 2 partitions. That is regular",
+        )
+    ]
+    unknown = RegularDeletion(0, 0, None)
+    assert of_retention(none, unknown, RegularDeletion(0, 0, 0, is_dated=False)) == [
+        (PremiseStatus.NOT_SEEN, "what retention deletes of pay-1, pay-2 is not known without server.properties")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "log_dir_facts", "remote", "is_red"),
+    [
+        (image(1), EMPTY_DIR, READ, True),
+        (image(1, 2, isr=(1,), leader=1), EMPTY_DIR, READ, True),
+        (image(1, 2, isr=(2,), leader=2), EMPTY_DIR, READ, False),
+        (image(1), EMPTY_DIR, remote_log(MetadataState.READ), False),
+        (image(1), EMPTY_DIR._replace(is_readable=False), READ, False),
+    ],
+)
+def test_a_replica_without_a_directory(
+    known: ClusterImage, log_dir_facts: LogDirFacts, remote: RemoteLog, *, is_red: bool
+) -> None:
+    """Brokers of 3.6.2 to 4.3.1 deleted all remote segments as soon as the empty log led."""
+    there = LogFacts(TopicPartition("other", 0), "d1", end=30, remote=READ)
+    absent = {TopicPartition("orders", 0): remote}
+    rows = [
+        row
+        for row in judged(facts(log_dir_facts, image=known, logs=(there,), absent_remote=absent))
+        if row.id == REMOTE_KEPT
+    ]
+    words = (
+        "orders-0 starts empty. Then Kafka deletes at most 2 remote segments (offsets 0-19), and no reader"
+        " gets these records"
+    )
+    assert [row.sentence for row in rows] == [words if is_red else "Leading deletes no remote segment."]

@@ -9,7 +9,7 @@ from kcheck.core.replication.truncation_plans import (
     RefetchedRecords,
     TruncatedRecords,
     TruncationPlan,
-    best,
+    marked,
 )
 from kcheck.model.cluster import PartitionRegistration, Seat
 from kcheck.model.entries import Epoch, EpochEntry, Offset
@@ -62,13 +62,12 @@ def test_what_makes_a_leader_the_best() -> None:
         (least._replace(leader=4), Advantage.ASSIGNMENT),
         (least._replace(leader=2, registration=None), Advantage.NONE),
     ):
-        chosen = best([other, least if advantage is not Advantage.NONE else least._replace(registration=None)])
-        assert chosen is not None
+        rivals = [other, least if advantage is not Advantage.NONE else least._replace(registration=None)]
+        (chosen,) = (row for row in marked(rivals) if row.is_best)
         assert (1, advantage) == (chosen.leader, chosen.advantage)
-    alone = best([least])
-    assert alone is not None
-    assert alone.advantage is Advantage.NONE
-    assert best(()) is None
+    (alone,) = marked([least])
+    assert (alone.is_best, alone.advantage) == (True, Advantage.NONE)
+    assert marked(()) == []
 
 
 def test_what_all_followers_fetch() -> None:

@@ -18,6 +18,7 @@ from kcheck.core.start.topic_settings import (
 from kcheck.model.cluster import DELETES_TOPICS, RETENTION_BYTES, STATIC, ClusterImage, TopicImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import DirectoryState
+from kcheck.model.remote_log import Retention
 from tests.rules.build import epochs, partition
 
 REMOTE, POLICY = "remote.storage.enable", "cleanup.policy"
@@ -74,9 +75,28 @@ def test_retention_of_a_topic(
     """
     configs = {("topic", "t"): topic, ("broker", "1"): broker, ("broker", ""): cluster}
     image = ClusterImage({"t": TopicImage("t", "T", {})}, configs=configs)
-    assert stated_retention(image, "t", 1, settings) == expected
-    assert stated_retention(image, "other", 1, settings) == (None, None)
-    assert stated_retention(None, "t", 1, settings) == (None, None)
+    assert stated_retention(image, "t", 1, settings)[:2] == expected
+    assert stated_retention(image, "other", 1, settings) == Retention()
+    assert stated_retention(None, "t", 1, settings) == Retention()
+
+
+@pytest.mark.parametrize(
+    ("topic", "settings", "expected"),
+    [
+        ({}, None, None),
+        ({}, {}, -1),
+        ({"retention.bytes": "9"}, {}, 9),
+        ({"retention.bytes": "9", "local.retention.bytes": "-2"}, {"log.local.retention.bytes": "4"}, 9),
+        ({"retention.bytes": "9"}, {"log.local.retention.bytes": "4"}, 4),
+        ({"local.retention.bytes": "5"}, None, 5),
+    ],
+)
+def test_local_retention_of_a_topic(
+    topic: dict[str, str], settings: dict[str, str] | None, expected: int | None
+) -> None:
+    """-2, the default, is the retention of the log."""
+    image = ClusterImage({"t": TopicImage("t", "T", {})}, configs={("topic", "t"): topic})
+    assert stated_retention(image, "t", 1, settings).local_bytes == expected
 
 
 @pytest.mark.parametrize(

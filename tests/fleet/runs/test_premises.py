@@ -3,12 +3,13 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from kcheck.errors import KcheckError
-from kcheck.fleet.run import open_run
+from kcheck.fleet.not_known import not_known
+from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs import premises
 from kcheck.fleet.runs.premises import open_premises
 from tests.cli.command import kcheck
@@ -41,7 +42,7 @@ def test_a_cloned_disk_in_a_fleet(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert kcheck("fleet", "scan", f"{fleet}/{{broker}}/{{log_dir}}", "--output-dir", out).code == 3
     run = open_run(str(out))
-    rows = [
+    rows: list[dict[str, Any]] = [
         row for batch in run.batches("premises", ("broker", "id", "status", "sentence")) for row in batch.to_pylist()
     ]
     refuted = {"broker": "broker-1", "id": "P106", "status": "refuted", "sentence": sentence}
@@ -86,3 +87,50 @@ def test_why_a_broker_will_not_boot(tmp_path: Path) -> None:
     found = reported(forged(tmp_path, "two", predictions=rows))
     assert [found["broker_starts"][0]["why"], found["brokers"][0]["why"]] == ["a file: of root"] * 2
     assert "Do not stop broker 1 of c: it will not boot again: a file: of root." == found["actions"][0]["what"]
+
+
+def test_a_log_dir_of_zookeeper_that_nothing_names(tmp_path: Path) -> None:
+    """The scan says that it would not see it, and so does the report; next to its settings it is a finding."""
+    zookeeper = BROKERS / "2.8.2" / "stopped"
+    fleet = tmp_path / "fleet"
+    for name in ("broker-1", "broker-2"):
+        shutil.copytree(zookeeper / name, fleet / name)
+    out = tmp_path / "out"
+    words = ["fleet", "scan", f"{fleet}/{{broker}}/{{log_dir}}", "--output-dir", out, "--format", "json"]
+    scan = kcheck(*words, "--run", "r")
+    (row,) = json.loads(scan.out)["not_known"]
+    assert row.startswith("not known (P303): what the cluster expects of broker 1 is not known, because its metadata")
+    assert "No server.properties is next to its log dirs, so the scan does not see if one of them is missing" in row
+    assert row.endswith("name kcheck recover --metadata with ZooKeeper's data directory. The same for 1 more node")
+    report = kcheck("fleet", "report", out / "run=r", "--html", tmp_path / "r.html")
+    assert "not known (P303): what the cluster expects of broker 1" in " ".join(report.out.split())
+    assert "not known (P303): what the cluster expects of broker 1" in (tmp_path / "r.html").read_text()
+    assert json.loads(kcheck("fleet", "report", out / "run=r", "--format", "json").out)["not_known"] == [row]
+    paths = ",".join(str(path) for path in sorted(fleet.glob("broker-1/*")) if path.is_dir())
+    (fleet / "broker-1" / "server.properties").write_text(f"broker.id=1\nlog.dirs={paths},{fleet}/broker-1/gone\n")
+    with_settings = kcheck(*words, "--run", "s")
+    assert with_settings.code == 3
+    assert "No server.properties" not in json.loads(with_settings.out)["not_known"][0]
+
+
+def test_unseen_facts_of_many_brokers_are_said_once() -> None:
+    """What only the host shows is not among them, nor a premise of another kcheck."""
+    rows: list[dict[str, Any]] = [
+        {"id": "P303", "status": "not-seen", "sentence": "a", "provide": "b"},
+        {"id": "P401", "status": "not-seen", "sentence": "host", "provide": "preflight"},
+        {"id": "P999", "status": "not-seen", "sentence": "new", "provide": "c"},
+        {"id": "P303", "status": "proven", "sentence": "d", "provide": None},
+    ]
+    assert not_known(cast("FleetRun", _Rows(rows))) == ("not known (P303): a; name b",)
+    more = [{**rows[0], "sentence": str(number)} for number in range(3)]
+    assert not_known(cast("FleetRun", _Rows(more))) == ("not known (P303): 0; name b. The same for 2 more nodes",)
+
+
+class _Rows:
+    """The table `premises` of a run."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self._rows = rows
+
+    def values(self, _: str, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        return [tuple(row[name] for name in columns) for row in self._rows]

@@ -14,7 +14,7 @@ from kcheck.core.releases.releases import release as release_named
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.fleet.run import open_run
-from kcheck.fleet.runs.elect import RunElection, elect_run, harm_of
+from kcheck.fleet.runs.elect import RunElection, elect_run
 from kcheck.fleet.runs.recover import decision_row, recover_run
 from kcheck.fleet.runs.report import report as fleet_report
 from kcheck.fleet.scan.predictions import worse_row, worse_start
@@ -201,12 +201,12 @@ def test_elections_of_a_run_are_those_of_the_end_of_a_range_that_loses_more(tmp_
         return elect_run(str(tmp_path / "out" / f"run={name}"), None, asked, wanted=PartitionFilter())
 
     of_range = elected("range", auto=ReleaseOptions())
-    ends = {kafka: harm_of(elected(kafka, kafka=kafka)) for kafka in ("2.3", "0.11.0")}
+    ends = {kafka: elected(kafka, kafka=kafka).badness for kafka in ("2.3", "0.11.0")}
     said = of_range.cluster.release.evidence
     assert said is not None
     assert said.other is not None
     assert {said.used, said.other.kafka} == {*ends}
-    assert harm_of(of_range) == ends[said.used] == max(ends.values())
+    assert of_range.badness == ends[said.used] == max(ends.values())
     assert said.other.differs_in == ("elect diverged-0", "elect emptied-0")
     (decision,) = recover_run(str(tmp_path / "out" / "run=range"), None, asked).clusters
     row = decision_row(decision)

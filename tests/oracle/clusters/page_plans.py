@@ -44,8 +44,9 @@ def followed(cluster: Cluster, *dead: int) -> list[RecoveryProgress]:
     paths = [f"{number}=broker-{number}" for number in cluster.brokers if number not in dead]
     install(cluster)
     with contextlib.chdir(cluster.dir):
-        kcheck.recover(*paths, dead=dead, metadata=METADATA, out=PLAN)
-        asked = functools.partial(kcheck.recovery_progress, PLAN, *paths, metadata=METADATA)
+        answer = kcheck.recover(*paths, dead=dead, metadata=METADATA, out=PLAN)
+        plan = answer.case_plans[0].folder if answer.is_held else PLAN
+        asked = functools.partial(kcheck.recovery_progress, plan, *paths, metadata=METADATA)
         said = [asked()]
         while said[-1].state is PlanState.NEXT:
             at = said[-1].at if said[-1].then is None else said[-1].then

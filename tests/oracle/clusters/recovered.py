@@ -1,10 +1,11 @@
 """Clusters of real brokers that somebody brings back by the runbook of `kcheck recover`, and what they then have."""
 
+import contextlib
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,6 +92,25 @@ def _progress(answer: ClusterRecovery, at: int) -> Iterator[str]:
         yield f"after step {at + 1}: {now.state}, at {now.at}: {' '.join(now.sentences)}"
 
 
+def asked_next(cluster: Cluster, answer: ClusterRecovery) -> list[str]:
+    """Return what `--next` says of a plan in the folder of a cluster that does not run: its state, and why."""
+    election = answer.election
+    with contextlib.chdir(cluster.dir):
+        now = kcheck.recovery_progress(
+            answer.folder, *election.arguments, metadata=election.question.metadata, kafka=answer.release
+        )
+    return [f"{now.state}, at {now.at}: {' '.join(now.sentences)}"]
+
+
+def saved(folder: Path) -> Content:
+    """Return the records in the saved files of plans below a folder."""
+    return frozenset(
+        (log.parent.parent.name, *row[1:])
+        for log in folder.glob("DIR*/saved/*/broker-*/*.log")
+        for row in of_logs([log]).records
+    )
+
+
 def install(cluster: Cluster) -> None:
     """Give the folder of a cluster what the commands name: Kafka's tools below bin/, and kcheck."""
     (cluster.dir / "bin").mkdir(exist_ok=True)
@@ -135,12 +155,16 @@ def held(cluster: Cluster, former: Collection[bytes] = ()) -> Mapping[int, Held]
 
 def of_log_dirs(log_dirs: Sequence[Path], former: Collection[bytes] = ()) -> Held:
     """Return the records below some log dirs; `former` are the partition.metadata of topics that were deleted."""
+    topics = ((log, log.parent / PARTITION_METADATA) for log_dir in log_dirs for log in log_dir.glob("*-*/*.log"))
+    return of_logs(log for log, topic in topics if not (topic.is_file() and topic.read_bytes() in former))
+
+
+def of_logs(logs: Iterable[Path]) -> Held:
+    """Return the records of some `.log` files."""
     found = set[Row]()
     corrupt = set[tuple[str, int]]()
-    for log in (log for log_dir in log_dirs for log in log_dir.glob("*-*/*.log")):
-        name, topic = log.parent.name, log.parent / PARTITION_METADATA
-        if former and topic.is_file() and topic.read_bytes() in former:
-            continue
+    for log in logs:
+        name = log.parent.name
         with LOCAL.open(str(log)) as source:
             for batch in Walk(source, log.stat().st_size):
                 end = batch.position + batch.size

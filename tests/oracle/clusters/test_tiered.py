@@ -131,17 +131,18 @@ def test_lost_metadata_and_objects(version: str, tmp_path: Path, start: Start) -
     store = tmp_path / "store"
     store.mkdir()
     with start(version, 1, dir=tmp_path / "cluster", broker_config=tiered.config(version, store, 1)) as cluster:
-        fill(cluster, store)
+        fill(cluster, store, "t")
         rebuild_metadata(cluster, tmp_path)
+        lose_directory(cluster, store)
         lose_metadata(cluster, store)
 
 
-def fill(cluster: Cluster, store: Path) -> None:
+def fill(cluster: Cluster, store: Path, topic: str) -> None:
     """Copy four segments, and stop the broker."""
-    tiered.create(cluster, "t")
-    tiered.send(cluster, ("t",), 5)
-    tiered.wait_copied(store, "t", 4)
-    tiered.wait_local_start(cluster, 1, "t", 4 * BATCH)
+    tiered.create(cluster, topic)
+    tiered.send(cluster, (topic,), 5)
+    tiered.wait_copied(store, topic, 4)
+    tiered.wait_local_start(cluster, 1, topic, 4 * BATCH)
     cluster[1].stop()
 
 
@@ -167,12 +168,28 @@ def rebuild_metadata(cluster: Cluster, tmp_path: Path) -> None:
     cluster[1].stop()
 
 
+def lose_directory(cluster: Cluster, store: Path) -> None:
+    """Remove the directory of an only replica: the empty log that leads deletes its remote segments."""
+    data = cluster[1].log_dirs[0]
+    cluster[1].start()
+    fill(cluster, store, "gone")
+    shutil.rmtree(data / "gone-0")
+    said = " ".join(command("predict", data, "--topic", "gone").out.split())
+    assert "P302 gone-0 would start empty" in said
+    assert "P811 gone-0 starts empty. Then Kafka deletes at most 4 remote segments (offsets 0-19)" in said
+    cluster[1].start()
+    wait_for("deletion of gone", lambda: not stored(store, "gone"))
+    assert [first_fetched(cluster[1].port, "gone", offset) for offset in (0, 4 * BATCH)] == [None, None]
+    cluster[1].stop()
+
+
 def lose_metadata(cluster: Cluster, store: Path) -> None:
     """Remove an object, then the directories of __remote_log_metadata."""
     data = cluster[1].log_dirs[0]
     clean = kcheck.tiered(str(data), store=store).to_dict()
     assert (remote_ids(clean), replica(clean, "t", 1)["deletes_if_leading"]) == ([], [])
-    assert [(row["segments"], row["to_copy"]) for row in clean["topics"]] == [(len(stored(store, "t")), 0)]
+    copied = {row["topic"]: (row["segments"], row["to_copy"]) for row in clean["topics"]}
+    assert copied["t"] == (len(stored(store, "t")), 0)
 
     next((store / "kafka-tiered-storage").glob(f"t-0-*/{BATCH:020d}-*.log")).unlink()
     assert remote_ids(kcheck.tiered(str(data), store=store).to_dict()) == ["KC247"]

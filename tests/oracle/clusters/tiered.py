@@ -116,11 +116,17 @@ def wait_log_start(cluster: Cluster, broker: int, topic: str, start: int) -> Non
 
 
 def copies(cluster: Cluster, folder: Path) -> tuple[list[str], str]:
-    """Copy what the disks hold now; return the arguments for the brokers, and the copy of the controller."""
+    """Copy what the disks hold now; return the arguments for the brokers, and the copy of the controller.
+
+    Beside a copy are its settings: no file of 3.6 says how many log dirs a broker has.
+    """
     arguments = []
     for number, broker in cluster.brokers.items():
-        _copy(broker.log_dirs[0], folder / f"broker-{number}")
-        arguments.append(f"{number}={folder}/broker-{number}")
+        copy = folder / f"broker-{number}"
+        _copy(broker.log_dirs[0], copy / "data1")
+        text = (broker.dir / "server.properties").read_text()
+        (copy / "server.properties").write_text(text.replace(str(broker.dir), str(copy)))
+        arguments.append(f"{number}={copy}/data1")
     controller = folder / "controller"
     _copy(cluster.beside.log_dirs[0], controller)
     return arguments, str(controller)

@@ -1,5 +1,7 @@
 """`kcheck recover` on real brokers: its plan, start all, and each broker started alone, on copies of the same disks.
 
+Where a plan first asks for a disk, the disk is found, or its loss is certain: then the plan of that case is played.
+
 A record counts that some broker here had in a whole batch before; it is lost if the leader in the end lacks it. What
 nobody had any more after the damage no course can keep. In a compacted topic a record is not lost if the leader has a
 newer one of its key: the cleaner may have removed it on any broker.
@@ -22,7 +24,7 @@ from typing import NamedTuple
 
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.model.cluster import NO_LEADER
+from kcheck.model.cluster import NO_LEADER, UNCLEAN
 from kcheck.model.names import COMPACTED
 from kcheck.plans.recover import ClusterRecovery
 from tests.oracle.clusters import recovered
@@ -49,6 +51,7 @@ from tests.oracle.incidents.shapes import Shape, shape
 from tests.oracle.incidents.truth import Processes, Truth
 from tests.oracle.kafka import Cluster, Process
 
+_NOTHING = Held(frozenset(), frozenset())
 CLEANED = ("keys", *COMPACTED)
 """The compacted topics of the lab."""
 FENCED = 6.0
@@ -60,13 +63,16 @@ TORN = ("cut-tail", "cut-tail", "zero-tail", "zero-in-last", "zeros-behind", "em
 POWER_LOST = 0.6
 BALANCES = 0.5
 """In how many clusters preferred replicas lead in the end; with ZooKeeper it depends on how many of them would."""
-WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT = (
+FOUND = 0.5
+"""How often a disk is found that a plan asks for."""
+WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT, UNSAVED = (
     "WORSE THAN ALL",
     "not the best",
     "other leader",
     "tool failed",
     "--next",
     "corrupt",
+    "NOT SAVED",
 )
 
 
@@ -88,6 +94,8 @@ class Recovering(NamedTuple):
     alone: Outcome | None
     """Each broker started alone, for the partitions of which it has most; None where the plan reached the bound."""
     followed: Followed
+    unsaved: int = 0
+    """Records that the plan removes, although its step to save them has not done so."""
 
     @property
     def verdicts(self) -> tuple[str, ...]:
@@ -110,6 +118,8 @@ def _verdicts(of: Recovering) -> Iterator[str]:
         yield NEXT
     if of.plan.corrupt:
         yield ROT
+    if of.unsaved:
+        yield UNSAVED
 
 
 def outcome(
@@ -146,6 +156,19 @@ def outcome(
     nobody = dict.fromkeys(known.records, NO_LEADER)
     newer = _counted(name for name, *_ in again)
     return Outcome(lost, _counted(before_that), only, corrupt, nobody | seen.first, nobody | seen.leaders, newer)
+
+
+def unsaved(of: Cluster, answer: ClusterRecovery, before: Mapping[int, Held], course: Outcome) -> int:
+    """Return how many records of the partitions that a plan saves are neither in its files nor in the leader's log."""
+    if not any(step.kind is RecoveryAction.SAVE for step in answer.steps):
+        return 0
+    names = {f"{row.topic}-{row.partition}" for step in answer.steps for row in step.cuts}
+    names.update(f"{row.topic}-{row.partition}" for step in answer.steps for row in step.saves)
+    after = recovered.held(of)
+    leaders = (after.get(course.leaders.get(name, NO_LEADER), _NOTHING) for name in names)
+    kept = recovered.saved(of.dir).union(*(leader.records for leader in leaders))
+    lacking = {row for broker in before.values() for row in broker.records if row[0] in names} - kept
+    return len(lacking - replaced(lacking, kept))
 
 
 def replaced(rows: Collection[Row], kept: Collection[Row]) -> Content:
@@ -231,6 +254,8 @@ class _Disks(NamedTuple):
     base: Path
     folder: Path
     balances: bool
+    sought: list[str]
+    """What became of the disks that plans asked for."""
 
     def place(self, name: str) -> Path:
         """Return the folder of a course."""
@@ -255,10 +280,12 @@ class _Disks(NamedTuple):
         uncounted = () if told is None else told.uncounted
         return outcome(of, seen, before, self.known, whole, uncounted, again)
 
-    def by_plan(self) -> tuple[ClusterRecovery, Outcome, Followed]:
-        """Ask for a plan, and follow it."""
+    def by_plan(self) -> tuple[ClusterRecovery, Outcome, Followed, int]:
+        """Ask for a plan, and follow it; return how many records of it were not saved, too."""
         of = self.cluster("plan")
-        answer = ask(of.dir, self.shape, "DIR")
+        told: list[str] = []
+        answer = self._with_disks(of, told)
+        before = recovered.held(of, frozenset().union(*renewed(self.base).values()))
         done: list[Followed] = []
 
         def settle(started: Collection[Process]) -> None:
@@ -269,7 +296,39 @@ class _Disks(NamedTuple):
         def play(_: Processes) -> None:
             done.append(recovered.follow(of, answer, settle))
 
-        return answer, self.played(of, play, said(answer)), done[0]
+        course = self.played(of, play, said(answer))
+        followed = done[0]._replace(progress=[*told, *done[0].progress])
+        return answer, course, followed, unsaved(of, answer, before, course)
+
+    def _with_disks(self, of: Cluster, told: list[str]) -> ClusterRecovery:
+        """Return the plan once no disk is sought any more: it was found, or it is lost for good."""
+        answer = ask(of.dir, self.shape, "DIR")
+        is_found = Random(f"{self.folder.name} found").random() < FOUND
+        for at in range(1, 4):
+            sought = [number for step in answer.steps if step.kind is RecoveryAction.BRING for number in step.brokers]
+            pairs = zip(answer.cases, answer.case_plans, strict=True)
+            lost = [plan for case, plan in pairs if UNCLEAN not in case.condition]
+            if not sought:
+                break
+            self.sought.append("found" if is_found or not lost else "lost")
+            if lost and not is_found:
+                answer = lost[0]
+                continue
+            for number in sought:
+                self._bring(of, number)
+            told += [row for row in recovered.asked_next(of, answer) if not row.startswith("stop")]
+            answer = ask(of.dir, self.shape, f"DIR-{at}")
+        return answer
+
+    def _bring(self, of: Cluster, number: int) -> None:
+        """Give a broker its disks back: those that are missing or empty, else all."""
+        pairs = [
+            (path, of.dir / path.parent.name / path.name) for path in (self.base / "now").glob(f"broker-{number}/data*")
+        ]
+        gone = [pair for pair in pairs if not pair[1].is_dir() or not any(pair[1].iterdir())]
+        for path, place in gone or pairs:
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(path, place)
 
     def at_once(self) -> Outcome:
         """Start all."""
@@ -295,7 +354,8 @@ def recovering(
     what = lab.damaged(Random(seed), of, base, folder, kinds)
     if what is None:
         return None
-    disks = _Disks(of, known, base, folder, of.mode == "kraft" and Random(f"{seed} balances").random() < BALANCES)
+    balances = of.mode == "kraft" and Random(f"{seed} balances").random() < BALANCES
+    disks = _Disks(of, known, base, folder, balances, [])
     if disks.balances:
         _balance(folder)
     if len(kinds) > of.brokers:  # power was lost: nobody ended cleanly
@@ -303,13 +363,13 @@ def recovering(
             marker.unlink()
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # it stands in a folder of its own
         at_once = pool.submit(disks.at_once)
-        answer, plan, followed = disks.by_plan()
+        answer, plan, followed, not_saved = disks.by_plan()
         start_all = at_once.result()
     least, best = bound(recovered.held(disks.cluster("before"), frozenset().union(*renewed(base).values())))
     alone = disks.alone(best) if plan.cost > (0, least) and not of.combined else None
     found = Recovering(
-        seed, of, known.story, tuple(kind.name for kind in kinds), what, disks.balances, said(answer), plan,
-        start_all, least, alone, followed,
+        seed, of, known.story, tuple(kind.name for kind in kinds), (*what, *disks.sought), disks.balances, said(answer),
+        plan, start_all, least, alone, followed, not_saved,
     )  # fmt: skip
     for name in ("before", *(("plan", "all", "alone") if found.verdicts == (EQUAL,) else ())):
         shutil.rmtree(disks.place(name), ignore_errors=True)
@@ -357,7 +417,7 @@ def _told(lost: Amounts | None) -> str:
 
 def table(found: list[Recovering]) -> str:
     """Return how many plans were worth what, by kind."""
-    names = (EQUAL, BOUNDED, LESS, MORE, UNKNOWN, WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT)
+    names = (EQUAL, BOUNDED, LESS, MORE, UNKNOWN, WORSE, NOT_BEST, OTHER, FAILED, NEXT, ROT, UNSAVED)
     counts: dict[str, Counter[str]] = {}
     for of in found:
         for kind in dict.fromkeys((*of.kinds, "ALL")):

@@ -1,0 +1,92 @@
+"""The plans of `kcheck recover` for cases, in which something that is not seen differs from the assumptions."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from kcheck.core.election.recovery_plan import BrokerLogDir
+from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.disk.paths import join
+from kcheck.disk.tree import tree_of
+from kcheck.documents.uncounted import old_copies
+from kcheck.model.premises import PremiseStatus
+from kcheck.model.release import Release
+from kcheck.model.report import PartitionFilter
+from kcheck.plans.first_repairs import elect
+from kcheck.plans.plan_context import by_broker
+from kcheck.replicas.elect import ClusterElection
+from kcheck.views.targets import has_no_disk
+from kcheck.words import LISTED_MAX, agree, broker_names, listed
+
+
+class Case(NamedTuple):
+    """The steps if something differs from the assumptions of the plan."""
+
+    condition: str
+    """The difference, as a clause."""
+    decided_by: str
+    """The evidence that shows whether it applies."""
+    election: ClusterElection
+    """The recommended leaders in this case."""
+    dead: tuple[int, ...] = ()
+    """The brokers whose disks are then given up."""
+
+
+def case_folder(folder: str, number: int) -> str:
+    """Return the directory of the plan for a case, the first of which has number 1."""
+    return join(folder, f"case-{number}")
+
+
+def case_words(case: Case, folder: str) -> str:
+    """Return the sentence that leads to the plan of a case."""
+    return f"If {case.condition} (see {case.decided_by}), follow the plan in {folder}."
+
+
+def if_lost(answer: ClusterElection, arguments: list[str], release: Release) -> Iterator[Case]:
+    """Yield the steps if missing disks, of brokers or of one log dir, never come back."""
+    question = answer.question
+    absent = {number for part in answer.partitions for number in part.unknown_replicas}
+    absent -= {*answer.brokers}
+    if absent and not question.incomplete_ok:
+        dead = tuple(sorted(absent))
+        if_lost = replace(question, dead=(*question.dead, *dead))
+        whose = broker_names(dead, LISTED_MAX)
+        yield Case(
+            f"the disks of {whose} are lost",
+            f"the log dirs of {whose}",
+            elect(arguments, if_lost, wanted=PartitionFilter(), release=release).whole(),
+            dead,
+        )
+    lost = lost_log_dirs(answer)
+    if lost:
+        if_lost = replace(question, without=(*question.without, *lost))
+        disks, paths = agree(len(lost), "disk", "disks"), listed([row.path for row in lost])
+        words = f"the {disks} of {paths} {agree(len(lost), 'is', 'are')} lost"
+        election = elect(arguments, if_lost, wanted=PartitionFilter(), release=release).whole()
+        yield Case(words, "the mounts of its host", election)
+
+
+def if_newest_lost(answer: ClusterElection) -> Case | None:
+    """Return the steps if the newest disks of brokers with an old copy never come back. None without an old copy.
+
+    The copies are then all that is left, so the same leaders and starts are the best ones.
+    """
+    old = tuple(number for number in old_copies(answer.uncounted) if number not in answer.question.without_newest)
+    if not old or answer.rescue is not None:
+        return None
+    lost = replace(answer.question, without_newest=(*answer.question.without_newest, *old))
+    disks, hosts = (agree(len(old), *words) for words in (("disk", "disks"), ("its host", "their hosts")))
+    words = f"the newest {disks} of {broker_names(old, LISTED_MAX)} {agree(len(old), 'is', 'are')} lost"
+    return Case(words, f"the disks of {hosts}", replace(answer, question=lost))
+
+
+def lost_log_dirs(election: ClusterElection) -> tuple[BrokerLogDir, ...]:
+    """Return the log dirs that do not exist or are empty, of brokers with others that are not."""
+    refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED and row.id == LOG_DIRS_THERE)
+    lost = {
+        row.log_dir: row.broker_id
+        for row in refuted
+        if row.log_dir is not None and has_no_disk(tree_of(row.log_dir), row.log_dir)
+    }
+    kept = {number for number, own in by_broker(election).items() if any(target.log_dir not in lost for target in own)}
+    return tuple(BrokerLogDir(number, path) for path, number in lost.items() if number is not None and number in kept)
