@@ -17,6 +17,8 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row
 from kcheck.words import partition_name
 
+LEAST = "least_committed"
+"""The committed records that a cluster loses at most under the best leaders, in its decision."""
 PARTITION_COUNT = 500
 """Partitions that are listed one by one."""
 _HELD_COUNT = 250_000
@@ -58,7 +60,12 @@ def partitions_at_risk(
 
 def is_at_stake(row: Row) -> bool:
     """Return whether starting the cluster now loses committed records, or leaves a partition without a leader."""
-    return bool(row["start_all_committed"] or row["start_all_offline"])
+    return bool(row.get("start_all_committed") or row.get("start_all_offline"))
+
+
+def losing_clusters(run: FleetRun) -> set[str | None]:
+    """Return the clusters in which some replica loses committed records under every leader."""
+    return {cluster for cluster, lost in run.values("replica_sets", ("cluster", "lost_below_high_watermark")) if lost}
 
 
 class _PartitionLosses(NamedTuple):

@@ -25,6 +25,8 @@ _MANIFEST_SIZE_MAX = 64 << 20
 _NEEDED = frozenset({"findings", "log_dirs", "partitions"})
 """Every run has these tables."""
 _BATCH_COUNT = 16_384
+_HELD_COUNT, _HELD_CLUSTERS = 20_000, 500
+"""Replicas and clusters whose rows are kept in memory at once, at most."""
 """Rows that are held at once."""
 _BAD = ("fatal", "error")
 BrokerKey = tuple[str | None, str | None]
@@ -73,6 +75,61 @@ class FleetRun(NamedTuple):
         """Yield the rows of a table as values, these columns of it; see `batches`."""
         for batch in self.batches(table, columns, cluster):
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+class _HeldRun(FleetRun):
+    """A run with the rows of some clusters in memory. The first question about a table reads these rows."""
+
+    clusters: frozenset[str] = frozenset()
+    tables: dict[str, list[Any]]
+
+    def batches(self, table: str, columns: Sequence[str], cluster: str | None = None) -> "Iterator[pa.RecordBatch]":
+        """Yield the rows of a table, as any run does."""
+        if cluster not in self.clusters:
+            yield from super().batches(table, columns, cluster)
+            return
+        if table not in self.tables:
+            self.tables[table] = [*self._read(table)]
+        for batch in self.tables[table]:
+            rows = _of_cluster(batch, cluster)
+            if rows.num_rows:
+                yield rows.select(columns)
+
+    def _read(self, table: str) -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+        from pyarrow import compute
+
+        columns, names = [column.name for column in run_tables()[table].run_columns], pa.array(sorted(self.clusters))
+        for part in self.parts.get(table, ()):
+            for batch in part_batches(part, table, columns, {"cluster": self.clusters}):
+                rows = batch.filter(compute.is_in(batch.column("cluster"), names))
+                if rows.num_rows:
+                    yield rows
+
+
+def holding(run: FleetRun, clusters: Iterable[str | None]) -> Iterator[tuple[FleetRun, str | None]]:
+    """Yield each cluster, with a run that holds its rows. The rows of several small clusters are read at once.
+
+    A question about a cluster reads its row groups, which have other clusters too.
+    """
+    sizes = Counter(cluster for (cluster,) in run.values("replicas", ("cluster",)))
+    group, size = list[str](), 0
+    for cluster in clusters:
+        if cluster is None or sizes[cluster] > _HELD_COUNT:
+            yield run, cluster
+            continue
+        if size + sizes[cluster] > _HELD_COUNT or len(group) == _HELD_CLUSTERS:
+            yield from _held(run, group)
+            group, size = [], 0
+        group.append(cluster)
+        size += sizes[cluster]
+    yield from _held(run, group)
+
+
+def _held(run: FleetRun, clusters: Sequence[str]) -> Iterator[tuple[FleetRun, str]]:
+    held = _HeldRun(*run)
+    held.clusters, held.tables = frozenset(clusters), {}
+    yield from ((held, cluster) for cluster in clusters)
 
 
 def _of_cluster(batch: "pa.RecordBatch", cluster: str) -> "pa.RecordBatch":

@@ -53,6 +53,8 @@ class AtStake(NamedTuple):
     """The partitions that get no leader."""
     command: str
     """The command that reads the disks, and plans the way out."""
+    is_least: bool = False
+    """True if the leaders that Kafka elects are not known. The loss is then under the best leaders."""
 
 
 class WentBack(NamedTuple):

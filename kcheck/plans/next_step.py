@@ -106,8 +106,8 @@ def next_step(
 def _without_steps(steps: tuple[SavedStep, ...], far: tuple[StepState, ...], now: ClusterRecovery) -> Iterator[str]:
     """Yield the log dirs that are not given, and that the plan was made without some."""
     if not steps or any(state is not StepState.DONE for state in far):
-        yield from (within(words).rstrip(".") for words in now.first_of_all)
-    if not (steps or now.first_of_all):
+        yield from (within(words).rstrip(".") for words in now.first.log_dirs)
+    if not (steps or now.first.log_dirs):
         yield "the plan has no steps, because something came before all steps then"
 
 
@@ -126,7 +126,7 @@ def _seen(
     unproven = without_proof(old, now.election.premises) if now.election.kraft else ()
     return seen_of(plan, image, ran)._replace(
         needs_rescue=now.election.rescue is not None,
-        sought=frozenset((*now.sought, *unproven)),
+        sought=frozenset((*now.first.disks, *unproven)),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
         short=frozenset(row.broker_id for row in (*now.election.question.added, *given_up)),
         present=_present(steps, now),
@@ -153,7 +153,7 @@ def _given_up(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[Br
 def _without_newest(steps: tuple[SavedStep, ...], now: ClusterRecovery) -> Iterator[int]:
     """Yield the brokers whose old copy a plan starts, without a step that looks for the newest disk."""
     kinds = {(step.kind, number) for step in steps for number in step.brokers}
-    for number in now.sought if now.is_held else ():
+    for number in now.first.disks if now.is_held else ():
         if (RecoveryAction.START, number) in kinds and (RecoveryAction.BRING, number) not in kinds:
             yield number
 

@@ -1,6 +1,6 @@
 """`kcheck recover`: one decision for one incident, as steps that a person follows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
@@ -14,12 +14,13 @@ from kcheck.core.premises.presence import lacks_log_dirs
 from kcheck.core.premises.table import OF_OTHERS
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.documents.answer import Answer, Outcomes
+from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import Sentence, decision_words, discarded_words, rescue_words
 from kcheck.documents.premises import premise_rows, unseen_words, with_old_disk
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
-from kcheck.documents.uncounted import premise_words, sought_words, uncounted_words
+from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
 from kcheck.handouts.step_words import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -39,7 +40,7 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
-from kcheck.words import agree, broker_names, capital, shell_line
+from kcheck.words import broker_names, capital, shell_line
 
 EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
@@ -100,22 +101,20 @@ class ClusterRecovery(Answer):
         recovery = self.election.recovery(self.folder)
         return recovery._replace(
             removed=own,
-            sought=tuple(sorted(self.sought)),
+            sought=tuple(sorted(self.first.disks)),
             bundles=bundles,
             old=with_old_disk(self.election.uncounted),
         )
 
     @cached_property
-    def sought(self) -> Mapping[int, str]:
-        """The first step for each broker with a missing disk that may have the only copy of records."""
+    def first(self) -> ComesFirst:
+        """The missing log dirs and brokers that come before the steps."""
         election = self.election
-        return sought_words(
-            election.gaps,
-            election.uncounted,
-            election.of_cluster,
-            incomplete_ok=election.question.incomplete_ok,
-            without_newest=election.question.without_newest,
-        )
+        first = comes_first(
+            election.gaps, election.uncounted, election.of_cluster, election.brokers,
+            incomplete_ok=election.question.incomplete_ok, without_newest=election.question.without_newest,
+        )  # fmt: skip
+        return first if election.rescue is None else ComesFirst(disks=first.disks)
 
     @cached_property
     def is_held(self) -> bool:
@@ -128,17 +127,10 @@ class ClusterRecovery(Answer):
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
-        if self.election.is_part or self.first_of_all or self.wants or self.mistaken:
+        if self.election.is_part or self.first.log_dirs or self.first.brokers or self.mistaken:
             return ()
         steps = steps_of(self.recovery)
         return tuple(step for step in steps if step.kind is RecoveryAction.BRING) if self.is_held else steps
-
-    @cached_property
-    def first_of_all(self) -> tuple[str, ...]:
-        """The sentences about log dirs that are not named, although their brokers are. They come before any step."""
-        if self.election.rescue is not None or self.election.question.incomplete_ok:
-            return ()
-        return tuple(premise_words(filter(lacks_log_dirs, self.election.uncounted), self.election.of_cluster))
 
     @cached_property
     def mistaken(self) -> tuple[int, ...]:
@@ -153,16 +145,7 @@ class ClusterRecovery(Answer):
     @property
     def is_open(self) -> bool:
         """True if something comes first that may change every step."""
-        return bool(self.first_of_all or self.is_held or self.mistaken)
-
-    @cached_property
-    def wants(self) -> tuple[int, ...]:
-        """The brokers to name first, where most are missing, and no partition with several replicas is decided."""
-        rows = [row for row in self.election.of_cluster if row.registration and len(row.registration.replicas) > 1]
-        if self.election.rescue is not None or any(row.best is not None or not row.unknown_replicas for row in rows):
-            return ()
-        wants = sorted({number for row in rows for number in row.unknown_replicas})
-        return tuple(wants) if len(wants) > len(self.election.brokers) else ()
+        return bool(self.first.log_dirs or self.is_held or self.mistaken)
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -172,12 +155,12 @@ class ClusterRecovery(Answer):
     @property
     def nodes_first(self) -> StepText | None:
         """The step 0, which starts the controllers or ZooKeeper; None if a step of the plan does."""
-        return None if self.first_of_all else nodes_first(self._context, self.steps)
+        return None if self.first.log_dirs else nodes_first(self._context, self.steps)
 
     @cached_property
     def _context(self) -> PlanContext:
         context = plan_context(self.election, self.recovery, self.folder, self.saver)
-        return context._replace(sought=self.sought, save=self.write_command)
+        return context._replace(sought=self.first.disks, save=self.write_command)
 
     @cached_property
     def saver(self) -> str | None:
@@ -236,8 +219,8 @@ class ClusterRecovery(Answer):
             return (Sentence(election.verdict),)
         if rescue is not None:
             return tuple(map(Sentence, rescue_words(rescue, election.refuted)))
-        if self.wants:
-            return tuple(map(Sentence, self._wanted()))
+        if self.first.brokers:
+            return tuple(map(Sentence, brokers_words(self.first.brokers, election.gaps)))
         start, plan, best = self.scenario(START_ALL), self.scenario("plan"), self.scenario("best")
         uncounted = (
             *self.uncounted,
@@ -253,13 +236,7 @@ class ClusterRecovery(Answer):
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
             is_planned=not self.is_open,
         )  # fmt: skip
-        return (*map(Sentence, self.first_of_all), *words)
-
-    def _wanted(self) -> Iterator[str]:
-        whose, given_up = broker_names(self.wants), " ".join(f"--dead {number}" for number in self.wants)
-        yield f"First name the disks of {whose} too. Without them nothing can be decided."
-        yield f"If {whose} {agree(len(self.wants), 'is', 'are')} lost, name {given_up} instead."
-        yield from (f"Broker {gap.broker_id} should not start: {gap.why}." for gap in self.election.gaps if gap.fails)
+        return (*map(Sentence, self.first.log_dirs), *words)
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -291,7 +268,7 @@ class ClusterRecovery(Answer):
                 election.of_cluster,
                 without=election.question.without,
                 without_newest=election.question.without_newest,
-                has_steps=bool(election.starts) and not (self.first_of_all or self.mistaken),
+                has_steps=bool(election.starts) and not (self.first.log_dirs or self.mistaken),
             )
         )
 
@@ -327,8 +304,8 @@ class ClusterRecovery(Answer):
         """The next command, which writes the files, or tells whether a step is done."""
         if self.written:
             return shell_line(["kcheck", "recover", self.folder, "--next", *self.words])
-        if self.wants:
-            return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.wants)])
+        if self.first.brokers:
+            return shell_line(["kcheck", "recover", *self.words, *(f"{number}=PATH" for number in self.first.brokers)])
         if self.mistaken:
             return shell_line(["kcheck", "recover", *self.words])
         return self.write_command if self.election.rescue is None else self.election.rescue.command
@@ -339,7 +316,7 @@ class ClusterRecovery(Answer):
         question = self.election.question
         more = (("--dead", map(str, question.dead)), ("--aside", question.aside))
         named = [word for option, values in more for value in values for word in (option, value)]
-        if self.first_of_all:
+        if self.first.log_dirs:
             rows = [row for row in self.election.uncounted if lacks_log_dirs(row) and row.log_dir is not None]
             lacking = [f"{row.broker_id}={row.log_dir}" for row in rows]
             return shell_line(["kcheck", "recover", *self.words, *lacking, *named])
@@ -349,7 +326,7 @@ class ClusterRecovery(Answer):
     def again(self) -> str | None:
         """The command for the time when every broker here can start; None without need or before a rescue."""
         fails = any(gap.fails for gap in self.election.gaps)
-        is_open = fails and not self.wants and self.election.rescue is None
+        is_open = fails and not self.first.brokers and self.election.rescue is None
         return shell_line(["kcheck", "recover", *self.words]) if is_open else None
 
     @property
@@ -383,7 +360,7 @@ class ClusterRecovery(Answer):
             premise
             for premise in self.election.premises
             if (premise.status, (premise.provide or EVERY_DISK).startswith(EVERY_DISK)) == is_shown
-            and not (self.first_of_all and lacks_log_dirs(premise))
+            and not (self.first.log_dirs and lacks_log_dirs(premise))
         ]
         rows += unseen_words(unseen)
         if any(_has_unread(row) for start in self.election.predicted.values() for row in start.partitions):
@@ -457,7 +434,7 @@ def recover(
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
     answer = ClusterRecovery(election=election, wanted=wanted)
-    if answer.election.interrupted is not None or answer.wants or answer.mistaken:
+    if answer.election.interrupted is not None or answer.first.brokers or answer.mistaken:
         return answer
     try:
         old, lost = if_newest_lost(answer.election), if_lost(answer.election, arguments, release)
@@ -476,7 +453,7 @@ def _if_unclean(answer: ClusterRecovery, case: Case | None) -> Iterator[Case]:
     words = f"{UNCLEAN} is true on a controller"
     if case is not None:
         answer, words = replace(answer, election=case.election), f"{words}, and {case.condition}"
-    if not answer.first_of_all and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
+    if not answer.first.log_dirs and any(row.rules.unclean_unseen for row in answer.election.of_cluster):
         other = ClusterRecovery(election=answer.election.if_unclean())
         if (other.steps, other.scenario("plan")) != (answer.steps, answer.scenario("plan")):
             yield Case(words, "the server.properties of the controllers", other.election)

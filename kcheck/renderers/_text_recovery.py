@@ -56,7 +56,7 @@ def recovery(report: Report, page: Page) -> None:
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         _sentences(recovery, page)
         _steps(recovery, page)
-    if answer.election.rescue is None and not answer.wants:
+    if answer.election.rescue is None and not answer.first.brokers:
         if answer.wanted != EVERY_PARTITION:
             page.line()
             page.wrapped("The steps are for every partition. The lists have only the wanted ones.")

@@ -60,8 +60,21 @@ def _shared_by_isr(states: Sequence[ReplicaState], registration: PartitionRegist
     if any(state.problem is not None or state.log_end_offset is None for state in members):
         return None
     first, *others = members
-    shared = [first.log_end_offset, *(fork_of(other, first).common_prefix for other in others)]
+    shared = [_end_at_hand(first), *(_shared_by(first, other) for other in others)]
     return None if None in shared else min(offset for offset in shared if offset is not None)
+
+
+def _shared_by(first: ReplicaState, other: ReplicaState) -> Offset | None:
+    """Return the offset up to which two logs are equal. A run has no lost records to compare. They count as equal."""
+    prefix = fork_of(other, first).common_prefix
+    is_whole = prefix is not None and prefix == min(first.log_end_offset or 0, other.log_end_offset or 0)
+    return min(_end_at_hand(first), _end_at_hand(other)) if is_whole else prefix
+
+
+def _end_at_hand(state: ReplicaState) -> Offset:
+    """Return the log end before the broker starts. Of batches lost there a run has the end alone."""
+    lost = 0 if state.logs_before or state.lost is None else state.lost.end or 0
+    return Offset(max(state.log_end_offset or 0, lost))
 
 
 def _at_hand(state: ReplicaState) -> ReplicaState:

@@ -71,7 +71,7 @@ class PartitionDirectories:
                 targets, starts, options, self._log_dirs, collected, one_cluster=True, reads_keys=True
             )
         self.is_interrupted: bool = bool(came)
-        self.left_out: tuple[BrokerLogDir, ...] = tuple(_left_out(self.premises))
+        self.left_out: tuple[BrokerLogDir, ...] = tuple(log_dirs_not_named(self.premises))
         predicted = list(judged)
         self.starts: dict[str, LogDirPrediction] = {
             target.path: start for target, start in zip(targets, predicted, strict=True)
@@ -286,7 +286,8 @@ def broker_here(
     )
 
 
-def _left_out(premises: Iterable[JudgedPremise]) -> Iterator[BrokerLogDir]:
+def log_dirs_not_named(premises: Iterable[JudgedPremise]) -> Iterator[BrokerLogDir]:
+    """Yield the log dirs with partitions that log.dirs does not name."""
     for row in premises:
         is_named = row.id != LOG_DIRS_NAMED or row.status is not PremiseStatus.REFUTED
         if not is_named and row.broker_id is not None and row.log_dir is not None:

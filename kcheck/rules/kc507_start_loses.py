@@ -1,7 +1,7 @@
 """Starting every broker of a cluster now loses committed records, or leaves partitions without a leader.
 
 What is wrong: Only `kcheck fleet scan` looks. The scan decides as `kcheck recover --from RUN` does, by the replicas of
-each partition and the metadata of the cluster.
+each partition and the metadata of the cluster. Without metadata the loss is under the best leaders.
 
 What the broker does: Kafka elects leaders that lack these records, and the other replicas delete theirs. Records of an
 only replica are lost. A partition without a leader serves nothing.
@@ -29,9 +29,10 @@ def check(view: RunView, release: Release) -> Iterable[Finding]:
             f"at most {counted(lost, 'committed record')} {agree(lost, 'is', 'are')} lost" if lost else "",
             f"{counted(offline, 'partition')} {agree(offline, 'gets', 'get')} no leader" if offline else "",
         )
+        course = "even under the best leaders" if view.is_least else "if all brokers start now,"
         yield RULE.finding(
             Location(),
-            f"if all brokers start now, {' and '.join(filter(None, losses))}",
+            f"{course} {' and '.join(filter(None, losses))}",
             effect=f"{kafka(release)} elects {'leaders without these records' if lost else 'no leader there'}.",
             advice=f"Start no broker of this cluster yet. Type {view.command}",
             data={"committed": view.committed, "offline": view.offline},

@@ -6,9 +6,7 @@ from contextlib import suppress
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
 from kcheck.core.premises.age import OLDER_METADATA
-from kcheck.core.premises.metadata import SAME_HISTORY
-from kcheck.core.premises.presence import TOPICS_THERE
-from kcheck.core.premises.table import ENDS_START, OF_QUORUM, lacks_majority
+from kcheck.core.premises.table import with_premises
 from kcheck.core.rescue.refusals import DiskNews, stale_words
 from kcheck.disk.paths import join, split
 from kcheck.handouts.quorum_steps import rescue_command
@@ -51,12 +49,6 @@ def rescue_first(
     known, judged = tuple(copies), tuple(premises)
     damaged = (*(copy for copy in known if not copy.decides), *_damaged(beside, {copy.path for copy in known}))
     newest = newest_copy(tuple(copy for copy in known if copy.decides) or damaged)
-    refuted = {row.id for row in judged if row.status is PremiseStatus.REFUTED}
-    ended = {
-        row.broker_id: row.sentence
-        for row in reversed(judged)
-        if row.broker_id is not None and row.status is PremiseStatus.REFUTED and row.id in ENDS_START - OF_QUORUM
-    }
     numbers = [(_node_of(row), row) for row in targets]
     without = {row.path for row in lost}
     here = MetadataHere(
@@ -72,13 +64,9 @@ def rescue_first(
         dead=frozenset(given_up),
         damaged=frozenset(copy.node_id for copy in damaged if copy.node_id is not None),
         starts=starts,
-        outrun=SAME_HISTORY in refuted,
-        emptied=TOPICS_THERE in refuted,
-        stopped=lacks_majority(refuted),
-        ended=tuple(sorted(ended.items())),
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )
-    rescue = first_rescue(here)
+    rescue = first_rescue(with_premises(here, judged))
     newer = {row.broker_id for row in judged if row.status is PremiseStatus.REFUTED and row.id == OLDER_METADATA}
     compares = compares or (kraft and len(newer) > 1)
     if newest is not None and newest.decides and (compares if rescue is None else rescue.verb is RescueVerb.QUORUM):

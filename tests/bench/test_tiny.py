@@ -14,7 +14,7 @@ from tests.oracle.conftest import no_kafka
 from tests.oracle.jars import NoKafkaError, classpath
 
 SCRIPTS = sorted(path for path in Path(__file__).parent.glob("*.py") if not path.name.startswith(("_", "test_")))
-LONG = ("elect_run", "engine", "fleet", "growth", "limits", "log_lines", "tool", "twins", "waiting")
+LONG = ("clusters", "elect_run", "engine", "fleet", "growth", "limits", "log_lines", "tool", "twins", "waiting")
 
 
 @pytest.mark.sample(4)

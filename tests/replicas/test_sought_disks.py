@@ -103,7 +103,7 @@ def test_the_newest_disk_is_here_once_something_proves_it() -> None:
     shutil.rmtree(own)
     shutil.copytree(other, own)
     now = kcheck.recovery_progress("plan", *BROKERS, metadata=["controller"])
-    assert not now.now.sought
+    assert not now.now.first.disks
     assert (now.state, now.at) == (PlanState.NEXT, 0)
     for log_dir in Path("broker-2").glob("data*"):
         (log_dir / CLEAN_SHUTDOWN).write_text(FORGED)

@@ -60,6 +60,10 @@ def test_a_cluster_id_of_two_clusters_is_a_finding() -> None:
     ("view", "found"),
     [
         (AtStake(20, 0, "x"), ("KC507", "error", "if all brokers start now, at most 20 committed records are lost")),
+        (
+            AtStake(1, 0, "x", is_least=True),
+            ("KC507", "error", "even under the best leaders at most 1 committed record is lost"),
+        ),
         (AtStake(0, 2, "x"), ("KC507", "error", "if all brokers start now, 2 partitions get no leader")),
         (
             AtStake(1, 1, "x"),

@@ -143,12 +143,12 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
 
 
 def _saving(recovery: Recovery, steps: Sequence[RecoveryStep]) -> Iterator[RecoveryStep]:
-    """Yield the step that saves what later steps remove. A bundle has no records, and tables of a fleet have none."""
+    """Yield the step that saves what later steps remove. A bundle has no records."""
     starting = {number for step in steps if step.kind is RecoveryAction.START for number in step.brokers}
     saves = tuple(row for row in recovery.truncated if row.readable and row.broker_id in starting - recovery.bundles)
     removing = {row.broker_id for step in steps for row in step.cuts} - recovery.bundles
     removing.update(row.broker_id for row in saves)
-    if removing and not recovery.by_run:
+    if removing:
         yield RecoveryStep(RecoveryAction.SAVE, tuple(sorted(removing)), saves=saves)
 
 

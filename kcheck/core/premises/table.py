@@ -1,7 +1,8 @@
 """Every premise, and the judgement of a broker by all of them."""
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
+from kcheck.core.election.first_rescue import MetadataHere
 from kcheck.core.premises import (
     age,
     batches,
@@ -23,6 +24,7 @@ from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import FORMATTED, NODE_ID
 from kcheck.core.premises.metadata import MAJORITY_STARTS, SAME_HISTORY
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
+from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
@@ -62,9 +64,21 @@ TAKES_OFFLINE = _ids(lambda premise: premise.takes_offline)
 """The premises without which a log dir goes offline."""
 
 
-def lacks_majority(refuted: Collection[str]) -> bool:
-    """Return whether a controller lost its log, or too few of them start. `refuted` are ids of premises."""
-    return NODE_ID not in refuted and not OF_QUORUM.isdisjoint({*refuted} - {SAME_HISTORY})
+def with_premises(here: MetadataHere, judgements: Iterable[JudgedPremise]) -> MetadataHere:
+    """Return the places of a cluster's metadata. The premises of its nodes add the facts about its controllers."""
+    rows = [row for row in judgements if row.status is PremiseStatus.REFUTED]
+    refuted = {row.id for row in rows}
+    ended = {
+        row.broker_id: row.sentence
+        for row in reversed(rows)
+        if row.broker_id is not None and row.id in ENDS_START - OF_QUORUM
+    }
+    return here._replace(
+        outrun=SAME_HISTORY in refuted,
+        stopped=NODE_ID not in refuted and not OF_QUORUM.isdisjoint(refuted - {SAME_HISTORY}),
+        ended=tuple(sorted(ended.items())),
+        emptied=TOPICS_THERE in refuted,
+    )
 
 
 def why_not_started(judgements: Iterable[JudgedPremise]) -> str | None:

@@ -68,8 +68,8 @@ def _is_told(broker: Any, planned: Container[object]) -> bool:
 
 
 def _is_at_stake(row: Any) -> bool:
-    """Return whether starting a complete cluster loses committed records, or leaves a partition without a leader."""
-    return bool(row["first_steps"] and is_at_stake(row))
+    """Return whether starting a decided cluster loses committed records, or leaves a partition without a leader."""
+    return bool(row["decision"] and is_at_stake(row))
 
 
 def _stake(row: Any) -> tuple[int, ...]:
@@ -90,8 +90,8 @@ def _of_plans(planned: Sequence[Any], premises: Sequence[Any]) -> Action:
     def what(row: Any) -> str:
         first = refuted.get(row["cluster"])
         if first is None:
-            steps = f"First steps: {'; '.join(step['title'] for step in row['first_steps'])}."
-            return f"Cluster {row['cluster']}: {row['decision']} {steps}"
+            steps = "; ".join(step["title"] for step in row["first_steps"])
+            return f"Cluster {row['cluster']}: {row['decision']}{f' First steps: {steps}.' if steps else ''}"
         decision = "" if first["id"] in ENDS_START else f" {row['decision']}"
         return f"Cluster {row['cluster']}: {first_words(first)}{decision}"
 

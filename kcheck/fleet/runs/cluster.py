@@ -1,7 +1,7 @@
 """A cluster by the tables of a run, with its brokers after their next starts, and its metadata."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -137,7 +137,7 @@ def _starts(run: FleetRun, name: str | None) -> tuple[Mapping[str, Mapping[str, 
     return starts, tuple(sorted(mendable))
 
 
-def _nodes(log_dirs: Iterable[Mapping[str, Any]], starts: Mapping[str, Mapping[str, Any]]) -> RunNodes:
+def _nodes(log_dirs: Sequence[Mapping[str, Any]], starts: Mapping[str, Mapping[str, Any]]) -> RunNodes:
     """Return the KRaft nodes; an older run does not tell which of them have a metadata log."""
     rows = [row for row in log_dirs if row["mode"] == Mode.KRAFT and row["metadata_log"] is not None]
     holders = frozenset(row["broker_id"] for row in rows if row["metadata_log"])
@@ -146,7 +146,7 @@ def _nodes(log_dirs: Iterable[Mapping[str, Any]], starts: Mapping[str, Mapping[s
         holders,
         frozenset(row["broker_id"] for row in rows) - holders,
         frozenset(number for number, start in outcomes if start is not None and start["outcome"] == Outcome.ABORT),
-        tuple(sorted((row["broker_id"], row["log_dir"]) for row in rows)),
+        tuple(sorted((row["broker_id"], row["log_dir"]) for row in log_dirs)),
     )
 
 

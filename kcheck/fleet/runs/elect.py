@@ -124,6 +124,12 @@ class RunElection(Answer):
         return uncounted_premises(self.premises, self.of_cluster)
 
     @property
+    def worst_in_full(self) -> list[PartitionElection]:
+        """Every partition. The shown ones have the plans of their leaders, and their directories."""
+        shown = {(row.topic, row.partition): row for row in self.partitions}
+        return [shown.get((row.topic, row.partition), row) for row in self.of_cluster]
+
+    @property
     def image(self) -> ClusterImage | None:
         """The metadata of the cluster, without topics; None without any."""
         return self.cluster.image

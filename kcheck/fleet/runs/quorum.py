@@ -1,17 +1,19 @@
 """The controllers of a cluster by the tables of a run, and the rescue without a majority."""
 
 from collections.abc import Collection, Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.cluster.quorum import Quorum
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, first_rescue
 from kcheck.core.premises.facts import BrokerFacts
-from kcheck.core.premises.metadata import MAJORITY_STARTS, SAME_HISTORY
-from kcheck.core.premises.table import BY_ID, lacks_majority
+from kcheck.core.premises.metadata import MAJORITY_STARTS
+from kcheck.core.premises.table import BY_ID, with_premises
 from kcheck.core.start.startup import Mode
 from kcheck.handouts.quorum_steps import rescue_command
-from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
+from kcheck.words import shell_line
 
 
 class RunNodes(NamedTuple):
@@ -24,7 +26,7 @@ class RunNodes(NamedTuple):
     stopped: frozenset[int] = frozenset()
     """The nodes that do not start."""
     log_dirs: tuple[tuple[int, str], ...] = ()
-    """The log dirs of all nodes, by node."""
+    """The log dirs of every node, and of brokers without KRaft, by number."""
 
 
 def no_majority(
@@ -47,28 +49,32 @@ def rescue_of(
     controllers: Quorum | None, nodes: RunNodes, premises: Iterable[JudgedPremise], dead: Collection[int],
     *, starts: bool,
 ) -> FirstRescue | None:  # fmt: skip
-    """Return the rescue that comes before any start, with its command; None without need, or in an older run.
+    """Return the rescue that comes before any start, with its command; None without need.
 
     `starts`: whether any broker starts.
     """
-    if not nodes.holders and not nodes.without:
-        return None
-    refuted = {row.id for row in premises if row.status is PremiseStatus.REFUTED}
+    judged = tuple(premises)
     whole = set() if controllers is None else {row.copy.node_id for row in controllers.copies}
-    rescue = first_rescue(
-        MetadataHere(
-            voters=frozenset() if controllers is None else controllers.voters,
-            holders=nodes.holders,
-            without=nodes.without,
-            dead=frozenset(dead),
-            damaged=frozenset(nodes.holders - whole),
-            starts=starts,
-            outrun=SAME_HISTORY in refuted,
-            stopped=lacks_majority(refuted),
-            all_lost=not nodes.holders and {number for number, _ in nodes.log_dirs} == nodes.without,
-        )
+    here = MetadataHere(
+        voters=frozenset() if controllers is None else controllers.voters,
+        holders=nodes.holders,
+        without=nodes.without,
+        dead=frozenset(dead),
+        damaged=frozenset(nodes.holders - whole),
+        starts=starts,
+        all_lost=bool(nodes.without) and {number for number, _ in nodes.log_dirs} == nodes.without,
     )
+    rescue = first_rescue(with_premises(here, judged))
     if rescue is None:
         return None
+    if rescue.first is not None:
+        return rescue._replace(command=shell_line(("kcheck", "preflight", _settings_of(rescue.first, nodes, judged))))
     words = [f"{number}={path}" for number, path in nodes.log_dirs]
     return rescue._replace(command=rescue_command(rescue.verb, words, dead))
+
+
+def _settings_of(number: int, nodes: RunNodes, premises: Iterable[JudgedPremise]) -> str:
+    """Return the settings that a premise of a node names, or else its first log dir."""
+    named = (row.path for premise in premises if premise.broker_id == number for row in premise.evidence)
+    log_dirs = (path for node, path in nodes.log_dirs if node == number)
+    return next(chain((path for path in named if path.endswith(".properties")), log_dirs), f"broker-{number}")

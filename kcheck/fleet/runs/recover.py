@@ -4,29 +4,36 @@ The tables hold no batches. What only the disks show is named, with the command 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kcheck.core.election.scenarios import START_ALL, Scenario, costs
-from kcheck.core.election.steps import StepText, steps_of
-from kcheck.disk.paths import split
+from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
+from kcheck.core.premises.presence import lacks_log_dirs
+from kcheck.core.premises.table import OF_OTHERS
+from kcheck.disk.paths import join, split
 from kcheck.documents.answer import Answer, release_row
+from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import scenario_row
 from kcheck.documents.election_words import decision_words, rescue_words
+from kcheck.documents.premises import with_old_disk
 from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
-from kcheck.fleet.run import FleetRun, open_run
+from kcheck.fleet.risk import LEAST
+from kcheck.fleet.run import FleetRun, holding, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, elect_in, here_of
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
 from kcheck.handouts.step_words import PlanContext, step_texts
 from kcheck.model.depth import Depth
+from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report, Row
 from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.partition_directories import log_dirs_not_named
 from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, partition_name, shell_line, some_of
 
 FIRST_COUNT = 3
@@ -45,6 +52,7 @@ class ClusterDecision(NamedTuple):
     """The loss of starting everything now, the loss of the plan, and the uncounted parts."""
     start_all: Scenario
     plan: Scenario
+    best: Scenario
     steps: tuple[StepText, ...]
     """The first steps of the plan."""
     step_count: int
@@ -94,7 +102,7 @@ def recover_run(path: str, cluster: str | None, question: ElectionQuestion) -> R
     """
     run = open_run(path)
     names = cluster_names(run) if cluster is None else [cluster]
-    decisions = [decide(run, name, question) for name in names]
+    decisions = [decide(held, name, question) for held, name in holding(run, names)]
     return RunRecovery(run=run, clusters=tuple(sorted(decisions, key=_urgency)))
 
 
@@ -103,33 +111,42 @@ def decide(run: FleetRun, name: str | None, question: ElectionQuestion) -> Clust
     election = elect_in(run, name, question, wanted=PartitionFilter())
     scenarios = {row.name: row for row in election.scenarios}
     start_all, plan, best = scenarios[START_ALL], scenarios["plan"], scenarios["best"]
-    uncounted = election.uncounted
+    uncounted, first = election.uncounted, _first(election, question)
     is_known = start_all.offline_partitions is not None
     is_counted = not is_known or None not in (start_all.lost.upper_records, plan.lost.upper_records)
+    has_steps = bool(election.starts) and not first.log_dirs
     words = (
-        *uncounted_words(election.gaps, uncounted, election.of_cluster, has_steps=bool(election.starts)),
+        *uncounted_words(election.gaps, uncounted, election.worst_in_full, has_steps=has_steps),
         *not_counted_words(election.unserved),
     )
-    if election.rescue is None:
-        said = decision_words(
-            start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=election.nothing, uncounted=words
-        )
-        sentences = tuple(row.text for row in said)
-    else:
+    sentences: Iterable[str]
+    if election.rescue is not None:
         refuted = (row for row in election.premises if row.status is PremiseStatus.REFUTED)
-        sentences = tuple(rescue_words(election.rescue, refuted))
+        sentences = rescue_words(election.rescue, refuted)
+    elif not election.of_cluster:
+        sentences = (election.verdict,)
+    elif first.brokers:
+        sentences = brokers_words(first.brokers, election.gaps)
+    else:
+        said = decision_words(
+            start_all, plan, best, election.of_cluster, is_counted=is_counted, nothing=election.nothing,
+            uncounted=words, is_planned=not first.log_dirs,
+        )  # fmt: skip
+        sentences = dict.fromkeys((*first.log_dirs, *(row.text for row in said)))
     not_known = tuple(_not_known(election, run.depth, is_counted=is_counted))
-    steps = _texts(run, election, question) if is_counted or election.rescue is not None else ()
+    command = _disks(run, election, question, first)
+    steps = tuple(_texts(run, election, question, first, command, is_counted=is_counted))
     return ClusterDecision(
         cluster=name,
         release=election.cluster.release,
-        sentences=sentences,
+        sentences=tuple(sentences),
         start_all=start_all,
         plan=plan,
+        best=best,
         steps=steps[:FIRST_COUNT],
         step_count=len(steps),
         not_known=not_known,
-        command=f"{_disks(run, election.cluster, question)} --output-dir {_FOLDER}",
+        command=command,
         is_safe=_is_safe(election, start_all, is_known=is_counted and is_known),
         is_whole=not (election.gaps or uncounted or election.unserved),
     )
@@ -149,13 +166,77 @@ def _is_safe(election: RunElection, start_all: Scenario, *, is_known: bool) -> b
     return None if is_safe and election.cluster.mendable else is_safe
 
 
-def _texts(run: FleetRun, election: RunElection, question: ElectionQuestion) -> tuple[StepText, ...]:
-    """Return the steps in words."""
+def _first(election: RunElection, question: ElectionQuestion) -> ComesFirst:
+    """Return the missing log dirs and brokers that come before the steps."""
+    if election.rescue is not None:
+        return ComesFirst()
+    return comes_first(
+        election.gaps, election.uncounted, election.of_cluster, election.cluster.brokers,
+        incomplete_ok=question.incomplete_ok,
+    )  # fmt: skip
+
+
+def _texts(
+    run: FleetRun, election: RunElection, question: ElectionQuestion, first: ComesFirst, command: str, *,
+    is_counted: bool,
+) -> Iterator[StepText]:  # fmt: skip
+    """Yield the steps in words. `command` reads the disks, which alone show the first step of some plans."""
+    if first.is_alone:
+        return
+    lacks = [*_by_disks(election, is_counted=is_counted)] if election.rescue is None else []
+    if lacks:
+        yield StepText(
+            f"Plan by the disks, because {'; '.join(lacks)}",
+            "no broker of the cluster runs",
+            (command,),
+            "DIR has a plan",
+            "nothing: the command only reads",
+        )
+        return
     here = here_of(election.cluster, question)
     recovery = recovery_of(
-        run, election.cluster, here, election.of_cluster, election.order, election.uncounted, election.rescue, _FOLDER
-    )
-    return step_texts(PlanContext(recovery, (), {}, {}, {}, _FOLDER), steps_of(recovery))
+        run, election.cluster, here, election.worst_in_full, election.order, election.uncounted, election.rescue,
+        _FOLDER,
+    )  # fmt: skip
+    removed = {
+        row.broker_id: tuple(part.dir for part in row.directories)
+        for row in election.unserved
+        if row.state is DirectoryState.DELETED and row.broker_id is not None
+    }
+    recovery = recovery._replace(removed=removed, sought=tuple(sorted(first.disks)))
+    steps = steps_of(recovery)
+    places = _places(run, election.cluster, steps)
+    context = PlanContext(recovery, (), {}, {}, places, _FOLDER, sought=first.disks, save=command)
+    yield from step_texts(context, steps)
+
+
+def _by_disks(election: RunElection, *, is_counted: bool) -> Iterator[str]:
+    """Yield why only the disks show the first step, as clauses."""
+    if not is_counted:
+        yield "the run does not show the loss of each leader"
+    mendable = election.cluster.mendable
+    if mendable:
+        yield f"a repair of {broker_names(mendable, LISTED_MAX)} may come first"
+    if any(row.status is PremiseStatus.REFUTED and row.id in OF_OTHERS for row in election.premises):
+        yield "a disk or its settings are of another broker or cluster"
+    if with_old_disk(election.uncounted):
+        yield "a newer disk may exist"
+    added = sorted({row.broker_id for row in log_dirs_not_named(election.premises)})
+    if added:
+        yield f"log.dirs of {broker_names(added, LISTED_MAX)} may change first"
+
+
+def _places(run: FleetRun, cluster: RunCluster, steps: Iterable[RecoveryStep]) -> dict[tuple[int, str], str]:
+    """Return the directories that steps move, by broker and name."""
+    names = {
+        (number, name)
+        for step in steps
+        if step.kind is RecoveryAction.SET_ASIDE
+        for number in step.brokers
+        for name in (*step.directories, *(part.name for part in step.partitions))
+    }
+    rows = run.values("replicas", ("cluster", "broker_id", "dir", "log_dir"), cluster.name) if names else ()
+    return {(row[1], row[2]): join(row[3], row[2]) for row in rows if (row[1], row[2]) in names}
 
 
 def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterator[str]:
@@ -179,18 +260,27 @@ def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterat
         yield f"whether a repair of {broker_names(mendable, LISTED_MAX)} saves records first: a run plans no repairs"
 
 
-def _disks(run: FleetRun, cluster: RunCluster, question: ElectionQuestion) -> str:
-    """Return the command that decides by the disks."""
+def _disks(run: FleetRun, election: RunElection, question: ElectionQuestion, first: ComesFirst) -> str:
+    """Return the command that decides by the disks. Log dirs and brokers that come first are named too."""
+    cluster = election.cluster
     dirs = log_dirs_of(run, cluster)
     words = [f"{number}={path}" for number, path in dirs]
     if cluster.metadata is not None and split(cluster.metadata)[0] not in {path for _, path in dirs}:
         words += ["--metadata", split(cluster.metadata)[0]]
+    if first.log_dirs:
+        rows = (row for row in election.uncounted if lacks_log_dirs(row) and row.log_dir is not None)
+        words += [f"{row.broker_id}={row.log_dir}" for row in rows]
+    words += [f"{number}=PATH" for number in first.brokers]
     words += [word for number in question.dead for word in ("--dead", str(number))]
-    return shell_line(["kcheck", "recover", *words])
+    line = shell_line(["kcheck", "recover", *words])
+    return line if first.is_alone else f"{line} --output-dir {_FOLDER}"
 
 
 def decision_columns(run: FleetRun, name: str | None) -> Row:
-    """Return the decision for a cluster of a run as columns of the table `clusters`."""
+    """Return the decision for a cluster of a run as columns of the table `clusters`.
+
+    The loss under the best leaders is there too, because only that is known without metadata.
+    """
     try:
         decision = decide(run, name, ElectionQuestion())
     except UsageError as error:  # The name stands for several clusters.
@@ -209,6 +299,7 @@ def decision_columns(run: FleetRun, name: str | None) -> Row:
         "not_known": json.dumps(decision.not_known),
         "recover": decision.command,
         "decision_differs": other_end_words(decision.release.evidence),
+        LEAST: decision.best.lost.upper_committed,
     }
 
 

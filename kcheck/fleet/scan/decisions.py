@@ -1,14 +1,15 @@
 """The loss of starting everything now in each cluster of a run that is being written, and its refuted premises."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kcheck.arrow import batch_of
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.premises import is_losing
-from kcheck.fleet.risk import is_at_stake
-from kcheck.fleet.run import FleetRun, written_run
+from kcheck.fleet.risk import LEAST, is_at_stake, losing_clusters
+from kcheck.fleet.run import FleetRun, holding, name_order, written_run
 from kcheck.fleet.run_output import RunOutput, run_tables
 from kcheck.fleet.scan.rows import findings_batch
 from kcheck.jobs.guard import guarded
@@ -30,30 +31,46 @@ _PLACE = ("cluster", "broker", "log_dir", "dir")
 def add_decisions(output: RunOutput, about: Mapping[str, str], release: Release, decide: Decide, count: Count) -> None:
     """Decide each cluster that has metadata, one after the other, and write the table of clusters again.
 
-    A cluster at stake is a finding, and so is a bug. `about`: kafka and depth of the run.
+    Without metadata a cluster is decided if every leader loses committed records. A cluster at stake is a finding, and
+    so is a bug. `about`: kafka and depth of the run.
     """
-    if not output.rows["clusters"]:
-        return
     run = written_run(output, run_tables().keys() - {"runs"}, **about)
     names = [column.name for column in clusters.TABLE.run_columns]
-    rows = []
-    for values in run.values("clusters", names):
-        row = dict(zip(names, values, strict=True))
-        columns = guarded(lambda name=row["cluster"]: decide(run, name), Location())  # type: ignore[misc]  # a default
-        if isinstance(columns, Finding):
-            findings: tuple[Finding, ...] = (columns,)
-        else:
-            row.update(columns)
-            findings = tuple(check_run(_at_stake(row), release)) if is_at_stake(row) else ()
-        written = [finding for finding in findings if count(finding.id, finding.severity)]
-        if written:
-            output.write("findings", findings_batch((row["cluster"], None), written))
-        rows.append([row[name] for name in names])
-    output.rewrite("clusters", batch_of(rows, clusters.TABLE.run_columns))
+    rows = [dict(zip(names, values, strict=True)) for values in run.values("clusters", names)]
+    others = losing_clusters(run) - {row["cluster"] for row in rows}
+    by_name: dict[str | None, list[dict[str, Any]]] = defaultdict(list)
+    for row in (*rows, *({"cluster": name} for name in sorted(others, key=name_order))):
+        by_name[row["cluster"]].append(row)
+    for held, name in holding(run, by_name):
+        for row in by_name[name]:
+            _decide(output, held, row, release, decide, count)
+    if rows:
+        batch = batch_of([[row[name] for name in names] for row in rows], clusters.TABLE.run_columns)
+        output.rewrite("clusters", batch)
 
 
-def _at_stake(row: Mapping[str, Any]) -> AtStake:
-    return AtStake(row["start_all_committed"] or 0, row["start_all_offline"] or 0, row["recover"])
+def _decide(
+    output: RunOutput, run: FleetRun, row: dict[str, Any], release: Release, decide: Decide, count: Count
+) -> None:
+    """Put the decision about a cluster into its row, and write the finding."""
+    columns = guarded(lambda: decide(run, row["cluster"]), Location())
+    if isinstance(columns, Finding):
+        findings: tuple[Finding, ...] = (columns,)
+    else:
+        row.update(columns)
+        stake = _at_stake(row)
+        findings = () if stake is None else tuple(check_run(stake, release))
+    written = [finding for finding in findings if count(finding.id, finding.severity)]
+    if written:
+        output.write("findings", findings_batch((row["cluster"], None), written))
+
+
+def _at_stake(row: Mapping[str, Any]) -> AtStake | None:
+    """Return the loss of a decided cluster; None without one. Without metadata the leaders are not known."""
+    if is_at_stake(row):
+        return AtStake(row["start_all_committed"] or 0, row["start_all_offline"] or 0, row["recover"])
+    is_unknown = row.get("start_all_offline") is None and row.get(LEAST)
+    return AtStake(row[LEAST], 0, row["recover"], is_least=True) if is_unknown else None
 
 
 def add_refuted(output: RunOutput, release: Release, count: Count) -> None:

@@ -12,13 +12,16 @@ from kcheck.core.premises.identity import FORMATTED
 from kcheck.core.premises.judged import not_seen
 from kcheck.core.premises.metadata import METADATA_IN_REACH
 from kcheck.core.premises.premise import PremiseKind
+from kcheck.core.premises.remote import REMOTE_OBJECTS
 from kcheck.core.premises.table import PREMISES, judged
 from kcheck.core.start.startup import Mode, settings
+from kcheck.core.start.topic_settings import has_remote_storage
 from kcheck.disk.paths import split
 from kcheck.disk.tree import tree_of
 from kcheck.fleet.scan.cluster_metadata import compared_copies, compared_paths, registered_ids
 from kcheck.fleet.scan.identify import Identified
 from kcheck.fleet.scan.lost import is_empty
+from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import parse_directory
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.model.release import Release
@@ -79,13 +82,20 @@ def _as_scanned(premise: JudgedPremise, facts: BrokerFacts) -> JudgedPremise:
 
 
 def _not_judged(facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Yield the premises about the host, and about records of compacted topics where these are not read."""
+    """Yield the premises about the host, about records of compacted topics if these are not read, and about a store."""
     for premise in PREMISES:
         if premise.kind in (PremiseKind.RIGHTS, PremiseKind.RESOURCES):
             sentence = f"a scan does not look at the host of {facts.name}"
             yield not_seen(premise, facts, sentence, "kcheck preflight server.properties on that host")
         elif premise.kind is PremiseKind.COMPACTION and facts.image is not None and facts.keyless_logs is None:
             yield not_seen(premise, facts, "the scan read no records of compacted topics", "fleet scan --depth records")
+        elif premise.id == REMOTE_OBJECTS and facts.image is not None and _has_remote(facts.image):
+            yield not_seen(premise, facts, "a scan does not read the store of remote segments", "kcheck tiered --store")
+
+
+def _has_remote(image: ClusterImage) -> bool:
+    """Return whether a topic of the cluster has a part in remote storage."""
+    return any(has_remote_storage(image, topic) for topic in image.topics)
 
 
 def _keyless(

@@ -94,8 +94,8 @@ def test_what_a_step_makes_final() -> None:
     steps = steps_of(recovery(part))
     assert [step.cuts for step in steps] == [(), (), (cut,), ()]
     assert steps[0] == RecoveryStep(RecoveryAction.SAVE, (1,))
-    for unsaved in ({"by_run": True}, {"bundles": frozenset({1})}):  # Neither has records to save.
-        assert [step.cuts for step in steps_of(recovery(part, **unsaved))] == [(), (cut,), ()]
+    # A bundle has no records to save.
+    assert [step.cuts for step in steps_of(recovery(part, bundles=frozenset({1})))] == [(), (cut,), ()]
     elected = part._replace(seats=Seats((1, 2), (9,)), kafka_now=None)
     assert [step.cuts for step in steps_of(recovery(elected))] == [(), (), (), (), (cut,)]
     assert [step.cuts for step in steps_of(recovery(part._replace(planned=None)))] == [(), (), ()]

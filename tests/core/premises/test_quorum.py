@@ -1,12 +1,16 @@
 """Which logs lack nothing, and which controllers can elect."""
 
 from kcheck.core.cluster.copies import LostCopy, RaftEpoch
+from kcheck.core.election.first_rescue import MetadataHere
 from kcheck.core.premises.facts import BrokerFacts, MissingRecords
-from kcheck.core.premises.table import judged, judged_together
+from kcheck.core.premises.identity import NODE_ID
+from kcheck.core.premises.metadata import SAME_HISTORY
+from kcheck.core.premises.presence import TOPICS_THERE
+from kcheck.core.premises.table import judged, judged_together, with_premises
 from kcheck.core.releases.releases import release
 from kcheck.model.cluster import Voter
 from kcheck.model.entries import Offset
-from kcheck.model.premises import PremiseEvidence
+from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, copy, facts, image, log_dir, refuted
 
 
@@ -118,3 +122,17 @@ def test_copies_with_other_batches() -> None:
     assert status(7, other, other, of=alone) == ["refuted"]
     assert status(7, other, mine, of=alone) == ["not-seen"]
     assert status(7, other, mine, mine, of=alone) == []
+
+
+def test_what_the_premises_say_of_the_metadata() -> None:
+    """A controller on another node's disk is no lost quorum. Reasons of their own end the starts of controllers."""
+    rows = [
+        JudgedPremise("P101", PremiseStatus.REFUTED, "no log.dirs", 1),
+        JudgedPremise("P205", PremiseStatus.REFUTED, "no majority", 2),
+        JudgedPremise("P101", PremiseStatus.NOT_SEEN, "not seen", 3),
+    ]
+    here = with_premises(MetadataHere(), rows)
+    assert (here.stopped, here.outrun, here.emptied, here.ended) == (True, False, False, ((1, "no log.dirs"),))
+    assert not with_premises(MetadataHere(), [*rows, rows[0]._replace(id=NODE_ID)]).stopped
+    lost = with_premises(MetadataHere(), [rows[0]._replace(id=id_) for id_ in (SAME_HISTORY, TOPICS_THERE)])
+    assert (lost.stopped, lost.outrun, lost.emptied) == (False, True, True)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.command import kcheck
 from tests.fleet.scan.test_cluster_metadata import OUTRUN
 from tests.fleet.scan.test_local_engine import BROKERS, tables
+from tests.oracle.incidents import kept
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 _LAYOUT = "{cluster}/{broker}/{log_dir}"
@@ -76,7 +78,7 @@ def test_a_refuted_premise_is_never_green(
     assert ("error", "error") == (body["clusters"][0]["risk"], body["clusters"][0]["verdict"])
     errors = {row["id"] for row in tables(fleet.parent / "out" / "run=hurt")["findings"] if row["severity"] == "error"}
     assert {rule} == errors & {"KC315", "KC222"}
-    # Steps beside "do not restart" would be two answers.
+    # "Do not restart" beside the steps of the plan would be two answers.
     (plan,) = [row["what"] for row in body["actions"] if row["kind"] == "recover"]
     assert (True, False) == ("First look at broker-2 of calm: " in plan, "First steps" in plan)
     assert "premise-refuted" not in {row["kind"] for row in body["actions"]}
@@ -97,6 +99,18 @@ def test_a_missing_disk_comes_before_the_steps_of_a_plan(fleet: Path) -> None:
     (decision,) = body["decisions"]
     assert "Until then, do not start or stop this broker, and elect no leader by hand." in decision["what"]
     assert ("now", "calm") == (decision["when"], decision["cluster"])
+
+
+def test_without_metadata_the_loss_under_the_best_leaders_is_a_finding(tmp_path: Path) -> None:
+    """ZooKeeper tells who leads. Here the newest segment of an only replica is gone."""
+    with tarfile.open(kept.PLACE / "3.9.2-zk-remove-files+second-name-l12g.tar.xz") as tar:
+        tar.extractall(tmp_path / "fleet", filter="data")
+    log_dirs = sorted((tmp_path / "fleet").glob("broker-*/data*"))
+    done = kcheck("fleet", "scan", *log_dirs, "--output-dir", tmp_path / "out", "--run", "r", "--depth", "crc")
+    assert 1 == done.code
+    rows = [row for row in summary(tmp_path / "fleet", "r")["worst"] if row["id"] == "KC507"]
+    assert ["even under the best leaders at most 40 committed records are lost"] == [row["message"] for row in rows]
+    assert [] == tables(tmp_path / "out" / "run=r")["clusters"]
 
 
 def test_a_start_that_loses_committed_records_is_a_finding(tmp_path: Path) -> None:

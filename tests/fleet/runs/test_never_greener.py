@@ -1,4 +1,7 @@
-"""`kcheck elect --from RUN` and `recover --from RUN` are never greener than the same commands on the disks."""
+"""`kcheck elect --from RUN` and `recover --from RUN` are never greener than the same commands on the disks.
+
+They begin with the same steps, or lead to the disks.
+"""
 
 import json
 import tarfile
@@ -52,6 +55,7 @@ def greener(folder: Path, out: Path) -> Iterator[tuple[object, ...]]:
     for name, (disks, run) in answers.items():
         if disks.code <= 1:
             yield from ((name, "code", disks.code, run.code) for _ in range(disks.code > run.code))
+    yield from _other_steps(*answers["recover"])
     disks, run = (json.loads(done.out) if done.code <= 1 else {} for done in answers["elect"])
     of_run = _open(run)
     # After a repair the disks have other premises. A run of disks with two cluster ids decides two clusters.
@@ -59,6 +63,15 @@ def greener(folder: Path, out: Path) -> Iterator[tuple[object, ...]]:
         yield from (key for key, rank in _open(disks).items() if of_run.get(key, 0) < rank and run)
     costs = _costs(run)
     yield from ((key, cost, costs[key]) for key, cost in _costs(disks).items() if costs.get(key, inf) < cost)
+
+
+def _other_steps(disks: Ended, run: Ended) -> Iterator[tuple[object, ...]]:
+    """Yield the first steps by a run and by the disks if they differ, unless the run leads to the disks."""
+    if disks.code <= 1 >= run.code:
+        (cluster, *others) = json.loads(run.out)["clusters"]
+        expected, found = ([step["title"] for step in row["steps"]] for row in (json.loads(disks.out), cluster))
+        if not others and found != expected[:3] and not "".join(found).startswith("Plan by the disks"):
+            yield "steps", expected[:3], found
 
 
 def _of_run(name: str, out: Path) -> Ended:

@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 
 import kcheck
-from kcheck.core.election.steps import RecoveryAction
 from kcheck.fleet.run import open_run
-from kcheck.fleet.runs.recover import ClusterDecision, decision_columns, recover_run
+from kcheck.fleet.runs.recover import ClusterDecision, decide, decision_columns, recover_run
 from kcheck.fleet.runs.report import report
 from kcheck.replicas.elect import ElectionQuestion
 from tests.cli.command import kcheck as typed
 from tests.fleet.runs.test_elect import UNKNOWN
 from tests.fleet.scan.test_cluster_metadata import CLUSTERS, FIXTURES, named, of_cluster, sample
 from tests.fleet.scan.test_local_engine import scanned
+from tests.replicas.test_recover_quorum import laid_out
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 OUTRUN = FIXTURES / "clusters" / "4.3.1" / "outrun"
 ASKED = ElectionQuestion()
+BY_DISKS = "Plan by the disks, because the run does not show the loss of each leader"
 NOT_SHOWN = "The run does not show how many records starting everything now loses."
 
 
@@ -42,15 +43,13 @@ def test_a_run_decides_as_the_disks_do(path: Path, tmp_path: Path) -> None:
     scanned(tmp_path, path / "{broker}" / "{log_dir}", kafka=kafka, depth="crc", decide=decision_columns)
     decision, disks = decided(tmp_path / "out"), kcheck.recover(*arguments, kafka=kafka)
     if named(path) in UNKNOWN:
-        assert (NOT_SHOWN in decision.sentences, decision.steps, decision.is_safe) == (True, (), None)
+        titles = [step.title for step in decision.steps]
+        assert (NOT_SHOWN in decision.sentences, titles, decision.is_safe) == (True, [BY_DISKS], None)
         assert decision.not_known
         return
     assert not decision.not_known
     assert decision.sentences == disks.sentences
-    # A run has no records to save. Its command reads the disks, whose plan saves them first.
-    rows = zip(disks.steps, disks.texts, strict=True)
-    titles = [text.title for step, text in rows if step.kind is not RecoveryAction.SAVE]
-    assert [step.title for step in decision.steps] == titles[:3]
+    assert [step.title for step in decision.steps] == [text.title for text in disks.texts][:3]
     assert decision.is_safe == disks.start_of_all.is_safe
     (row,) = body_of(tmp_path)["clusters"]
     assert row["decision"] == " ".join(disks.sentences)
@@ -69,7 +68,7 @@ def test_a_report_begins_with_the_steps_of_the_plan(tmp_path: Path) -> None:
 
 
 def test_what_a_scan_has_not_read_is_not_known(tmp_path: Path) -> None:
-    """The answer names it, has no steps, and the command that reads the disks; exit code 1."""
+    """The answer names it, and its only step is the command that reads the disks; exit code 1."""
     scanned(tmp_path, OUTRUN / "{broker}" / "{log_dir}", decide=decision_columns)
     done = typed("recover", "--from", tmp_path / "out")
     words = " ".join(done.out.split())
@@ -77,7 +76,8 @@ def test_what_a_scan_has_not_read_is_not_known(tmp_path: Path) -> None:
     assert "Not known: what the next start keeps of 1 replica: the scan did not read the logs." in words
     assert f"Read the disks with: kcheck recover 1={OUTRUN}/broker-1/data1" in words
     (row,) = body_of(tmp_path)["clusters"]
-    assert (row["safe"], row["start_all_lost"], row["first_steps"]) == (None, None, ())
+    assert (row["safe"], row["start_all_lost"]) == (None, None)
+    assert row["first_steps"] == ({"step": 1, "title": BY_DISKS, "commands": [row["recover"]]},)
 
 
 def test_several_clusters_and_one_of_them(tmp_path: Path) -> None:
@@ -86,6 +86,8 @@ def test_several_clusters_and_one_of_them(tmp_path: Path) -> None:
     every = recover_run(str(tmp_path / "out"), None, ASKED)
     assert [of.cluster for of in every.clusters][-1] == "quorum"
     assert not every.is_safe
+    run = open_run(str(tmp_path / "out"))
+    assert [decide(run, of.cluster, ASKED) for of in every.clusters] == [*every.clusters]  # Not held in memory.
     done = typed("recover", "--from", tmp_path / "out", "--cluster", "outrun", "--dead", "9", "--format", "json")
     (row,) = json.loads(done.out)["clusters"]
     assert (done.code, row["cluster"], row["safe"], row["step_count"]) == (1, "outrun", False, 3)
@@ -98,3 +100,21 @@ def test_disks_and_tables_are_not_mixed(tmp_path: Path) -> None:
     for words in (["1=x"], ["--output-dir", tmp_path / "plan"], ["--metadata", "x"]):
         assert typed("recover", "--from", tmp_path, *words).code == 2
     assert typed("recover", "--cluster", "x", "1=x").code == 2
+
+
+def test_controllers_that_refuse_their_settings_lead_to_preflight(tmp_path: Path) -> None:
+    """As by the disks: the logs of all voters are here, so a plan for a lost quorum would give up two of them."""
+    nodes = laid_out(tmp_path)
+    for number in (1, 2):
+        (nodes / f"broker-{number}" / "server.properties").write_text(
+            f"process.roles=broker,controller\nnode.id={number}\nlog.dirs={nodes}/broker-{number}/data1\nnum.partitions=x\n"
+        )
+    scanned(tmp_path, nodes / "{broker}" / "{log_dir}", depth="crc")
+    decision = decided(tmp_path / "out")
+    disks = kcheck.recover(*(f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)))
+    assert disks.election.rescue is not None
+    assert decision.sentences[0].partition(": kcheck ")[0] == disks.sentences[0].partition(": kcheck ")[0]
+    (step,) = decision.steps
+    assert step.title == "Solve what the command names, then ask kcheck recover again"
+    assert step.commands == (f"kcheck preflight {nodes}/broker-1/server.properties",)
+    assert typed(*step.commands[0].split()[1:]).code == 1
