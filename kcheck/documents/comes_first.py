@@ -28,7 +28,7 @@ class ComesFirst(NamedTuple):
 
 def comes_first(
     gaps: Iterable[BrokerGap], uncounted: Collection[JudgedPremise], partitions: Sequence[PartitionElection],
-    named: Collection[int], *, incomplete_ok: bool, without_newest: Collection[int] = (),
+    named: Collection[int], *, incomplete_ok: bool, without_newest: Collection[int] = (), without: Collection[int] = (),
 ) -> ComesFirst:  # fmt: skip
     """Return the log dirs, brokers and disks to find before the steps for every partition of a cluster.
 
@@ -42,7 +42,9 @@ def comes_first(
     return ComesFirst(
         tuple(log_dirs),
         tuple(missing) if len(missing) > len(named) else (),
-        sought_words(gaps, uncounted, partitions, incomplete_ok=incomplete_ok, without_newest=without_newest),
+        sought_words(
+            gaps, uncounted, partitions, incomplete_ok=incomplete_ok, without_newest=without_newest, without=without
+        ),
     )
 
 

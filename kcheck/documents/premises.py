@@ -1,12 +1,12 @@
 """The rows of premises, which are the assumptions of an answer about a next start."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
 from kcheck.core.premises.metadata import LOGS_KEPT
-from kcheck.core.premises.presence import DISKS_MOUNTED, SETTINGS_LIST_THEM
+from kcheck.core.premises.presence import DISKS_MOUNTED, LAST_LOGS_THERE, SETTINGS_LIST_THEM
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
@@ -60,6 +60,17 @@ def with_old_disk(premises: Iterable[JudgedPremise]) -> frozenset[int]:
     """Return the brokers with a disk that is an old copy, or may be one."""
     rows = (row for row in premises if row.id in AGES and (loses(row) or may_lack(row)))
     return frozenset(row.broker_id for row in rows if row.broker_id is not None)
+
+
+def with_disk_elsewhere(premises: Iterable[JudgedPremise], without: Collection[int] = ()) -> frozenset[int]:
+    """Return the brokers with a newer disk elsewhere: this one is an old copy, or lacks logs that they led last.
+
+    The lost log dirs of the brokers `without` had these logs.
+    """
+    premises = tuple(premises)
+    rows = (row for row in premises if row.id == LAST_LOGS_THERE and row.status is PremiseStatus.REFUTED)
+    lacking = {row.broker_id for row in rows if row.broker_id is not None and row.broker_id not in without}
+    return with_old_disk(premises) | lacking
 
 
 def without_proof(brokers: Iterable[int], premises: Iterable[JudgedPremise]) -> frozenset[int]:

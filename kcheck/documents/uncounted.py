@@ -10,7 +10,7 @@ from kcheck.core.premises.presence import LAST_LOGS_THERE, lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
-from kcheck.documents.premises import names_broker, with_old_disk
+from kcheck.documents.premises import names_broker, with_disk_elsewhere, with_old_disk
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, broker_names, capital, some_of
 
@@ -126,13 +126,14 @@ def sought_words(
     *,
     incomplete_ok: bool,
     without_newest: Collection[int] = (),
+    without: Collection[int] = (),
 ) -> dict[int, str]:
     """Return the first step for each broker with a disk that may have records which no disk here has.
 
-    With `incomplete_ok` brokers that are not named do not count.
+    With `incomplete_ok` brokers that are not named do not count. The brokers `without` gave up a log dir.
     """
-    old = (number for number in sorted(with_old_disk(premises)) if number not in without_newest)
-    words = {number: f"Find the newest disk of broker {number}" for number in old}
+    elsewhere = with_disk_elsewhere(premises, without) - {*without_newest}
+    words = {number: f"Find the newest disk of broker {number}" for number in sorted(elsewhere)}
     for gap in gaps:
         number = gap.broker_id
         if gap.is_given_up or not any(at_risk(number, partitions)) or (gap.why is None and incomplete_ok):
@@ -163,8 +164,9 @@ def _first(
     if lacks_log_dirs(premise):
         yield f"First name {premise.provide}: {premise.sentence}."
         return
-    yield f"Not counted: {whose}{premise.sentence}."
-    if premise.status is PremiseStatus.REFUTED:
+    is_lost = premise.id == LAST_LOGS_THERE and number in without_newest
+    yield f"{'Lost' if is_lost else 'Not counted'}: {whose}{premise.sentence}."
+    if premise.status is PremiseStatus.REFUTED and not is_lost:
         yield f"First: {BY_ID[premise.id].remedy}"
 
 

@@ -113,6 +113,7 @@ class ClusterRecovery(Answer):
         first = comes_first(
             election.gaps, election.uncounted, election.of_cluster, election.brokers,
             incomplete_ok=election.question.incomplete_ok, without_newest=election.question.without_newest,
+            without=[row.broker_id for row in election.question.without],
         )  # fmt: skip
         return first if election.rescue is None else ComesFirst(disks=first.disks)
 

@@ -8,7 +8,7 @@ from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.presence import LOG_DIRS_THERE
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
-from kcheck.documents.premises import with_old_disk
+from kcheck.documents.premises import with_disk_elsewhere
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
@@ -67,11 +67,12 @@ def if_lost(answer: ClusterElection, arguments: list[str], release: Release) -> 
 
 
 def if_newest_lost(answer: ClusterElection) -> Case | None:
-    """Return the steps if the newest disks of brokers with an old copy never come back. None without an old copy.
+    """Return the steps if the newest disks of brokers never come back. None if all are here.
 
-    The copies are then all that is left, so the same leaders and starts are the best ones.
+    The disks here are then all that is left, so the same leaders and starts are the best ones.
     """
-    old = tuple(sorted(with_old_disk(answer.uncounted) - {*answer.question.without_newest}))
+    without = [row.broker_id for row in answer.question.without]
+    old = tuple(sorted(with_disk_elsewhere(answer.uncounted, without) - {*answer.question.without_newest}))
     if not old or answer.rescue is not None:
         return None
     lost = replace(answer.question, without_newest=(*answer.question.without_newest, *old))

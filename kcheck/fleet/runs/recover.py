@@ -17,7 +17,7 @@ from kcheck.documents.answer import Answer, release_row
 from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import scenario_row
 from kcheck.documents.election_words import decision_words, rescue_words
-from kcheck.documents.premises import with_old_disk
+from kcheck.documents.premises import with_disk_elsewhere
 from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
@@ -219,7 +219,7 @@ def _by_disks(election: RunElection, *, is_counted: bool) -> Iterator[str]:
         yield f"a repair of {broker_names(mendable, LISTED_MAX)} may come first"
     if any(row.status is PremiseStatus.REFUTED and row.id in OF_OTHERS for row in election.premises):
         yield "a disk or its settings are of another broker or cluster"
-    if with_old_disk(election.uncounted):
+    if with_disk_elsewhere(election.uncounted):
         yield "a newer disk may exist"
     added = sorted({row.broker_id for row in log_dirs_not_named(election.premises)})
     if added:
