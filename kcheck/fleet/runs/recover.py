@@ -214,6 +214,8 @@ def _by_disks(election: RunElection, *, is_counted: bool) -> Iterator[str]:
     """Yield why only the disks show the first step, as clauses."""
     if not is_counted:
         yield "the run does not show the loss of each leader"
+    if election.cluster.image is None:
+        yield "the run has no metadata of the cluster"
     mendable = election.cluster.mendable
     if mendable:
         yield f"a repair of {broker_names(mendable, LISTED_MAX)} may come first"
