@@ -63,7 +63,7 @@ def with_old_disk(premises: Iterable[JudgedPremise]) -> frozenset[int]:
 
 
 def with_disk_elsewhere(premises: Iterable[JudgedPremise], without: Collection[int] = ()) -> frozenset[int]:
-    """Return the brokers with a newer disk elsewhere: this one is an old copy, or lacks logs that they led last.
+    """Return the brokers whose newest disk is elsewhere. One here is an old copy, or lacks a log.
 
     The lost log dirs of the brokers `without` had these logs.
     """
@@ -86,8 +86,8 @@ def open_words(premise: JudgedPremise) -> str | None:
     """Return the facts that the given files do not show, and their source; None of any other premise."""
     if premise.status is not PremiseStatus.NOT_SEEN or premise.provide is None:
         return None
-    label = "" if "not known" in premise.sentence else "not known: "
-    return f"{label}{premise.sentence}; name {premise.provide}"
+    sentence = premise.sentence if "not known" in premise.sentence else f"not known: {premise.sentence}"
+    return f"{capital(sentence)}; name {premise.provide}"
 
 
 def unseen_words(premises: Iterable[JudgedPremise]) -> Iterator[str]:

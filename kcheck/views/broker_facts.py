@@ -44,23 +44,13 @@ _UPWARDS = re.compile(r"(?:\.\.?/)*")
 
 
 def broker_facts(
-    targets: tuple[Target, ...],
-    log_dirs: LogDirs,
-    *,
-    config: str | None,
-    copies: Mapping[str, tuple[MetadataCopy, ...]],
-    zookeeper: ZookeeperCopy | None,
-    clusters: tuple[PremiseEvidence, ...],
-    lost_copies: tuple[LostCopy, ...] = (),
-    written: Mapping[str, int] | None,
-    logs: tuple[LogFacts, ...] = (),
-    keyless_logs: tuple[KeylessLog, ...] | None = None,
-    sees_host: bool = True,
-    without: frozenset[str] = frozenset(),
-    added: frozenset[str] = frozenset(),
-    planned: Mapping[int, Mapping[str, str]] = {},
-    mode: Mode | None = None,
-) -> BrokerFacts:
+    targets: tuple[Target, ...], log_dirs: LogDirs, *, config: str | None,
+    copies: Mapping[str, tuple[MetadataCopy, ...]], zookeeper: ZookeeperCopy | None,
+    clusters: tuple[PremiseEvidence, ...], lost_copies: tuple[LostCopy, ...] = (), written: Mapping[str, int] | None,
+    logs: tuple[LogFacts, ...] = (), keyless_logs: tuple[KeylessLog, ...] | None = None, sees_host: bool = True,
+    without: frozenset[str] = frozenset(), added: frozenset[str] = frozenset(),
+    planned: Mapping[int, Mapping[str, str]] = {}, mode: Mode | None = None,
+) -> BrokerFacts:  # fmt: skip
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
     `written` are the bytes that the broker adds to each log dir, by real path; None if its machine is another one. With
@@ -73,8 +63,9 @@ def broker_facts(
     broker_id = next((target.broker_id for target in targets if target.broker_id is not None), None)
     paths = {real_path(place): place for place in named} | {place: target.path for place, target in given.items()}
     added = frozenset(map(real_path, added))
-    may_differ = config is not None or is_elsewhere or not every
-    loaded = _loaded({*map(real_path, every), *added}, given, may_differ=may_differ)
+    loaded = _loaded(
+        {*map(real_path, every), *added}, given, may_differ=config is not None or is_elsewhere or not every
+    )
     opened = [*_opened(paths, broker_id, log_dirs, loaded=loaded, given=given)]
     brought = [place for place, (row, _) in zip(paths, opened, strict=True) if place in added and row.has_metadata_log]
     near = _beside(every, given, broker_id, log_dirs) if is_elsewhere and _are_moved(every, given) else ()

@@ -213,7 +213,7 @@ def _lacks_disk(tree: Tree, path: str, folder: str) -> bool:
 
 def has_no_disk(tree: Tree, path: str) -> bool:
     """Return whether a log dir does not exist, or is empty as the mount point of a disk."""
-    return not tree.exists(path) or _is_empty(tree, path)
+    return not tree.exists(path) or (not tree.exists(join(path, META_PROPERTIES)) and _is_empty(tree, path))
 
 
 def _is_empty(tree: Tree, path: str) -> bool:

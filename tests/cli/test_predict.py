@@ -46,7 +46,7 @@ def test_a_path_without_a_verb() -> None:
         "  t-0 loses 10 records (offsets 0-9), 100 B, 10 of them below the high\n"
         "    watermark: the log start 99 is above the log end 10: the broker deletes\n"
         "    every segment\n"
-        "not known: "
+        "What the cluster expects of broker 1 now is not known: "
     )
     assert done.out.endswith("\nNext:\n  kcheck repair d -o plan.json\n")
     assert "KC211" in done.out

@@ -101,7 +101,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
     "A": {
         "inspect": (1, "a-0: local start 35, 1 offset local, 35 in 7 remote segments (0-34)"),
         "check": (1, "While this replica leads, Kafka 4.3 does not serve offsets 0-34."),
-        "predict": (1, "P811 a-0 loads; once it leads, Kafka deletes at most 4 remote segments (offsets 0-19)"),
+        "predict": (1, "a-0 loads; once it leads, Kafka deletes at most 4 remote segments (offsets 0-19)"),
         "preflight": (1, "loss P812 {0}/broker-2: a-0 loads with offsets 0-34 not readable while it leads"),
         "truncation": (1, "a-0 2 36 0 of 1 at most 20 at most 20 0 last leader"),
         "elect": (1, "Before broker 2 starts, move its directory of a-0 outside every log dir"),
@@ -116,7 +116,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
     "B": {
         "inspect": (0, "uncl-0: local start 40, 2 offsets local, 16 in 12 remote segments (24-39)"),
         "check": (1, "deletes offsets 0-23 for readers, and at most the remote segments of offsets 0-39"),
-        "predict": (1, "P811 uncl-0 loads; once it leads, Kafka deletes at most 8 remote segments (offsets 0-39)"),
+        "predict": (1, "uncl-0 loads; once it leads, Kafka deletes at most 8 remote segments (offsets 0-39)"),
         "preflight": (1, "loss P811 {0}/broker-1: uncl-0 loads; once it leads, Kafka deletes at most 8 remote"),
         "truncation": (1, "* broker 2 is the best leader of uncl-0"),
         "elect": (0, "Start broker 2 first. Then start 1. Before broker 1 starts, move its directory of uncl-0 out"),
@@ -131,7 +131,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
     "C": {
         "inspect": (0, "KC302 log-start-offset-checkpoint has 1 entry without a directory in this log dir: empty-0"),
         "check": (0, "log-start-offset-checkpoint has 1 entry without a directory in this log dir: empty-0"),
-        "predict": (0, "not known: broker 2 is not in sync in empty-0, uncl-0, wipe-0"),
+        "predict": (0, "Broker 2 is not in sync in empty-0, uncl-0, wipe-0"),
         "preflight": (1, "unknown P601 broker 2 is not in sync in empty-0, uncl-0, wipe-0"),
         "truncation": (0, "empty-0 1 * 24 0 of 0 0 0 0 ELR"),
         "elect": (0, "unclean, empty · log end 0 · lost at most 24 · committed at most 24"),
@@ -152,7 +152,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
             1,
             "KC411 empty-0/leader-epoch-checkpoint begins with epoch 2 from offset 0; another replica has older",
         ),
-        "predict": (1, "P811 empty-0 loads; once it leads, Kafka deletes at most 4 remote segments (offsets 0-19)"),
+        "predict": (1, "empty-0 loads; once it leads, Kafka deletes at most 4 remote segments (offsets 0-19)"),
         "preflight": (
             1,
             "loss P811 {0}/broker-2: empty-0 loads; once it leads, Kafka deletes at most 4 remote segments",
@@ -173,7 +173,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
             "m-0: local start 20, 4 offsets local, remote segments not known: __remote_log_metadata is missing",
         ),
         "check": (1, "This start raises the log start from 0 to 20. Kafka 4.3 leaves 20 records in the store."),
-        "predict": (1, "P813 m-0: this start raises the log start from 0 to 20 and leaves 20 records in the store"),
+        "predict": (1, "m-0: this start raises the log start from 0 to 20 and leaves 20 records in the store"),
         "preflight": (
             1,
             "loss P813 {0}/broker-1: m-0: this start raises the log start from 0 to 20 and leaves 20 records",
@@ -194,7 +194,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
     "E": {
         "inspect": (1, "more-0: error KC244 more-0: 1 remote segment is not deleted after 3 tries"),
         "check": (1, "With retention.bytes=1500 each try moves the log start further."),
-        "predict": (1, "P821 more-0: the store refused 3 tries to delete 1 remote segment. Meanwhile retention moves"),
+        "predict": (1, "more-0: the store refused 3 tries to delete 1 remote segment. Meanwhile retention moves"),
         "preflight": (
             1,
             "loss P821 {0}/broker-1: more-0: the store refused 3 tries to delete 1 remote segment. Meanwhile",
@@ -209,7 +209,7 @@ EXPECTED: dict[str, dict[str, tuple[int, str]]] = {
     "F": {
         "inspect": (1, "gap-0: offsets 20-24 are neither local nor remote"),
         "check": (1, "Consumers get OFFSET_OUT_OF_RANGE at 20."),
-        "predict": (1, "P812 gap-0 loads with offsets 20-24 neither local nor remote"),
+        "predict": (1, "gap-0 loads with offsets 20-24 neither local nor remote"),
         "preflight": (1, "loss P812 {0}/broker-1: gap-0 loads with offsets 20-24 neither local nor remote"),
         "truncation": (2, "name the replicas of at least two brokers"),
         "elect": (1, "at most 5 records are lost, all of them committed"),
@@ -288,7 +288,7 @@ def test_what_retention_deletes_is_no_accident(verb: str, tmp_path: Path) -> Non
     if verb == "tiered":
         assert "retention.bytes 25-29 · retention.ms from 2026-12-05T22:38:05Z · all by 2026-12-05T22:38:06Z" in words
     else:
-        assert "note P822 once broker 1 leads, retention.bytes deletes more-0 25-29. That is regular" in words
+        assert "note: once broker 1 leads, retention.bytes deletes more-0 25-29. That is regular" in words
 
 
 @pytest.mark.parametrize("verb", ["elect", "recover"])

@@ -36,10 +36,10 @@ def test_the_table_has_every_partition_that_the_plan_loses() -> None:
     shown = command("recover", *BROKERS, *METADATA, columns=1000).out
     assert all(re.search(rf"^{name} ", shown, re.MULTILINE) for name in lost)
     assert [line for line in lost_by_plan(shown) if " loses " in line] == [
-        f"solo-0 loses offsets 20-49 in step 1. At most 30 records are lost, all of them committed. {ALONE}",
-        f"solo-1 loses offsets 20-49 in step 6. 30 records are lost, all of them committed. {ALONE}",
-        "clicks-1 loses offsets 125-129 in step 3. 5 records are lost, all of them committed.",
-        "old-1 loses offsets 20-39 in steps 1, 3 and 6. 20 records are lost, all of them committed.",
+        f"solo-0 loses offsets 20-49 in step 2. At most 30 records are lost, all of them committed. {ALONE}",
+        f"solo-1 loses offsets 20-49 in step 7. 30 records are lost, all of them committed. {ALONE}",
+        "clicks-1 loses offsets 125-129 in step 4. 5 records are lost, all of them committed.",
+        "old-1 loses offsets 20-39 in steps 2, 4 and 7. 20 records are lost, all of them committed.",
     ]
 
 
@@ -48,7 +48,7 @@ def test_each_loss_names_the_end_of_each_replica_and_the_reason() -> None:
     shown = lost_by_plan(command("recover", *BROKERS, *METADATA, "--output-dir", "plan", columns=1000).out)
     name = "00000000000000000000.log"
     assert shown[-4:] == [
-        "old-1 loses offsets 20-39 in steps 1, 3 and 6. 20 records are lost, all of them committed.",
+        "old-1 loses offsets 20-39 in steps 2, 4 and 7. 20 records are lost, all of them committed.",
         f"Broker 3 ends at offset 20: the CRC of the batch at position 1661 of {name} does not match.",
         f"Broker 1 ends at offset 20, and leads: an incomplete batch at position 1661 of {name}.",
         f"Broker 2 ends at offset 20: an incomplete batch at position 1661 of {name}.",

@@ -85,7 +85,7 @@ def test_bundles_count_what_their_directories_count(tmp_path: Path, monkeypatch:
 
 def test_relative_log_dirs_keep_their_names_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The settings list broker-2/data, and the command line is from the folder above."""
-    unpacked("incidents/disk-gone", tmp_path / "disks")
+    unpacked("incidents/plans/disk-gone", tmp_path / "disks")
     monkeypatch.chdir(tmp_path)
     (case,) = kcheck.recover("disks").cases
     assert ClusterRecovery(election=case.election).texts[0].commands == (

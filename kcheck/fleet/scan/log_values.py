@@ -67,5 +67,6 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "misdated": lambda rows: tuple(MisdatedRecords(*row) for row in rows),
     "batches": lambda row: _batch_faults(*row),
     "keys_of": tuple,
+    "sizes": tuple,
 }
 """The functions that make values of JSON facts of a log again."""
