@@ -15,6 +15,7 @@ from kcheck.words import (
     listed,
     lost_words,
     milliseconds_words,
+    moment,
     near,
     offset_range,
     other_end_words,
@@ -178,6 +179,10 @@ def test_reasons_that_are_left_out_are_counted() -> None:
 def test_a_day_of_any_time(timestamp: int, words: str) -> None:
     """Python's dates end in 9999; the calendar repeats itself every 400 years."""
     assert date_words(timestamp) == words
+
+
+def test_a_moment_outside_of_the_calendar_is_unknown() -> None:
+    assert [*map(moment, (0, 253_402_300_800_000, None))] == ["1970-01-01T00:00:00Z", "?", "?"]
 
 
 @pytest.mark.parametrize(

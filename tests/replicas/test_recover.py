@@ -302,15 +302,15 @@ def test_zookeeper_forgets_a_broker_that_the_plan_has_stopped(tmp_path: Path, mo
     with tarfile.open(PACKED["fresh-volume-zookeeper"]) as tar:
         tar.extractall(tmp_path, filter="data")
     monkeypatch.chdir(tmp_path)
-    brokers, how = BROKERS[:2], {"metadata": ["zookeeper"]}
+    brokers, how, case = BROKERS[:2], {"metadata": ["zookeeper"]}, Path("plan/case-1")
     kcheck.recover(*brokers, out="plan", **how)
-    assert kcheck.recovery_progress("plan", *brokers, **how).at == 0
-    first, _, *others = json.loads(Path("plan/recovery.json").read_text())["steps"]
-    _edited(Path("plan/recovery.json"), steps=[first, first | {"action": "stop"}, *others])
-    rows = json.loads(Path("plan/election-plan.json").read_text())["partitions"]
-    _edited(Path("plan/election-plan.json"), partitions=[row | {"epoch_floor": -1} for row in rows])
-    answer = kcheck.recovery_progress("plan", *brokers, **how)
-    assert [str(state) for state in answer.states[:3]] == ["done", "done", "open"]
+    assert kcheck.recovery_progress(case, *brokers, **how).at == 0
+    first, _, *others = json.loads((case / "recovery.json").read_text())["steps"]
+    _edited(case / "recovery.json", steps=[first, first | {"action": "stop"}, *others])
+    rows = json.loads((case / "election-plan.json").read_text())["partitions"]
+    _edited(case / "election-plan.json", partitions=[row | {"epoch_floor": -1} for row in rows])
+    states = kcheck.recovery_progress(case, *brokers, **how).states
+    assert [*map(str, states[:3])] == ["done", "done", "open"]
 
 
 def _edited(path: Path, **values: Any) -> None:

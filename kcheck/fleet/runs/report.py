@@ -102,14 +102,8 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "partitions_losing": starts.losing,
         "remote_count": remote_count,
         "remote": tuple({**row, "command": commands.elect(row)} for row in remote),
-        "losses": tuple(
-            {**with_owner(row, owners), "command": commands.predict(row)}
-            for row in starts.losses
-        ),
-        "worst": tuple(
-            {**with_owner(row, owners), "command": commands.finding(row)}
-            for row in worst
-        ),
+        "losses": tuple({**with_owner(row, owners), "command": commands.predict(row)} for row in starts.losses),
+        "worst": tuple({**with_owner(row, owners), "command": commands.finding(row)} for row in worst),
         "counts": _counts(counted),
         "pages": rule_pages(rule for _, _, rule, _ in counted.findings),
         "loss": loss_of(run),

@@ -13,11 +13,12 @@ from kcheck.core.election.early_elections import (
     kept_out,
     means_for,
     means_of,
+    saved_by,
 )
 from kcheck.core.election.election import BrokerStart, ElectionRules, Seats
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
-from kcheck.core.replication.leader_costs import Amounts
+from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from tests.core.election.test_plans import STARTS, candidate, election
 
 KRAFT = ElectionRules(kraft=True)
@@ -127,3 +128,16 @@ def test_each_broker_leads_alone_what_it_has_best() -> None:
     assert means_for([row], order, STARTS, TOOL) == TOOL
     nobody = row._replace(seats=Seats((2, 1, 3), (9,)), kafka_now=9)
     assert [first for _, first in first_leaders([nobody], order, STARTS, alone)] == [None]
+
+
+@pytest.mark.parametrize(
+    ("worse", "saved"),
+    [
+        (POOR, NOT_KNOWN._replace(records=5)),
+        (Amounts(None, None, None, at_most=7), NOT_KNOWN._replace(at_most=7)),
+        (NOT_KNOWN, NOT_KNOWN),
+    ],
+)
+def test_the_gain_of_an_election_is_known_as_far_as_the_loss_without_it(worse: Amounts, saved: Amounts) -> None:
+    row = election(candidate(1), candidate(3, worse))
+    assert saved_by([Displaced(row, 3, 3, 1)]) == saved

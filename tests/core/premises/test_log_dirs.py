@@ -28,6 +28,12 @@ def test_settings_that_list_log_dirs_which_are_not_here() -> None:
     assert "P311" not in rows(given, PremiseStatus.PROVEN)
 
 
+def test_relative_log_dirs_lead_to_one_directory_alone() -> None:
+    """A broker looks for them where it is started."""
+    sentence = "log.dirs is relative, and leads to /hosts/ only if broker 1 is started there"
+    assert not_seen(facts(begins_in="/hosts/"))["P317"] == sentence
+
+
 def test_replicas_of_a_partition_that_was_created_without_the_broker_need_no_directory() -> None:
     """Its first ISR has all brokers that were there, so the broker never had a record that the ISR lacks."""
     without = facts(log_dir(directories=(METADATA_LOG,)))
