@@ -13,6 +13,7 @@ from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage, PartitionRegistration
 from kcheck.model.entries import Offset
 from kcheck.model.names import COMPACTED, REPLICATION_OFFSET, DirectoryState, TopicPartition, log_name
+from kcheck.model.release import Release
 from kcheck.model.remote_log import (
     REMOTE_LOG_METADATA,
     MetadataConflict,
@@ -69,7 +70,7 @@ class RemoteLogs:
         self.paths: frozenset[str] = frozenset(around)
         """The log dirs."""
         self._targets = [row._replace(kind=TargetKind.LOG_DIR, path=path) for path, row in around.items()]
-        self.release = log_dirs.release
+        self.release: Release = log_dirs.release
         """The release that will run."""
         self._log_dirs, self._image_of = log_dirs, image_of
         self._read: dict[tuple[str | None, int], MetadataPartition] = {}
