@@ -62,7 +62,7 @@ def test_groups_beyond_logs_that_all_end_alike(killed: Path) -> None:
     brokers = [f"{number}={killed}/broker-{number}" for number in (1, 2, 3)]
     shown = command("elect", *brokers, "--topic", "plain").out
     assert "beyond the log end of the best leader of plain-0:" in " ".join(shown.split())
-    command("elect", *brokers, "--topic", "plain", "--output-dir", str(killed / "plan"))
+    command("elect", *brokers, "--output-dir", str(killed / "plan"))
     assert ",plain,0,0\n" in (killed / "plan" / "reset-offsets.csv").read_text("utf-8")
 
 
@@ -189,8 +189,8 @@ def test_the_plan_says_where_a_follower_would_exit(tmp_path: Path, kafka: str, e
     """If unclean elections are off again too early."""
     described = "\tTopic: diverged\tPartition: 0\tLeader: -1\tReplicas: 1,2\tIsr: 2\n"
     (tmp_path / "describe.txt").write_text(f"Topic:diverged\tPartitionCount:1\tReplicationFactor:2\n{described}")
-    how = {"kafka": kafka, "dead": [2], "metadata": [tmp_path / "describe.txt"], "out": tmp_path / "plan"}
-    answer(FIXTURES / "brokers" / "1.1.1" / "diverged", "diverged", 1, **how)
+    broker = f"1={FIXTURES}/brokers/1.1.1/diverged/broker-1"
+    kcheck.elect(broker, kafka=kafka, dead=[2], metadata=[tmp_path / "describe.txt"], out=tmp_path / "plan")
     plan = (tmp_path / "plan" / "plan.md").read_text()
     assert "Then forbid it again" in plan
     assert ("a broker exits if its log is longer than its leader's" in plan) is exits
