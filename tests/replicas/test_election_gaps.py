@@ -208,6 +208,21 @@ def middle_gone(tmp_path: Path, **checkpoints: dict[str, int]) -> list[str]:
     return paths
 
 
+def test_a_loss_that_no_election_counts_is_open_whatever_partitions_are_shown(tmp_path: Path) -> None:
+    """The verdict named it under a filter, while the answer was about the shown partitions alone."""
+    paths = middle_gone(tmp_path)
+    for number in (1, 2):
+        partition_dir(tmp_path / f"b{number}" / "u-0", [run(0, 19)], index_every=None)
+    head = "Topic:{0}\tPartitionCount:1\tReplicationFactor:2\n"
+    row = f"{head}\tTopic: {{0}}\tPartition: 0\tLeader: 2\tReplicas: 2,1\tIsr: 2,1\n"
+    (tmp_path / "describe.txt").write_text(row.format("t") + row.format("u"))
+    (tmp_path / "server.properties").write_text("auto.leader.rebalance.enable=false\n")
+    how = {"metadata": [tmp_path / "describe.txt"], "config": tmp_path / "server.properties", "kafka": "2.8"}
+    shown = kcheck.elect(*paths, partitions=kcheck.PartitionFilter(topics=("u",)), **how)
+    assert ("P305", "t-0") in {(row.id, row.partition) for row in shown.uncounted}
+    assert kcheck.elect(*paths, **how).uncounted == shown.uncounted
+
+
 def test_a_leader_without_a_middle_segment(tmp_path: Path) -> None:
     """Consumers skip what it lacks, whoever else has it: as leader it loses that, as follower nothing."""
     paths = middle_gone(tmp_path)
