@@ -106,7 +106,7 @@ def test_a_missing_log_dir_that_the_broker_makes() -> None:
     assert "P301" not in {*refuted(given), *not_seen(given)}
     assert ["d2"] == [row.log_dir for row in judged(given) if row.id == "P301"]
     for fields in (
-        {"image": None}, {"broker_id": None}, {"log_dirs": (missing,)}, {"release": release("0.11")},
+        {"image": None}, {"broker_id": None}, {"log_dirs": (missing,)}, {"release": release("0.11.0")},
         {"log_dirs": (of._replace(directories=()), missing)}, {"mode": Mode.KRAFT, "release": release("3.9")},
     ):  # fmt: skip
         assert "P301" in refuted(given._replace(**fields))
