@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kcheck.api.answers import EVERY_PARTITION, Path, compared, complete, release, texts_of
+from kcheck.api.answers import Path, compared, complete, release, texts_of
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter
+from kcheck.model.report import EVERY_PARTITION, PartitionFilter
 
 if TYPE_CHECKING:
     from kcheck.plans.progress import RecoveryProgress

@@ -14,7 +14,7 @@ from kcheck.core.replication.dialogue import Replica
 from kcheck.core.start.partitioner import partition_of_keys
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import NOT_SERVED, Outcome
 from kcheck.core.start.topic_settings import expires, is_compacted
 from kcheck.core.tiered.regular_deletion import LocalSegment, regular_deletion
 from kcheck.core.tiered.reports import RemoteReplica, remote_report
@@ -71,7 +71,7 @@ def log_facts(
     log, directory = row.replica_log, row.directory
     if log is None:
         return None
-    is_served = row.outcome not in (Outcome.STRAY, Outcome.DELETED)
+    is_served = row.outcome not in NOT_SERVED
     on_disk = _epochs_on_disk(files) if LEADER_EPOCHS in row.changes.changed else None
     missing, misdated = [*_at_end(files, row, log, offsets, clean=clean)], list[MisdatedRecords]()
     between = looks_between(directory.topic, offsets, image) and len(log.bases) > 1 and looks

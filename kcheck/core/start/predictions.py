@@ -6,7 +6,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.start.startup import LOADS_ALONE, NEXT_STARTS, Mode, Outcome
+from kcheck.core.start.startup import LOADS_ALONE, NEXT_STARTS, NOT_LOADED, Mode, Outcome
 from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.loss import BatchFaults, LostRecords
@@ -287,7 +287,7 @@ class LogDirPrediction(NamedTuple):
     @property
     def judged(self) -> LogDirVerdict:
         """The verdict; the losses of partitions count only if the broker loads the log dir."""
-        if self.outcome in (Outcome.ABORT, Outcome.OFFLINE):
+        if self.outcome in NOT_LOADED:
             return LogDirVerdict(self.outcome)
         if self.unread or any(partition.outcome is Outcome.UNKNOWN for partition in self.partitions):
             return LogDirVerdict(Outcome.UNKNOWN)
