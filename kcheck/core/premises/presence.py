@@ -435,7 +435,8 @@ TABLE = (
         "A partition without a directory that the broker may lead, or that only it has. Not seen where other brokers "
         "may have its records.",
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
-        "Start the others first. kcheck recover with the log dirs of all brokers has the order.",
+        "Put the directory back first, if a disk has one. If other brokers have replicas, start those brokers first."
+        " kcheck recover with the log dirs of all brokers has the steps.",
         "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
         partitions_there, ends_start=False, is_counted=True,
     ),

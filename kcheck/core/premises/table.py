@@ -50,7 +50,9 @@ OF_OTHERS = _ids(lambda row: row.kind is PremiseKind.IDENTITY and row.ends_start
 """The premises without which disks, settings or arguments are perhaps of another broker or cluster."""
 HOLES = _ids(lambda premise: premise.cost is PremiseCost.HOLE)
 """The premises without which a follower lacks what it does not fetch from its leader."""
-UNCOUNTED = _ids(lambda premise: premise.cost is PremiseCost.UNCOUNTED)
+REMOVED = _ids(lambda premise: premise.cost is PremiseCost.REMOVED)
+"""The premises without which a broker removes records that its disk has now."""
+UNCOUNTED = REMOVED | _ids(lambda premise: premise.cost is PremiseCost.UNCOUNTED)
 """The premises without which a broker loses what no election counts."""
 WRONG_METADATA = _ids(lambda premise: premise.cost is PremiseCost.METADATA)
 """The premises that make the metadata useless for the next election if they are refuted."""
