@@ -303,8 +303,17 @@ class BrokerFacts(NamedTuple):
 
     @property
     def has_metadata_of_others(self) -> bool:
-        """True if a copy of the metadata shows what the cluster expects now, not what the broker knew."""
-        return any(copy.node_id != self.broker_id or copy.is_only_voter for copy in self.copies)
+        """True if a copy of the metadata shows the present cluster, not an earlier one.
+
+        A copy that ends before the last registration in the broker's own copy shows nothing of the last run. The epoch
+        of a broker is the offset of that record (ClusterControlManager.registerBroker).
+        """
+        own = next((copy for copy in self.copies if copy.node_id == self.broker_id), None)
+        broker = None if own is None or self.broker_id is None else own.image.brokers.get(self.broker_id)
+        registered = -1 if broker is None or broker.epoch is None else broker.epoch
+        return any(
+            copy.is_only_voter if copy.node_id == self.broker_id else copy.end > registered for copy in self.copies
+        )
 
     @property
     def damaged_copies(self) -> tuple[LostCopy, ...]:

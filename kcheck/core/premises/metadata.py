@@ -245,9 +245,11 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         sentence = f"what the cluster expects of {facts.name} is not known, because {why}"
         yield not_seen(premise, facts, sentence, "--metadata with ZooKeeper's data directory")
     elif facts.release.kraft_is_production_ready:
-        known = (
-            "there is no copy of its metadata" if facts.image is None else "the only copy of its metadata is its own"
-        )
+        known = "there is no copy of its metadata"
+        if facts.image is not None:
+            known = "the only copy of its metadata is its own"
+        if any(copy.node_id != facts.broker_id for copy in facts.copies):
+            known = "the other copies of its metadata end before the last registration"
         sentence = f"what the cluster expects of {facts.name} now is not known: {known}"
         yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
 
@@ -299,8 +301,10 @@ TABLE = (
     ),
     Premise(
         METADATA_IN_REACH, PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
-        "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given.",
-        "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies.",
+        "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given. That copy has"
+        " the last registration of the broker.",
+        "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies. Not seen with"
+        " copies of before that registration either.",
         "Lost or reassigned partitions cannot be seen, nor an old copy of the disks.",
         "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
         " kcheck recover metadata.",

@@ -9,7 +9,7 @@ from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
-from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
@@ -173,3 +173,17 @@ def test_a_log_dir_that_was_not_stopped_with_the_others() -> None:
     assert "P316" not in not_seen(given._replace(log_dirs=(copied,)))
     assert "P316" in not_seen(given._replace(log_dirs=(copied,), closed_session=True))
     assert "P316" not in not_seen(given._replace(log_dirs=(stopped, copied._replace(clean=True))))
+
+
+def test_metadata_of_before_the_last_registration_shows_nothing_newer() -> None:
+    """An old copy of another disk, given by --metadata, let a broker start."""
+    run = ClusterImage({}, brokers={1: BrokerRegistration(1, epoch=40, fenced=False)})
+    own, old = copy(1, 50)._replace(image=run), copy(3, 40)
+    assert not_seen(facts(copies=(own, old)))["P303"] == (
+        "what the cluster expects of broker 1 now is not known: the other copies of its metadata end before the"
+        " last registration"
+    )
+    for other in (old._replace(end=41), old._replace(node_id=None, end=41)):
+        assert "P303" in rows(facts(copies=(own, other)), PremiseStatus.PROVEN)
+    alone = own._replace(voters=frozenset({1}))
+    assert "P303" in rows(facts(copies=(alone, old)), PremiseStatus.PROVEN)
