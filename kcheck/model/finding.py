@@ -143,10 +143,12 @@ class Finding(NamedTuple):
         return (*replica, *in_replica, self.id, self.message)
 
 
-_BATCHES_LOST = ("KC141", "KC142")
-"""The rules of corrupt batches. Repairs that change the log itself discard their records (--accept-loss), or move the
-replica aside (--against)."""
-_NEED_OPTIONS = frozenset({"cut-log", "set-aside-partitions"})
+_BY_OPTION = {
+    "KC141": {"cut-log", "set-aside-partitions"},
+    "KC142": {"cut-log", "set-aside-partitions"},
+    "KC242": {"restore-remote-epochs"},
+}
+"""The repairs that need --accept-loss, --against or --store, by the rules that have no other."""
 
 
 def is_repairable(finding: Finding) -> bool:
@@ -158,7 +160,7 @@ def is_repairable(finding: Finding) -> bool:
         return False
     names = finding.repair.get("names", ())
     assert isinstance(names, tuple)
-    return finding.id not in _BATCHES_LOST or not _NEED_OPTIONS.issuperset(names)
+    return finding.id not in _BY_OPTION or not _BY_OPTION[finding.id].issuperset(names)
 
 
 def parse_severity(text: str, option: str = "severity") -> Severity:

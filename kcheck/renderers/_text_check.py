@@ -26,9 +26,10 @@ def check(report: Report, page: Page) -> Sequence[Finding]:
     if not isinstance(answer, CheckReport):
         answer, nodes, is_good = _next_starts(report, page)
     findings = report.findings()
-    if not findings or findings[0].where.log_dir is None:
+    is_clean = not findings and not report.elsewhere and is_good
+    if is_clean or (findings and findings[0].where.log_dir is None):
         page.line()
-    if not findings and not report.elsewhere and is_good:
+    if is_clean:
         page.line("No problems found.", "bold")
     page.findings(findings, nodes)
     page.line()

@@ -12,7 +12,7 @@ from kcheck.words import agree, counted, moment, some_of
 _SEVERITIES = ("fatal", "error", "warning", "info")
 _COUNT = 10
 """Number of rows shown of each kind; the HTML page and JSON have more."""
-_WHENS = (
+WHENS = (
     "now: page the operator of the host. before a restart: open a ticket, and hold restarts until then. soon: open"
     " a ticket. not known: read the disks before a restart."
 )
@@ -118,7 +118,7 @@ def _by_cluster(page: Page, decisions: Any) -> None:
             page.wrapped(f"Also: {text}", indent="   ", hanging="     ")
         page.line(f"   {row['command']}")
     if told:
-        page.wrapped(_WHENS)
+        page.wrapped(WHENS)
     if idle:
         page.wrapped(f"Nothing to do: {some_of(idle)}.")
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from kcheck.core.premises.age import epoch_shown
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
+from kcheck.core.replication.dialogue import Replica
 from kcheck.core.start.partitioner import partition_of_keys
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
@@ -137,6 +138,15 @@ def _names(files: Files, log: LoadedLog) -> frozenset[str]:
         return frozenset(files.entries().sizes)
     except UnreadableError:
         return frozenset()
+
+
+def as_follower(log: LoadedLog, offsets: CheckpointOffsets) -> Replica:
+    """Return a loaded log as a follower. Without a checkpoint the high watermark is 0."""
+    high_watermark = Offset(min(offsets.high_watermark or 0, log.log_end_offset))
+    return Replica(
+        log.leader_epochs, log.log_end_offset, high_watermark, log.log_start_offset, Offset(log.bases[0]),
+        log.first_unstable,
+    )  # fmt: skip
 
 
 def _is_emptied(files: Files, log: LoadedLog) -> bool:

@@ -280,8 +280,9 @@ class LogDirPrediction(NamedTuple):
 
     @property
     def lost_records(self) -> int | None:
-        """Number of records that its partitions lose; None if a number is unknown."""
-        return known_sum(partition.lost.records for partition in self.partitions if partition.lost is not None)
+        """Number of records that its loaded partitions lose; None if that is not known."""
+        verdict = self.judged
+        return None if verdict.outcome is Outcome.UNKNOWN else known_sum(lost.records for lost in verdict.lost)
 
     @property
     def judged(self) -> LogDirVerdict:

@@ -161,8 +161,7 @@ def _is_safe(election: RunElection, start_all: Scenario, *, is_known: bool) -> b
         return False
     if not is_known:
         return None
-    is_kept = (start_all.lost.committed, start_all.offline_partitions) == (0, 0)
-    is_safe = election.is_safe and is_kept
+    is_safe = election.is_safe and start_all.keeps_all
     return None if is_safe and election.cluster.mendable else is_safe
 
 

@@ -36,7 +36,7 @@ from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._html.trend import tiles
-from kcheck.renderers._text_fleet import carried_words, incomplete_words, nodes_of, place_of
+from kcheck.renderers._text_fleet import WHENS, carried_words, incomplete_words, nodes_of, place_of
 from kcheck.words import counted, moment
 
 _MEANINGS = {
@@ -47,7 +47,7 @@ _MEANINGS = {
     "clean": "No findings.",
 }
 _SECTIONS = {
-    "actions": "To do",
+    "actions": "What to do, by cluster",
     "counts": "Counts",
     "clusters": "Clusters by risk",
     "brokers": "Brokers",
@@ -57,11 +57,6 @@ _SECTIONS = {
     "findings": "Findings",
     "rules": "Rules",
 }
-_MORE = {
-    "broker": '<a href="#brokers-h">All brokers by risk</a>',
-    "partition": '<a href="#partitions-h">All partitions at risk</a>',
-}
-_OF_PARTITIONS = ("no-clean-leader", "on-one-disk")
 
 
 def page(report: Report) -> Iterator[Html]:
@@ -70,7 +65,7 @@ def page(report: Report) -> Iterator[Html]:
     path = str(body["path"])
     yield head(f"Fleet report of run {text(body['run'])}", STYLE, SCRIPT)
     yield _summary(report)
-    yield _actions(body["actions"])
+    yield _decisions(body["decisions"])
     yield _section("counts", tiles(body, report.summary()), _severities())
     yield _section("clusters", clusters(body["clusters"]))
     yield _section("brokers", brokers(nodes_of(body["brokers"]), path))
@@ -118,17 +113,20 @@ def _section(name: str, *parts: Html) -> Html:
     return f'<section aria-labelledby="{name}-h"><h2 id="{name}-h">{_SECTIONS[name]}</h2>\n{"".join(parts)}</section>\n'
 
 
-def _actions(actions: Sequence[Row]) -> Html:
-    rows = "".join(map(_action, actions))
-    return _section("actions", f'<ol class="actions">{rows}</ol>\n' if rows else "<p>Nothing.</p>\n")
+def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Html:
+    idle = [row["cluster"] for row in decisions if row["command"] is None]
+    rows = "".join(_decision(row) for row in decisions if row["command"] is not None)
+    told = f'<ol class="actions">{rows}</ol>\n<p class="soft">{text(WHENS)}</p>\n' if rows else ""
+    left = f"<p>Nothing to do: {', '.join(map(text, idle))}.</p>\n" if idle else ""
+    return _section("actions", told, left)
 
 
-def _action(row: Row) -> Html:
-    thing = "partition" if row["kind"] in _OF_PARTITIONS else "broker"
-    more = f"<p>{_MORE[thing]}</p>" if row["more"] else ""
+def _decision(row: Mapping[str, Any]) -> Html:
+    also = "".join(f"<p>Also: {text(words)}</p>" for words in row["also"])
+    name = str(row["when"]).replace(" ", "-")
     return (
-        f'<li class="{text(row["kind"])}"><p><strong>{text(row["what"])}</strong></p>'
-        f"<pre><code>{text(row['command'])}</code></pre>{more}</li>\n"
+        f'<li class="{name}"><p><strong>{text(row["cluster"])}, {row["when"]}:</strong> {text(row["what"])}</p>{also}'
+        f"<pre><code>{text(row['command'])}</code></pre></li>\n"
     )
 
 

@@ -34,8 +34,8 @@ main:focus { outline: none; }
   border-radius: .5rem; }
 .actions > li::before { content: counter(action); position: absolute; left: 1rem; top: .55rem; font-size: 1.25rem;
   font-weight: 700; color: var(--soft); }
-.actions .will-not-boot, .actions .goes-offline { border-left-color: var(--fatal); }
-.actions .loses-records, .actions .stops-serving, .actions .damaged { border-left-color: var(--error); }
+.actions .now { border-left-color: var(--fatal); }
+.actions .before-a-restart { border-left-color: var(--error); }
 .actions p { max-width: none; margin: .1rem 0; }
 .actions pre { margin: .4rem 0; background: var(--back); }
 .note { border-left: 4px solid var(--warning); padding-left: .75rem; }

@@ -45,8 +45,10 @@ def test_a_cluster_that_is_gone_comes_first(fleet: Path) -> None:
     assert ["killed", "stopped"] == list(rows)
     assert "now" == rows["killed"]["when"]
     assert rows["killed"]["what"] == "Cluster killed was not found. Mount its disks, or name its folder in ROOT."
-    shown = kcheck("fleet", "report", fleet.parent / "out").out
+    page = fleet.parent / "report.html"
+    shown = kcheck("fleet", "report", fleet.parent / "out", "--html", page).out
     assert "\nwhat to do, by cluster\n1. killed, now: Cluster killed was not found." in shown
+    assert '<li class="now"><p><strong>killed, now:</strong> Cluster killed was not found.' in page.read_text("utf-8")
 
 
 def test_a_cluster_without_metadata_is_not_called_safe(tmp_path: Path) -> None:
