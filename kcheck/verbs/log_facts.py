@@ -78,7 +78,7 @@ def log_facts(
     dates = is_served and expires(image, directory.topic) and looks
     # A recovery point below the log end shows that no stop ended.
     behind = offsets.recovery_point is not None and offsets.recovery_point < log.log_end_offset
-    ends = looks and not clean and row.outcome is Outcome.OK and row.lost is None and behind
+    ends = looks and not clean and row.outcome in (Outcome.OK, Outcome.REPAIRED) and row.lost is None and behind
     # A clean stop leaves the length of each log. Where it agrees, the keys are not worth a read.
     is_proven = clean and offsets.recovery_point == log.log_end_offset
     closed, oldest, sizes = False, None, tuple[int, ...]()
@@ -110,17 +110,14 @@ def log_facts(
     return LogFacts(
         partition=TopicPartition(directory.topic, directory.partition),
         log_dir=log_dir,
-        lost_head=lost_head_of_log(log, offsets.log_start, on_disk, clean=clean),
+        lost_head=lost_head_of_log(log, offsets.log_start, on_disk, _names(files, log), clean=clean),
         missing=tuple(missing),
         misdated=tuple(misdated),
-        topic_id=row.topic_id,
-        end=log.log_end_offset,
+        topic_id=row.topic_id, end=log.log_end_offset, start=log.log_start_offset, loses=row.lost is not None,
         epoch=_newest_epoch(files, row, log, image) if is_served and log.leader_epochs else None,
         unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served else None,
         is_closed=closed,
         is_emptied=is_served and looks and not clean and row.lost is None and _is_emptied(files, log),
-        loses=row.lost is not None,
-        start=log.log_start_offset,
         batches=row.batches if is_served else BatchFaults(),
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
         lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
@@ -128,8 +125,19 @@ def log_facts(
         unread_size=0 if row.unproven is None or not is_served else row.unproven.bytes,
         oldest=oldest,
         sizes=sizes,
-        hides=is_served and not log.leader_epochs and log.bases[0] < log.log_start_offset,
-    )
+        by_index=not (on_disk or log.leader_epochs),
+        hides=is_served and not log.leader_epochs and log.log_start_offset > 0,
+    )  # fmt: skip
+
+
+def _names(files: Files, log: LoadedLog) -> frozenset[str]:
+    """Return the names of the files of a log without epochs that begins above 0; empty for another log."""
+    if log.leader_epochs or not log.bases[0]:
+        return frozenset()
+    try:
+        return frozenset(files.entries().sizes)
+    except UnreadableError:
+        return frozenset()
 
 
 def as_follower(log: LoadedLog, offsets: CheckpointOffsets) -> Replica:

@@ -118,9 +118,11 @@ class LogFacts(NamedTuple):
     sizes: tuple[int, ...] = ()
     """The sizes of its segments in bytes, the oldest first; empty for one segment, or if retention never looks."""
     hides: bool = False
-    """True if segments begin below its log start, and no leader epoch shows who raised that."""
+    """True if its log start is above 0, and no leader epoch shows who raised that."""
+    by_index: bool = False
+    """True if an index without its `.log` shows the removed head, as the log has no leader epochs."""
     lower: tuple[Offset, int] | None = None
-    """The lowest log start of other replicas, and the broker, if this log hides segments from there on."""
+    """The lowest log start of other replicas, and the broker, if no epoch of this log explains a higher one."""
     replica: Replica | None = None
     """The log as a follower; None for 2.0.1 and later."""
     short_leader: ShortLeader | None = None

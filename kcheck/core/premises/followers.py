@@ -11,7 +11,7 @@ from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import partition_name
 
 STARTS_TOGETHER = "P320"
-"""The premise that no other replica serves records that a log without leader epochs hides."""
+"""The premise that replicas without leader epochs begin at the same offset."""
 
 
 def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFacts]:
@@ -33,7 +33,7 @@ def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFa
 def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[int, LogFacts]]) -> LogFacts:
     """Return a log, with the records after its end that the longest of its followers has, and its lower log start."""
     replicas = tuple(replicas)
-    if log.hides:
+    if log.hides and log.lost_head is None:
         starts = (
             (other.start, number)
             for number, other in replicas
@@ -58,30 +58,32 @@ def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[
 def starts_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs that may lead, and hide records which another replica serves.
 
-    Followers take a log start that DeleteRecords raised with the next fetch (AbstractFetcherThread). A stop in between,
-    or an edited checkpoint, looks the same.
+    Followers take a log start that DeleteRecords or retention raised with the next fetch (AbstractFetcherThread). A
+    stop in between, an edited checkpoint and a removed first segment look the same.
     """
     for log in facts.logs:
         if log.lower is None or only_follows(log.partition, facts, in_the_end=True):
             continue
         name, (start, number) = partition_name(*log.partition), log.lower
         sentence = (
-            f"{name} begins at {log.start} here, at {start} on broker {number}. Whether DeleteRecords raised the log"
-            f" start is not known, as the log has no leader epochs. If {facts.name} leads, the others"
-            " delete the records below"
+            f"{name} begins at {log.start} here, at {start} on broker {number}. Whether DeleteRecords or retention"
+            " removed the records between is not known, as the log has no leader epochs. If"
+            f" {facts.name} leads, the others delete them"
         )
-        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"segments below {log.start}")
+        evidence = PremiseEvidence(
+            f"{log.log_dir}/{name}", f"its log start is {log.start}, and its leader epochs are empty"
+        )
         yield not_seen(premise, facts, sentence, "the broker's own log of that time", evidence)
 
 
 TABLE = (
     Premise(
         STARTS_TOGETHER, PremiseKind.PRESENCE,
-        "No other replica serves records that a log without leader epochs hides.",
-        "The replicas of a log with segments below its log start do not begin lower.",
+        "The replicas of a log without leader epochs begin at the same offset.",
+        "The other replicas do not begin lower.",
         "Not seen: another replica begins lower. Logs of message formats of 0.10 and earlier have no leader epochs.",
         "If the broker leads, the other replicas delete the records below its log start.",
-        "Look for DeleteRecords in the broker's own log. Without that, let another replica lead (kcheck recover).",
+        "Look for the deletion in the broker's own log. Without that, let another replica lead (kcheck recover).",
         "AbstractFetcherThread.processFetchRequest, UnifiedLog.maybeIncrementLogStartOffset", starts_together,
         ends_start=False, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),

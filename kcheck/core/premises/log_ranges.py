@@ -24,8 +24,9 @@ def heads_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]
         if log.lost_head is None:
             continue
         name, (start, end) = partition_name(*log.partition), log.lost_head
-        sentence = f"{name} begins at {end} here, its epochs at {start}"
-        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"its first leader epoch begins at {start}")
+        first = "first index without a .log" if log.by_index else "first leader epoch"
+        sentence = f"{name} begins at {end} here, its {'first index' if log.by_index else 'epochs'} at {start}"
+        evidence = PremiseEvidence(f"{log.log_dir}/{name}", f"its {first} begins at {start}")
         then = f"as leader {facts.name} makes the other replicas delete the records below"
         yield where_it_leads(
             premise, facts, log, sentence, evidence, then,
@@ -156,9 +157,10 @@ def _end_readable(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 TABLE = (
     Premise(
         HEADS_THERE, PremiseKind.PRESENCE, "The first segment of each log is there.",
-        "The first epoch of a log is not below its first segment, nor below its log start in a checkpoint.",
-        "Epochs that begin below, because Kafka moves the first epoch with the log start. Not seen: a replica that is"
-        " not elected.",
+        "The first epoch of a log is not below its first segment, nor below its log start in a checkpoint. No index"
+        " is below the first segment of a log without epochs.",
+        "Epochs that begin below, because Kafka moves the first epoch with the log start. The same for an index"
+        " without its .log, if the log has no epochs. Not seen: a replica that is not elected.",
         "As leader it makes the other replicas delete the records below its log start.",
         "Restore the first segments, or let another replica lead (kcheck recover).",
         "UnifiedLog.maybeIncrementLogStartOffset, LeaderEpochFileCache.truncateFromStart", heads_there,

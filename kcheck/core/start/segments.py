@@ -5,7 +5,7 @@ from collections.abc import Callable, Container
 from kcheck.core.start.predictions import LoadedLog
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.java import INT_MAX, wrapped
-from kcheck.model.names import FileKind
+from kcheck.model.names import DELETED, FileKind, parse_file, segment_prefix
 from kcheck.model.release import Release
 from kcheck.model.views import PartitionView
 
@@ -54,19 +54,38 @@ def lost_head(
     return (start, end) if start < end else None
 
 
+def _head_of_index(names: frozenset[str], first: Offset | None) -> tuple[Offset, Offset] | None:
+    """Return the offsets from the first index without a `.log` to the first segment, of a log without leader epochs.
+
+    A broker renames the `.log` of a segment to `.log.deleted` before its indexes (LogSegment.changeFileSuffixes).
+    """
+    files = [parse_file(name) for name in names if name.endswith(("index", "timeindex"))]
+    alone = [
+        file.offset
+        for file in files
+        if file.canonical and not file.suffix and file.offset is not None and file.offset < (first or 0)
+        and names.isdisjoint({segment_prefix(file.offset) + ending for ending in (".log", ".log" + DELETED)})
+    ]  # fmt: skip
+    return None if first is None or not alone else (min(alone), first)
+
+
 def lost_head_of_log(
-    log: LoadedLog, checkpoint: Offset | None, epochs: EpochEntries | None, *, clean: bool | None
-) -> tuple[Offset, Offset] | None:
+    log: LoadedLog, checkpoint: Offset | None, epochs: EpochEntries | None, names: frozenset[str] = frozenset(),
+    *, clean: bool | None,
+) -> tuple[Offset, Offset] | None:  # fmt: skip
     """Return the same of a log that the broker loads; `checkpoint` is its log start in the checkpoint.
 
     `epochs` are the epochs on disk, if the broker changes them. 2.8 and earlier raise the first epoch to the first
     segment. A log whose log start is above its end begins again there. It loses all its records, as its prediction
-    says.
+    says. `names` are the files of a log without epochs.
     """
     if checkpoint is not None and log.bases == (checkpoint,):
         return None
     first, tiered = Offset(log.bases[0]), log.log_start_offset < log.bases[0]
-    return lost_head(checkpoint, first, log.leader_epochs if epochs is None else epochs, clean=clean, tiered=tiered)
+    known = log.leader_epochs if epochs is None else epochs
+    if not known:
+        return None if tiered or clean is None else _head_of_index(names, first)
+    return lost_head(checkpoint, first, known, clean=clean, tiered=tiered)
 
 
 def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset] | None:
@@ -77,6 +96,8 @@ def lost_head_of(view: PartitionView, release: Release) -> tuple[Offset, Offset]
         return None  # KC211: the start begins the log anew.
     is_below = first is not None and view.log_start_offset is not None and view.log_start_offset < first
     tiered = is_below or is_tiered(checkpoint, first, epochs, view.files, release)
+    if not epochs:
+        return None if tiered or view.clean_shutdown is None else _head_of_index(view.files, first)
     return lost_head(checkpoint, first, epochs, clean=view.clean_shutdown, tiered=tiered)
 
 

@@ -43,8 +43,8 @@ def premises_across(
 
 
 def _hides(state: ReplicaState) -> bool:
-    """Return whether segments begin below the log start, and no leader epoch shows who raised that."""
-    return not state.cache and state.first_segment < state.log_start_offset
+    """Return whether the log start is above 0, and no leader epoch shows who raised that."""
+    return not state.cache and state.log_start_offset > 0
 
 
 def _logs(

@@ -131,7 +131,7 @@ def begins(one: LogFacts, two: LogFacts, **fields: object) -> list[tuple[str, bo
 def test_a_log_start_that_no_epoch_explains() -> None:
     """A log of 2.8.2 with an old message format led, and the others deleted 87 records."""
     ((sentence, asks),) = begins(HIDES, SERVES)
-    assert sentence.startswith("orders-0 begins at 87 here, at 0 on broker 2. Whether DeleteRecords raised")
+    assert sentence.startswith("orders-0 begins at 87 here, at 0 on broker 2. Whether DeleteRecords or retention")
     assert asks
     assert begins(HIDES, SERVES, image=None)
     assert [] == begins(HIDES, SERVES, image=image(2, 1, isr=(2,)))
@@ -143,9 +143,10 @@ def test_a_log_start_that_no_epoch_explains() -> None:
         (HIDES._replace(hides=False), SERVES),
         (HIDES, SERVES._replace(start=Offset(87))),
         (HIDES, SERVES._replace(end=Offset(0))),
+        (HIDES._replace(lost_head=(Offset(0), Offset(87))), SERVES),
         (HIDES, SERVES._replace(topic_id="U")),
     ],
 )
 def test_log_starts_that_agree(one: LogFacts, two: LogFacts) -> None:
-    """Retention removes the segments, the other has none of the records, or is of another topic."""
+    """The log begins at 0, the replicas begin together, the other has none of the records, or is of another topic."""
     assert [] == begins(one, two)

@@ -20,7 +20,7 @@ from kcheck.core.start.segments import (
 from kcheck.model.entries import Epoch, EpochEntry, Offset
 from kcheck.model.finding import Location
 from kcheck.model.names import DirectoryState
-from kcheck.model.views import PartitionView
+from kcheck.model.views import PartitionView, SegmentSummary
 
 
 def test_log_start_is_the_larger_of_checkpoint_and_first_segment() -> None:
@@ -87,6 +87,22 @@ def test_a_log_that_starts_above_its_epochs_has_lost_its_head() -> None:
     assert lost_head_of(view, release("4.3")) is None
     above = view._replace(log_start_checkpoint=Offset(30), log_end_offset=Offset(20))
     assert lost_head_of(above, release("4.3")) is None
+
+
+def test_an_index_without_epochs_shows_the_head() -> None:
+    """2.8.2 led with a log of an old message format, whose first `.log` was removed, and the others deleted theirs."""
+    log = LoadedLog(Offset(20), Offset(66), Offset(66), (), unstable=False, bases=(20, 25))
+    kept = frozenset(f"{base:020}{end}" for base in (20, 25) for end in (".log", ".index", ".timeindex"))
+    alone = kept | {f"{0:020}.index", f"{0:020}.timeindex", f"{10:020}.index"}
+    assert lost_head_of_log(log, None, None, alone, clean=False) == (0, 20)
+    assert lost_head_of_log(log, None, None, kept, clean=False) is None
+    assert lost_head_of_log(log, None, None, alone, clean=None) is None
+    deleting = kept | {f"{0:020}.index", f"{0:020}.log.deleted", f"{30:020}.index"}
+    assert lost_head_of_log(log, None, None, deleting, clean=False) is None
+    segments = tuple(SegmentSummary(Offset(base), 100) for base in (20, 25))
+    view = PartitionView(Location(), "t", 0, DirectoryState.CURRENT, files=alone, clean_shutdown=False)
+    assert lost_head_of(view._replace(segments=segments), release("2.8")) == (0, 20)
+    assert lost_head_of(view, release("2.8")) is None
 
 
 @given(keys=st.sets(st.integers(0, 80)), target=st.integers(-1, 81), entry_size=st.sampled_from((8, 12, 1024)))

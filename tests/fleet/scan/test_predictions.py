@@ -121,7 +121,7 @@ _FACTS = LogFacts(
         (DatedRecords(Offset(1), Offset(2), 3, 4),), ((Offset(5), Offset(6)),), (Offset(0), Offset(1), 7),
         (Offset(0), Offset(2)), "it is incomplete",
     ),
-    closed_at=Offset(8), lacks_snapshot=True, keys_of=(1, 9), unread_size=11, hides=True,
+    closed_at=Offset(8), lacks_snapshot=True, keys_of=(1, 9), unread_size=11, hides=True, by_index=True,
     oldest=12, sizes=(13, 14),
 )  # fmt: skip
 

@@ -141,6 +141,8 @@ def outcome(
     kept = {row for name, leader in led.items() for row in after[leader].records if row[0] == name}
     had = {row for broker in before.values() for row in broker.records if row[0] in led}
     had = {row for row in had if row[1] >= starts.get(row[0], 0) or row[1] in known.records.get(row[0], ())}
+    of_others = {row[1:] for row in whole}  # two directories that have each other's names
+    had -= {row for row in had if row not in whole and row[1:] in of_others}
     gone = {row for row in had if row[0] not in renewed or row in whole} - kept
     again = replaced(gone | {row for row in whole - kept if row[0] in led}, kept)
     gone -= again

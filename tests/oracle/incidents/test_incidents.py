@@ -32,6 +32,7 @@ OF_A_RELEASE = 6
 ALL_RIGHT = (
     "4.0.2-kraft-other-voters-z9e", "3.9.2-zk-other-epochs-z9b", "3.9.2-kraft-remove-middle-z9d",
     "4.3.1-kraft-lose-controller-n2", "4.3.1-kraft-other-cluster+swap-disks-p13",
+    "4.3.1-kraft-quorum-state-of-other+remove-recovery-points-w29",
     "4.3.1-kraft-file-for-metadata-log+move-partition-p7", "3.9.2-zk-other-cluster-r2",
     "2.8.2-zk-other-chroot-l12b", "2.4.1-zk-garbage-meta+refused-setting-l12a", "3.9.2-kraft-live-copy-l12f",
     "3.9.2-kraft-linked-segment-l12f",
