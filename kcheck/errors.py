@@ -94,6 +94,10 @@ class TooMuchReadError(KcheckError):
     """kcheck gave up on one directory in a store that needed too many bytes. Others are read."""
 
 
+class ScratchFailedError(OSError):
+    """The disk refused a temporary file of kcheck. This says nothing about the place that is checked."""
+
+
 class StoreFailedError(KcheckError):
     """A store kept failing while kcheck read a file or listed a directory, so the command cannot finish.
 

@@ -15,7 +15,7 @@ UsageError.
 - `answers`: For which release is an answer, and which parts does every answer have?
 """
 
-from kcheck.api.answers import EVERY_PARTITION, Path, release
+from kcheck.api.answers import Path, release
 from kcheck.api.brokers import check, dump, export, inspect, overview, predict, preflight, repair
 from kcheck.api.changes import apply, undo, write_bundle
 from kcheck.api.clusters import (
@@ -35,7 +35,7 @@ from kcheck.api.clusters import (
 from kcheck.api.histories import search, simulate
 from kcheck.api.meanings import all_rules, explain
 from kcheck.api.runs import fleet_diff, fleet_report, fleet_trend
-from kcheck.model.report import PartitionFilter
+from kcheck.model.report import EVERY_PARTITION, PartitionFilter
 
 __all__ = [
     "EVERY_PARTITION",

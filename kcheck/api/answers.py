@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from kcheck.core.releases.releases import with_profile
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter
 
 if TYPE_CHECKING:
     from kcheck.survey.refused_paths import WithFindings
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 """A file, a partition directory, a log dir or a folder of log dirs; a replica as a text `BROKER=PATH`."""
-EVERY_PARTITION = PartitionFilter()
 
 
 def release(

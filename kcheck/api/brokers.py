@@ -6,10 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kcheck.api.answers import EVERY_PARTITION, Path, compared, complete, release, texts_of
+from kcheck.api.answers import Path, compared, complete, release, texts_of
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter
+from kcheck.model.report import EVERY_PARTITION, PartitionFilter
 
 if TYPE_CHECKING:
     from kcheck.dumps.filter import DumpDetail, Filter

@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kcheck.api.answers import EVERY_PARTITION, Path, compared, complete, release, texts_of
+from kcheck.api.answers import Path, compared, complete, release, texts_of
 from kcheck.errors import UsageError
 from kcheck.model.evidence import AUTO
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter
+from kcheck.model.report import EVERY_PARTITION, PartitionFilter
 
 if TYPE_CHECKING:
     from kcheck.plans.progress import RecoveryProgress
@@ -152,16 +152,19 @@ def elect(
     brokers are not known. `metadata` are copies of the cluster's metadata outside of the log dirs. `aside` are texts
     `BROKER=PATH`: partition directories that were moved aside, or their folders. `config` is a controller's
     server.properties, where none is among the paths. `save_lost` is a directory for
-    copies of the batches that the election of some candidate would cut, `out` one for the plan.
+    copies of the batches that the election of some candidate would cut, `out` one for the plan. The plan is of every
+    partition, so UsageError for `out` with `partitions`.
     """
     from kcheck.plans.first_repairs import elect as verb
-    from kcheck.replicas.election_output import with_plan, with_saved
+    from kcheck.replicas.election_output import require_whole, with_plan, with_saved
 
+    folder = None if out is None else os.fspath(out)
+    require_whole(partitions, folder)
     texts = texts_of(brokers)
     question = _question(metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
     elected = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     elected = elected if save_lost is None else with_saved(elected, os.fspath(save_lost))
-    return elected if out is None else with_plan(elected, os.fspath(out))
+    return elected if folder is None else with_plan(elected, folder)
 
 
 def recover(

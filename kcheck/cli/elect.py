@@ -40,7 +40,7 @@ SaveLost = Annotated[
 Out = Annotated[
     str | None,
     typer.Option(
-        "--output-dir", metavar="DIR", help="Write the election plan: commands, and files for Kafka's own tools."
+        "--output-dir", metavar="DIR", help="Write the plan of all partitions, and files for Kafka's own tools."
     ),
 ]
 

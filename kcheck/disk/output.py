@@ -16,7 +16,7 @@ from kcheck.disk.local import LOCAL, LocalFile
 from kcheck.disk.refusals import word_for
 from kcheck.disk.store import StoreTree, Upload
 from kcheck.disk.tree import tree_of
-from kcheck.errors import UsageError
+from kcheck.errors import ScratchFailedError, UsageError
 from kcheck.model.names import META_PROPERTIES, OFFSET_CHECKPOINTS
 
 _OF_SYSTEM = ("/dev/", "/proc/")
@@ -233,11 +233,14 @@ def beside(path: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def scratch() -> Iterator[str]:
-    """Give a temporary directory; it is removed afterwards."""
+    """Give a temporary directory; it is removed afterwards. ScratchFailedError if the disk refuses."""
     import tempfile  # only for large comparisons
 
-    with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
-        yield path
+    try:
+        with tempfile.TemporaryDirectory(prefix="kcheck-") as path:
+            yield path
+    except OSError as error:
+        raise ScratchFailedError(error.errno, error.strerror, error.filename) from error
 
 
 def move(path: str, to: str) -> None:

@@ -41,7 +41,7 @@ def rights_in(log_dir: str, directory: str, wanted: Callable[[str], object]) -> 
                 for entry in entries:
                     name = entry.name
                     if wanted(name) and entry.is_file(follow_symlinks=False):
-                        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                        status = entry.stat(follow_symlinks=False)
                         yield f"{directory}/{name}", status.st_uid, status.st_gid, status.st_mode & _MODE
         finally:
             os.close(folder)

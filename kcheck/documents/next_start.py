@@ -5,7 +5,7 @@ from functools import cached_property
 
 from kcheck.core.start.claims import NO_EPOCH, ClaimedStart, knows_all_epochs
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import NOT_LOADED, Outcome
 from kcheck.model.finding import Claimed, Finding, Severity
 from kcheck.model.release import Release
 from kcheck.words import epoch_words, lost_words, some_reasons
@@ -13,7 +13,6 @@ from kcheck.words import epoch_words, lost_words, some_reasons
 LET_START = "Let the broker start. It rebuilds the leader epochs."
 _ELECT_FIRST = "The broker rebuilds the leader epochs, but the log of another broker differs. Run kcheck recover first."
 _LOGS_DIFFER = ("KC401", "KC402")
-_FAILED = (Outcome.ABORT, Outcome.OFFLINE)
 _REASON_COUNT = 2
 _EPOCH_COUNT = 5
 
@@ -51,7 +50,7 @@ class StartEffects:
         if denied is None:
             return _with_loss(finding, start)
         effect, severity, advice = self._words, finding.severity, finding.advice
-        if severity is Severity.FATAL and start.outcome not in _FAILED:
+        if severity is Severity.FATAL and start.outcome not in NOT_LOADED:
             severity = Severity.ERROR
         if denied.claimed is Claimed.EPOCHS and log is not None:
             effect = f"{effect} {_epoch_words(log, self._release)}"

@@ -7,7 +7,7 @@ from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
 from kcheck.core.premises.metadata import LOGS_KEPT
 from kcheck.core.premises.presence import DISKS_MOUNTED, LAST_LOGS_THERE, SETTINGS_LIST_THEM
-from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK
+from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK, REMOVED
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
 from kcheck.words import LISTED_MAX, broker_names, capital
@@ -41,6 +41,11 @@ def names_broker(premise: JudgedPremise) -> bool:
 def loses(premise: JudgedPremise) -> bool:
     """Return whether its broker starts, and loses since the premise is refuted."""
     return premise.status is PremiseStatus.REFUTED and premise.id in BY_ID and premise.id not in ENDS_START
+
+
+def removes(premise: JudgedPremise) -> bool:
+    """Return whether its broker starts, and then removes records that its disk has now."""
+    return premise.id in REMOVED and premise.status is PremiseStatus.REFUTED
 
 
 def may_lack(premise: JudgedPremise) -> bool:

@@ -10,7 +10,7 @@ from kcheck.core.premises.presence import LAST_LOGS_THERE, lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
 from kcheck.documents.next_commands import page_words
-from kcheck.documents.premises import names_broker, with_disk_elsewhere, with_old_disk
+from kcheck.documents.premises import names_broker, removes, with_disk_elsewhere, with_old_disk
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.words import agree, broker_names, capital, some_of
 
@@ -30,7 +30,7 @@ def nothing_words(
     `uncounted` are the reasons why other disks may have records. `unserved` are records on these disks that are removed
     or not served. A partition without metadata, or whose replicas in sync have no log, can have records elsewhere.
     """
-    if unserved:
+    if unserved or any(isinstance(row, JudgedPremise) and removes(row) for row in uncounted):
         return NO_ELECTION
     is_elsewhere = any(row.registration is None or row.lost_in_sync for row in partitions)
     return NOTHING_HERE if uncounted or is_elsewhere else NOTHING

@@ -7,7 +7,7 @@ at once.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
@@ -115,8 +115,10 @@ class RunOutput:
 
     def __enter__(self) -> Self:
         """Make a directory for each table, so that one without rows has a file too."""
-        with writing(self.path):
+        with ExitStack() as refused, writing(self.path):
+            refused.push(self)
             self._tables = {name: TableOutput(self.working, table, self.about) for name, table in run_tables().items()}
+            refused.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

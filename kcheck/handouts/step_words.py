@@ -59,8 +59,6 @@ class PlanContext(NamedTuple):
     """The paths that the user named for their metadata."""
     saved: str | None = None
     """The directory with the records that brokers remove; None if they are not saved yet."""
-    bundles: frozenset[int] = frozenset()
-    """The brokers whose log dirs are in bundles, which have no records to save."""
     old_copies: Mapping[int, str] = {}
     """The final loss of each broker with an old copy of a disk, in words."""
     at_start: Mapping[int, tuple[str, ...]] = {}
@@ -156,7 +154,7 @@ def _copies(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
     """Yield the commands that copy directories on brokers in bundles, before the step removes records from them."""
     places: dict[int, list[str]] = {}
     for cut in step.cuts:
-        if cut.broker_id in plan.bundles:
+        if cut.broker_id in plan.recovery.bundles:
             name = partition_name(cut.topic, cut.partition)
             places.setdefault(cut.broker_id, []).append(plan.places.get((cut.broker_id, name), name))
     for number, paths in sorted(places.items()):
@@ -182,13 +180,13 @@ def _removed(step: RecoveryStep, plan: PlanContext) -> str:
         words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
         removed.setdefault(cut.broker_id, []).append(words)
     rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
-    copied = sorted(plan.bundles & {*removed})
+    copied = sorted(plan.recovery.bundles & {*removed})
     saved = f"{plan.saved} has them"
     if plan.saved is None:
         saved = "Before this step, save them with kcheck recover --output-dir"
         if plan.save_step:
             saved = f"Step {plan.save_step} saves them"
-    kept = [saved] if {*removed} - plan.bundles else []
+    kept = [saved] if {*removed} - plan.recovery.bundles else []
     if copied:
         of_brokers = f", without the ones of {broker_names(copied)}" if kept else ""
         kept = [f"{row}{of_brokers}" for row in kept]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from kcheck.errors import StoreFailedError
+from kcheck.errors import ScratchFailedError, StoreFailedError
 from kcheck.model.finding import Finding, Location, Severity
 
 T = TypeVar("T")
@@ -13,10 +13,10 @@ BUG = "KC000"
 
 
 def guarded(run: Callable[[], T], where: Location) -> T | Finding:
-    """Return the result of `run`; an exception becomes finding KC000, except for a failing store."""
+    """Return the result of `run`; an exception becomes finding KC000, except for a failing store or scratch."""
     try:
         return run()
-    except StoreFailedError:
+    except (ScratchFailedError, StoreFailedError):
         raise
     except Exception as error:  # noqa: BLE001 - one bad place must not hide the others
         return bug_finding(

@@ -161,6 +161,10 @@ class PartitionFilter(NamedTuple):
         return not self.partitions or not {str(partition), f"{topic}-{partition}"}.isdisjoint(self.partitions)
 
 
+EVERY_PARTITION = PartitionFilter()
+"""The filter of every partition."""
+
+
 def finding_row(finding: Finding) -> dict[str, object]:
     """Return a finding as JSON shows it."""
     where = finding.where

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kcheck.core.election.course import gets_records
+from kcheck.core.election.course import in_sync_under
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.documents.election_words import amount_lost
@@ -62,7 +62,6 @@ def _led(row: PartitionElection) -> dict[int, str]:
     leader = None if row.planned is None or row.seats is None else row.leaders[row.planned]
     if leader is None or leader.plan is None:
         return {}
-    followers = (part.broker_id for part in leader.plan.followers if part.problem is None and gets_records(part))
     words = f"broker {leader.broker_id} leads, and this replica fetches what it lacks"
-    led = {number: words for number in followers if number is not None and number not in leader.lacking}
+    led = {number: words for number in in_sync_under(leader.plan) if number not in leader.lacking}
     return {**led, leader.broker_id: _LEADS}

@@ -77,7 +77,7 @@ def _partition(prediction: PartitionPrediction | None, against: PartitionPredict
         lost = prediction.lost
         return f"{end} and LOSES {record_count(lost.records, lost.counted, lost.at_most)}"
     if prediction.outcome is Outcome.STRAY:
-        return "becomes a stray: no broker serves it"
+        return "becomes a stray: no broker serves it" if prediction.is_set_aside else "stays a stray"
     read = f"; the broker reads {prediction.scan_bytes} bytes" if prediction.scan_bytes else ""
     mended = f" ({prediction.reason})" if prediction.reason else ""
     other = None if against is None else against.log

@@ -15,7 +15,7 @@ from kcheck.core.election.first_repairs import FirstRepair, unrepaired
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.scenarios import Scenario, scenarios
 from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import NOT_LOADED, Outcome
 from kcheck.disk.paths import absolute, join
 from kcheck.disk.planned import PlannedTree
 from kcheck.disk.tree import Tree
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kcheck.plans.losses import PartitionLoss
     from kcheck.plans.repair import RepairPlan
 
-_FAILED = (Outcome.ABORT, Outcome.OFFLINE)
 _TWICE = "KC304"
 """The rule of partitions with two directories."""
 _CRC_FROM = 21
@@ -167,7 +166,7 @@ def _brokers(now: ClusterElection) -> Iterator[_Broker]:
 
 def _failed(starts: Iterable[LogDirPrediction]) -> set[str]:
     """Return the log dirs that the broker does not load."""
-    return {start.path for start in starts if start.outcome in _FAILED}
+    return {start.path for start in starts if start.outcome in NOT_LOADED}
 
 
 def _troubled(broker: _Broker) -> tuple[str, ...]:
@@ -197,7 +196,7 @@ def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
 
 
 def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
-    if row.outcome in _FAILED or row.fails_later or row.unread or _is_nameless(row):
+    if row.outcome in NOT_LOADED or row.fails_later or row.unread or _is_nameless(row):
         return True
     cuts = () if row.log is None else row.log.cuts
     loses = row.lost is not None or row.unproven is not None
@@ -351,7 +350,7 @@ def _as_planned(broker: _Broker, plan: Plan, repair: FirstRepair) -> _Planned:
 
 def _why(broker: _Broker, now: ClusterElection) -> str:
     """Return the failure or loss of a broker that starts without a repair, as a clause."""
-    failed = [start for start in broker.starts if start.outcome in _FAILED]
+    failed = [start for start in broker.starts if start.outcome in NOT_LOADED]
     if broker.number not in now.starts and failed:
         return f"{DOES_NOT_START}{next(iter(failed[0].reasons), failed[0].outcome)}"
     if failed:

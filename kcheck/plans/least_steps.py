@@ -8,7 +8,7 @@ first.
 from collections.abc import Mapping
 
 from kcheck.core.start.predictions import Content, LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import NOT_SERVED, Outcome
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Severity
 from kcheck.model.loss import LostRecords
@@ -33,8 +33,6 @@ from kcheck.words import some_reasons
 _UNDECIDED = (Outcome.ABORT, Outcome.OFFLINE, Outcome.UNKNOWN)
 """Outcomes that do not show the changes of a step."""
 _REASON_COUNT = 1
-UNSERVED = (Outcome.STRAY, Outcome.DELETED)
-"""Outcomes in which the broker does not serve the directory, whatever its files are."""
 
 
 class PlannedStep:
@@ -145,7 +143,7 @@ class _Chooser:
         """Return the needed steps, and leave only their edits made."""
         optional = [number for number, step in enumerate(self._steps) if self._may_go(step)]
         always = [number for number in range(len(self._steps)) if number not in optional]
-        unserved = self._partition.is_unknown and self._final is not None and self._final.outcome in UNSERVED
+        unserved = self._partition.is_unknown and self._final is not None and self._final.outcome in NOT_SERVED
         is_enough = unserved or self._without(always) is None
         kept = always if is_enough else sorted([*always, *self._left(always, optional)])
         self._make(kept)

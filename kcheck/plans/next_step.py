@@ -19,7 +19,7 @@ from kcheck.core.election.recovery_plan import BrokerLogDir, PlannedPartition, S
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
-from kcheck.documents.premises import without_proof
+from kcheck.documents.premises import removes, without_proof
 from kcheck.documents.verification import StepKind
 from kcheck.errors import UsageError
 from kcheck.handouts.election_files import PLAN
@@ -35,7 +35,7 @@ from kcheck.plans.rescue_answer import RECOVERY, read_saved
 from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ElectionQuestion
 from kcheck.replicas.verification import verify
-from kcheck.words import broker_names, partition_name, within
+from kcheck.words import agree, broker_names, partition_name, within
 
 _COURSE = (RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.REASSIGN)
 
@@ -228,6 +228,9 @@ def _fails(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
     for gap in election.gaps:
         if gap.broker_id in waiting and gap.broker_id in election.brokers:
             yield f"broker {gap.broker_id} does not start: {gap.why}"
+    removing = sorted(waiting.intersection(row.broker_id for row in filter(removes, election.uncounted)))
+    if removing:
+        yield f"{broker_names(removing)} {agree(len(removing), 'deletes', 'delete')} records when started"
 
 
 def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:

@@ -46,7 +46,6 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str, sav
         },
         backup=join(folder, "aside"),
         saved=election.saved_in,
-        bundles=recovery.bundles,
         old_copies=served_from_copies(election.uncounted, election.of_cluster),
         at_start={
             number: tuple(removed_words([row for row in election.removed if row.broker_id == number], saver))

@@ -18,6 +18,7 @@ from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import interrupted_row, is_least, partition_row, repair_row, scenario_row
 from kcheck.documents.election_words import Sentence, decision_words, discarded_words, rescue_words
+from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.premises import premise_rows, unseen_words, with_old_disk
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
@@ -29,12 +30,11 @@ from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
-from kcheck.model.report import PartitionFilter, Report, Row
+from kcheck.model.report import EVERY_PARTITION, PartitionFilter, Report, Row
 from kcheck.plans.first_repairs import elect
 from kcheck.plans.past_elections import causes
 from kcheck.plans.plan_context import by_broker, plan_context
 from kcheck.plans.recovery_cases import Case, case_folder, if_lost, if_newest_lost
-from kcheck.plans.rescue_answer import FOLDER
 from kcheck.replicas.broker_gaps import failing_of
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
@@ -43,7 +43,6 @@ from kcheck.views.log_dir import LogDirs
 from kcheck.views.targets import replica_targets
 from kcheck.words import broker_names, capital, shell_line
 
-EVERY_PARTITION = PartitionFilter()
 SAVED, MANIFEST = "saved", "manifest.json"
 UNREAD = "whether all batches are intact, because starts read few of them (kcheck check --depth crc reads all)"
 """Words for the batches that no start reads completely."""

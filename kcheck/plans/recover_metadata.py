@@ -26,6 +26,7 @@ from kcheck.core.rescue.znodes import MadeZnode, znodes, zookeeper_script
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
+from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.recovery_metadata import disks_row, rebuild_row, sentences
 from kcheck.errors import UsageError, why_not_text
 from kcheck.formats import metadata_snapshot
@@ -38,7 +39,7 @@ from kcheck.model.report import Report, Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.plans.held_disks import held_disks, partition_directories
 from kcheck.plans.rebuild_files import place_of_snapshot, rebuild_plans, with_ids
-from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, ZNODES, RescueAnswer, overruled, voter_words
+from kcheck.plans.rescue_answer import RECOVERY, RUNBOOK, ZNODES, RescueAnswer, overruled, voter_words
 from kcheck.plans.rescue_files import NodePlan, node_files, plan_row, plan_texts
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import identity_of

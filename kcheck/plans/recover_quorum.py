@@ -18,6 +18,7 @@ from kcheck.core.rescue.ways import Choice, Rescue, StandIn, Way, checks_voters,
 from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
+from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.recovery_quorum import loss_row, rescue_row, verdict
 from kcheck.errors import UsageError
 from kcheck.formats import meta_properties
@@ -26,7 +27,7 @@ from kcheck.model.java import INT_MAX
 from kcheck.model.names import META_PROPERTIES, FileKind
 from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
-from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
+from kcheck.plans.rescue_answer import RECOVERY, RUNBOOK, RescueAnswer, overruled, voter_words
 from kcheck.plans.rescue_files import NodePlan, node_files, node_plans, plan_row, plan_texts
 from kcheck.views.rescue_nodes import later_on_disks, proven_end, rescue_nodes, rifts
 from kcheck.views.targets import paths_of, replica_targets

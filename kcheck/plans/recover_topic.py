@@ -21,6 +21,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.disk.new_files import write_files
 from kcheck.disk.paths import join
 from kcheck.disk.places import chunks_of, digest_of, digest_of_directory, digest_of_file
+from kcheck.documents.next_commands import FOLDER
 from kcheck.errors import UsageError
 from kcheck.formats import leader_epoch_checkpoint, partition_metadata
 from kcheck.formats.leader_epoch_checkpoint import LeaderEpochCheckpoint
@@ -41,7 +42,7 @@ from kcheck.model.release import Release
 from kcheck.model.report import Report, Row
 from kcheck.model.source import Files
 from kcheck.model.unreadable import UnreadableError
-from kcheck.plans.rescue_answer import FOLDER, RECOVERY, RUNBOOK, RescueAnswer, overruled
+from kcheck.plans.rescue_answer import RECOVERY, RUNBOOK, RescueAnswer, overruled
 from kcheck.segments.header_columns import HeaderReader
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kcheck import __version__
 from kcheck.core.start.predictions import LogDirPrediction
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import NOT_SERVED, Outcome
 from kcheck.disk.identity import known_identities
 from kcheck.disk.paths import split
 from kcheck.documents.answer import BrokerAnswer
@@ -29,7 +29,7 @@ from kcheck.plans.before_and_after import StartComparison
 from kcheck.plans.diagnosis import diagnose, require_evidence
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition
-from kcheck.plans.least_steps import UNSERVED, PlannedStep, least_steps
+from kcheck.plans.least_steps import PlannedStep, least_steps
 from kcheck.plans.losses import PartitionLoss, lost_with, partition_losses, scope_row, why_refused, worse
 from kcheck.plans.operations import Operations
 from kcheck.plans.premised_starts import PremisedStarts, premised_starts
@@ -392,7 +392,7 @@ class _Planner:
         finding = planned.step.finding
         owner = planned.shown.by_dir.get(finding.where.dir or "")
         starts = (part for start in self.starts if start.path == planned.shown.path for part in start.partitions)
-        unserved = (part for part in starts if part.dir == finding.where.dir and part.outcome in UNSERVED)
+        unserved = (part for part in starts if part.dir == finding.where.dir and part.outcome in NOT_SERVED)
         start = next(unserved, None) if owner is not None and owner.is_unknown else None
         if start is None:
             self.healed.append(_not_planned(planned.shown, finding, HEALED))

@@ -10,6 +10,7 @@ from kcheck.core.rescue.refusals import RescueRefusal
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.documents.answer import Answer
+from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.recovery_quorum import refusal_row
 from kcheck.errors import UsageError
 from kcheck.handouts.quorum_steps import QuorumStep, runbook
@@ -21,8 +22,6 @@ from kcheck.model.report import Row
 from kcheck.model.unreadable import UnreadableError
 from kcheck.words import shell_line
 
-FOLDER = "DIR"
-"""Stands for the directory that the user has not named."""
 RUNBOOK, RECOVERY, ZNODES = "recovery.md", "recovery.json", "znodes.txt"
 _FILE_SIZE_MAX = 1 << 30
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kcheck.core.election.plans import PartitionElection, best_candidate, cost
+from kcheck.core.election.plans import PartitionElection, best_candidate, record_costs
 from kcheck.model.names import DirectoryState, ids_differ
 from kcheck.plans.edited_log_dir import EditedLogDir
 from kcheck.plans.edited_partition import EditedPartition, Holders
@@ -39,7 +39,7 @@ def _leader(row: PartitionElection, own: int | None) -> int | None:
     if leader is None or leader != own:
         return leader
     other = best_candidate(candidate for candidate in row.candidates if candidate.broker_id != own)
-    return own if other is None or cost(other)[:2] > cost(row.leaders[leader])[:2] else other.broker_id
+    return own if other is None or record_costs(other) > record_costs(row.leaders[leader]) else other.broker_id
 
 
 def _is_replica_of(partition: EditedPartition, other: EditedPartition) -> bool:

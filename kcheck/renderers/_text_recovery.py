@@ -7,10 +7,10 @@ from kcheck.core.election.steps import RecoveryAction
 from kcheck.documents.election_words import fenced_words, gap_words, why_first
 from kcheck.documents.premises import losing_premises
 from kcheck.handouts.step_words import CANNOT_BE_UNDONE
-from kcheck.model.report import Report
+from kcheck.model.report import EVERY_PARTITION, Report
 from kcheck.plans.lost_by_plan import LOST_TITLE, lost_by_plan
 from kcheck.plans.progress import RecoveryProgress
-from kcheck.plans.recover import EVERY_PARTITION, ClusterRecovery
+from kcheck.plans.recover import ClusterRecovery
 from kcheck.plans.rescue_progress import RescueProgress
 from kcheck.renderers._election_rows import (
     LEADERS_LEGEND,

@@ -167,7 +167,7 @@ class ClusterElection(BrokerAnswer):
     def start_of_all(self) -> StartOfAll:
         """The cost of starting all brokers here."""
         scenario = next(scenario for scenario in self.scenarios if scenario.name == START_ALL)
-        keeps_all = self.image is None or (scenario.lost.committed, scenario.offline_partitions) == (0, 0)
+        keeps_all = self.image is None or scenario.keeps_all
         return StartOfAll(
             brokers=len(self.brokers),
             scenario=scenario,
@@ -201,8 +201,8 @@ class ClusterElection(BrokerAnswer):
 
     @property
     def uncounted(self) -> tuple[JudgedPremise, ...]:
-        """The refuted premises whose losses no election counts."""
-        return uncounted_premises(self.premises, self.partitions)
+        """The refuted premises whose losses no election counts, of any partition."""
+        return uncounted_premises(self.premises, self.of_cluster)
 
     @property
     def nothing_words(self) -> str:

@@ -8,10 +8,21 @@ from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import tree_of
+from kcheck.errors import UsageError
 from kcheck.handouts.election_files import files_of
+from kcheck.model.report import EVERY_PARTITION, PartitionFilter
 from kcheck.replicas.elect import ClusterElection
 from kcheck.replicas.saved_records import SavedReplica, in_bundle, save_lost, save_runs
-from kcheck.words import partition_name
+from kcheck.words import partition_name, shell_word
+
+
+def require_whole(wanted: PartitionFilter, out: str | None) -> None:
+    """Raise UsageError for a plan of some partitions. Its steps would be about the others, too."""
+    if out is not None and wanted != EVERY_PARTITION:
+        raise UsageError(
+            "--output-dir: a plan is of every partition; leave out --topic and --partition, or run "
+            f"kcheck recover BROKER=PATH... --output-dir {shell_word(out)}"
+        )
 
 
 def with_plan(answer: ClusterElection, out: str) -> ClusterElection:

@@ -7,7 +7,7 @@ import numpy as np
 
 from kcheck.core.start.predictions import LoadedLog, LogCut, PartitionPrediction, total_loss
 from kcheck.core.start.segments import loaded_high_watermark
-from kcheck.core.start.startup import IO_ERROR, Mode, Outcome, outcome_without_topic_id
+from kcheck.core.start.startup import IO_ERROR, NOT_SERVED, Mode, Outcome, outcome_without_topic_id
 from kcheck.documents.strays import SET_ASIDE, removal_words, stray_outcome, unserved_outcome
 from kcheck.formats import partition_metadata
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Offset
@@ -101,7 +101,7 @@ def start_folder(
     if is_stray or (directory.state, outcome) == (DirectoryState.CURRENT, Outcome.STRAY):
         whole = held_loss(folder.disk, log, counts=counts or is_stray)
     blocked = _blocked_write(folder, topic_id, context.release)
-    if blocked is not None and directory.state in LIVE and outcome not in _NOT_SERVED:
+    if blocked is not None and directory.state in LIVE and outcome not in NOT_SERVED:
         outcome, reason = Outcome.OFFLINE if folder.fails_offline else Outcome.ABORT, blocked
     later_use = unstable(name) if log.unstable else None
     is_renamed = context.mode is Mode.KRAFT and directory.state is not DirectoryState.STRAY
@@ -115,10 +115,6 @@ def start_folder(
         promoted=outcome is not Outcome.STRAY and _promoted(directory, topic_id, context), unproven=unproven,
         whole=whole, topic_id=topic_id,
     )  # fmt: skip
-
-
-_NOT_SERVED = (Outcome.STRAY, Outcome.DELETED)
-"""The outcomes of directories that the broker neither leads nor follows."""
 
 
 def _blocked_write(folder: Folder, topic_id: str | None, release: Release) -> str | None:

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from itertools import pairwise
 
 from kcheck.core.start.predictions import LoadedLog, LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import NOT_SERVED, Outcome
 from kcheck.disk.directory import Directory
 from kcheck.disk.paths import join
 from kcheck.disk.tree import Tree
@@ -82,7 +82,7 @@ def _rows(tree: Tree, start: LogDirPrediction, budget: ReadBudget) -> Iterator[P
 def with_faults(files: Files, row: PartitionPrediction, budget: ReadBudget) -> PartitionPrediction:
     """Return the prediction of a replica with the faults of its batches."""
     log = row.replica_log
-    if log is None or row.outcome in (Outcome.STRAY, Outcome.DELETED):
+    if log is None or row.outcome in NOT_SERVED:
         return row
     segments = [*_segments(row, log)]
     try:

@@ -10,10 +10,11 @@ from itertools import pairwise
 
 from kcheck.core.premises.age import epoch_shown
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
+from kcheck.core.replication.dialogue import Replica
 from kcheck.core.start.partitioner import partition_of_keys
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import NOT_SERVED, Outcome
 from kcheck.core.start.topic_settings import expires, is_compacted
 from kcheck.core.tiered.regular_deletion import LocalSegment, regular_deletion
 from kcheck.core.tiered.reports import RemoteReplica, remote_report
@@ -70,7 +71,7 @@ def log_facts(
     log, directory = row.replica_log, row.directory
     if log is None:
         return None
-    is_served = row.outcome not in (Outcome.STRAY, Outcome.DELETED)
+    is_served = row.outcome not in NOT_SERVED
     on_disk = _epochs_on_disk(files) if LEADER_EPOCHS in row.changes.changed else None
     missing, misdated = [*_at_end(files, row, log, offsets, clean=clean)], list[MisdatedRecords]()
     between = looks_between(directory.topic, offsets, image) and len(log.bases) > 1 and looks
@@ -129,6 +130,15 @@ def log_facts(
         sizes=sizes,
         hides=is_served and not log.leader_epochs and log.bases[0] < log.log_start_offset,
     )
+
+
+def as_follower(log: LoadedLog, offsets: CheckpointOffsets) -> Replica:
+    """Return a loaded log as a follower. Without a checkpoint the high watermark is 0."""
+    high_watermark = Offset(min(offsets.high_watermark or 0, log.log_end_offset))
+    return Replica(
+        log.leader_epochs, log.log_end_offset, high_watermark, log.log_start_offset, Offset(log.bases[0]),
+        log.first_unstable,
+    )  # fmt: skip
 
 
 def _is_emptied(files: Files, log: LoadedLog) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kcheck.startup.inputs import Context
     from kcheck.startup.options import StartOptions
     from kcheck.survey.survey import Settle
+    from kcheck.views.remote_logs import RemoteLogs
 
 
 def start_options(
@@ -62,6 +63,7 @@ class NextStarts:
         self._log_dir: dict[str, tuple[dict[str, PartitionDirectory], bool, Context]] = {}
         self._known: dict[tuple[str | None, str], StartEffects | None] = {}
         self._premises: Iterable[JudgedPremise] | None = None
+        self._remote: RemoteLogs | None = None
 
     def know(self, log_dirs: "Iterable[LogDirPrediction]", premises: "Iterable[JudgedPremise]") -> None:
         """Take predictions that were made before, and the premises that they rest on."""
@@ -82,9 +84,11 @@ class NextStarts:
         """Return a partition with its part in remote storage."""
         if not self._log_dirs.release.has_remote_storage or not log_dir.view.files:
             return view
-        from kcheck.views.remote_logs import remote_logs
+        if self._remote is None or self._remote is not self._log_dirs.remote:
+            from kcheck.views.remote_logs import remote_logs
 
-        return remote_logs(self._targets, self._log_dirs, self.image_of).placed(view, log_dir.view.cluster_id)
+            self._remote = remote_logs(self._targets, self._log_dirs, self.image_of)
+        return self._remote.placed(view, log_dir.view.cluster_id)
 
     def in_cluster(self, log_dir: LogDir, view: PartitionView) -> PartitionView:
         """Return a partition with its facts from the metadata of its cluster, if that is given."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
-from kcheck.core.start.startup import Mode, Outcome, Settings
+from kcheck.core.start.startup import NOT_LOADED, Mode, Outcome, Settings
 from kcheck.core.start.unserved import unserved
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import Tree, tree_of
@@ -141,7 +141,7 @@ def _not_started(copy: MetadataCopy, options: StartOptions, log_dirs: LogDirs) -
     target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree)
     alone = options._replace(wanted=PartitionFilter(partitions=(METADATA_DIRECTORY,)))
     start = start_of(target, alone, [], log_dirs)
-    return start.reasons[0] if start.outcome in (Outcome.ABORT, Outcome.OFFLINE) else None
+    return start.reasons[0] if start.outcome in NOT_LOADED else None
 
 
 def _mode_of_disks(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> Mode | None:

@@ -151,7 +151,7 @@ def preflight(
     providers = tuple(sorted(name for name, value in config.items() if PROVIDER in value))
     answer = Preflight(
         release=options.release, reasons=(), allowed=allowed, starts=(), unresolved=providers, premises=(),
-        collected=[], checked=(properties,), not_looked_at=tuple(not_looked_at(config)),
+        collected=[], checked=(properties,), not_looked_at=tuple(not_looked_at(config, options.release)),
     )  # fmt: skip
     if unknown:
         words = "comes from a config provider, which kcheck does not ask"

@@ -6,7 +6,7 @@ from itertools import chain
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
 from kcheck.core.premises.facts import KeylessLog, LogFacts
 from kcheck.core.premises.metadata import with_refetched
-from kcheck.core.premises.presence import LOG_DIRS_THERE
+from kcheck.core.premises.presence import LOG_DIRS_THERE, is_made
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
 from kcheck.core.start.predictions import LogDirPrediction
@@ -23,7 +23,7 @@ from kcheck.startup.log_manager import combined_starts
 from kcheck.startup.options import StartOptions
 from kcheck.survey.recheck import has_left
 from kcheck.verbs.batch_reads import with_batches
-from kcheck.verbs.log_facts import log_facts, looks_into_segments, with_remote
+from kcheck.verbs.log_facts import as_follower, log_facts, looks_into_segments, with_remote
 from kcheck.views.broker_facts import broker_facts
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.remote_logs import RemoteLogs, remote_logs
@@ -146,6 +146,8 @@ def _logs(
                 files, start.path, row, offsets, image, clean=start.clean, looks=looks, broker_id=start.broker_id
             )
             if log is not None:
+                if row.replica_log is not None and log_dirs.release.exits_out_of_range_without_unclean_election:
+                    log = log._replace(replica=as_follower(row.replica_log, offsets))
                 if remote is not None:
                     log = with_remote(files, log, row, offsets, remote, start.view.cluster_id, start.broker_id)
                 yield log
@@ -157,8 +159,13 @@ def as_judged(
     """Return the combined starts as the premises of their brokers, by its key, let them be."""
     aborts = {broker: why_not_started(premises) for broker, premises in by_broker.items()}
     offline = why_offline(chain.from_iterable(by_broker.values()))
+    made = {row.log_dir for row in chain.from_iterable(by_broker.values()) if is_made(row)}
     return tuple(
-        with_offline(start, offline.get(start.path)) if why is None else _not_loaded(start, why)
+        _not_loaded(start, why)
+        if why is not None
+        else start._replace(outcome=Outcome.OK, reasons=(), uncertain=None, unread=False)
+        if start.path in made
+        else with_offline(start, offline.get(start.path))
         for start, why in ((start, aborts.get(start.broker)) for start in combined)
     )
 

@@ -209,7 +209,8 @@ def _small(
         return None
     where = where.of_file(name)
     try:
-        return view_of(folder.read_whole(name), kind, where, release)
+        data = folder.read_short(name)
+        return view_of(folder.read_whole(name) if data is None else data, kind, where, release)
     except UnreadableError as error:
         findings.append(kc001_unreadable.finding(where, error.why))
         return None

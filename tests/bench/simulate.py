@@ -55,7 +55,7 @@ def main() -> None:
     if given.profile or given.tiny:
         profile(Budget(records=1, fences=0) if given.tiny else Budget(records=2, fences=2))
     if not given.profile:
-        measure(["--records", "1", "--fences", "0"] if given.tiny else ["--records", "3", "--fences", "2"])
+        measure(["--appends", "1", "--fences", "0"] if given.tiny else ["--appends", "3", "--fences", "2"])
 
 
 def profile(budget: Budget) -> None:

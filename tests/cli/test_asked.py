@@ -67,7 +67,30 @@ KEYLESS = "audit is compacted; 90 records have no key: the cleaner deletes 75 at
 ORPHAN = "1 directory holds 40 records of a topic that the cluster does not have (cust-0)"
 FAILED = "the log dir with the metadata log, broker-3/data, fails"
 
+ENDS = (
+    "broker 2 ends when broker 1 leads orders-2: that log ends at 20, before the high watermark here. Brokers of 2.0.0"
+    " and earlier then end"
+)
+NOT_LOOKED_AT = "whether the log of each leader is as long as the log here, or the broker ends"
+OLD_THREE = "1=broker-1 2=broker-2 3=broker-3 --metadata zookeeper --kafka 1.1.1"
+
 TABLE: dict[str, tuple[Asked, ...]] = {
+    # Broker 1 was back with an older copy. Brokers 2 and 3 ended: "log truncation is not allowed".
+    "follower-ends-1.1.1": (
+        row("preflight broker-2/server.properties --metadata zookeeper --kafka 1.1.1", 0, "may start", NOT_LOOKED_AT),
+        row(f"predict {OLD_THREE}", 1, ENDS, ENDS.replace("broker 2", "broker 3")),
+        row(f"check {OLD_THREE}", 1, f"error KC315 orders-2: {ENDS}"),
+        row(f"elect {OLD_THREE}", 1, f"Not counted: {ENDS}"),
+    ),
+    # log.dirs of broker 1 has data9 too, which the broker made.
+    "made-log-dir-2.4.1": (
+        row(f"{START_1} --metadata zookeeper --kafka 2.4.1", 0, "may start"),
+        row(
+            "predict broker-1/server.properties --metadata zookeeper --kafka 2.4.1", 0,
+            "broker-1/data9 broker 1: will boot",
+        ),
+        row(f"{START_1} --kafka 2.4.1", 1, "abort P301 broker-1/data9: log dir broker-1/data9 is missing"),
+    ),
     "cluster-id": (
         row(f"{START_1} --metadata controller/data", 1, f"abort P101 broker-1/data: {OF_CLUSTER}"),
         row("predict broker-1/data --metadata controller/data", 1, "will not boot", OF_CLUSTER),

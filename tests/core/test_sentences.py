@@ -33,6 +33,7 @@ SPEAKING = {
             "rights",
             "security",
             "settings",
+            "short_leaders",
             "voters",
         )
     },

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import wrap
+from textwrap import dedent, wrap
 
 from kcheck.documents.next_commands import incident_topic
 from tests.docs.examples import ROOT
@@ -24,11 +24,11 @@ def topic_files() -> dict[str, str]:
 def plain(page: str) -> str:
     """Return a page without markup; commands and screens are indented and never wrapped."""
     parts = re.split(
-        r"^```\w*\n(.*?)^```$", re.sub(r"<!--.*?-->\n?", "", page, flags=re.DOTALL), flags=re.MULTILINE | re.DOTALL
+        r"^ *```\w*\n(.*?)^ *```$", re.sub(r"<!--.*?-->\n?", "", page, flags=re.DOTALL), flags=re.MULTILINE | re.DOTALL
     )
     lines: list[str] = []
     for at, part in enumerate(parts):
-        lines += [f"  {line}".rstrip() for line in part.splitlines()] if at % 2 else _prose(part)
+        lines += [f"  {line}".rstrip() for line in dedent(part).splitlines()] if at % 2 else _prose(part)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 
 

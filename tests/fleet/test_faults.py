@@ -9,7 +9,9 @@ from random import Random
 
 import pytest
 
+from kcheck.disk.output import scratch
 from kcheck.errors import KcheckError, UsageError
+from kcheck.fleet import run_output
 from kcheck.fleet.run import open_runs
 from kcheck.fleet.scan.replica_groups import Groups
 from tests.fleet.scan.test_local_engine import BROKERS, scanned, tables
@@ -66,6 +68,32 @@ def test_replicas_that_cannot_be_sorted_on_the_disk_end_it(tmp_path: Path, monke
     monkeypatch.setattr(Groups, "add", full)
     with pytest.raises(KcheckError, match=r"^cannot write .*/out/run=r: No space left on device$"):
         scanned(tmp_path, LAYOUT)
+    assert [] == [*(tmp_path / "out").iterdir()]
+
+
+def test_a_run_without_folders_for_its_tables_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No folder stays, and this process holds none: the same name is free at once."""
+
+    def full(_: str) -> None:
+        raise OSError(28, os.strerror(28))
+
+    with monkeypatch.context() as disk:
+        disk.setattr(run_output, "have_directory", full)
+        with pytest.raises(KcheckError, match=r"^cannot write .*/out/run=r: No space left on device$"):
+            scanned(tmp_path, LAYOUT)
+    assert [] == [*(tmp_path / "out").iterdir()]
+    assert len(scanned(tmp_path, LAYOUT)[1]["runs"]) == 1
+
+
+def test_a_decision_without_room_for_its_files_ends_the_run(tmp_path: Path) -> None:
+    """It is no bug of kcheck, and no run: the same command works once there is room."""
+
+    def full(*_: object) -> dict[str, object]:
+        with scratch() as folder:
+            raise OSError(28, os.strerror(28), folder)
+
+    with pytest.raises(KcheckError, match=r"^cannot write .*/out/run=r: No space left on device$"):
+        scanned(tmp_path, LAYOUT, decide=full)
     assert [] == [*(tmp_path / "out").iterdir()]
 
 

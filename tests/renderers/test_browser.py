@@ -150,7 +150,7 @@ def test_the_worst_stand_on_top(shown: Browser) -> None:
     """Before anything is sorted; what needs no attention is folded, and the advice is open for what is fatal."""
     assert {"fatal"} == set(rows(shown, "findings", 0)[:20])
     assert "fatal" == rows(shown, "brokers", 2)[0]
-    assert "What to do, by cluster" == shown.ask("document.querySelector('main h2').textContent")
+    assert "Decisions by cluster" == shown.ask("document.querySelector('main h2').textContent")
     assert [] == rows(shown, "quiet-brokers", 2)
     shown.click("section[aria-labelledby=brokers-h] details.fold > summary")
     assert {"clean"} == set(rows(shown, "quiet-brokers", 2))

@@ -120,6 +120,11 @@ def test_what_only_another_replica_calls_committed_is_not(release: str, partitio
         ),
         (("1=d1", "--dead", "-1"), "--dead -1"),
         (("1=d1/t-0/leader-epoch-checkpoint",), "leader-epoch-checkpoint"),
+        # Its plan.md once said that a folder has all lost records, which had those of this topic alone.
+        (
+            ("1=d1", "2=d2", "--topic", "t", "--save-lost", "saved", "--output-dir", "plan"),
+            "leave out --topic and --partition, or run kcheck recover BROKER=PATH... --output-dir plan",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_a_usage_error(diverged: list[str], arguments: tuple[str, ...], words: str) -> None:

@@ -62,7 +62,7 @@ def test_groups_beyond_logs_that_all_end_alike(killed: Path) -> None:
     brokers = [f"{number}={killed}/broker-{number}" for number in (1, 2, 3)]
     shown = command("elect", *brokers, "--topic", "plain").out
     assert "beyond the log end of the best leader of plain-0:" in " ".join(shown.split())
-    command("elect", *brokers, "--topic", "plain", "--output-dir", str(killed / "plan"))
+    command("elect", *brokers, "--output-dir", str(killed / "plan"))
     assert ",plain,0,0\n" in (killed / "plan" / "reset-offsets.csv").read_text("utf-8")
 
 
@@ -189,8 +189,8 @@ def test_the_plan_says_where_a_follower_would_exit(tmp_path: Path, kafka: str, e
     """If unclean elections are off again too early."""
     described = "\tTopic: diverged\tPartition: 0\tLeader: -1\tReplicas: 1,2\tIsr: 2\n"
     (tmp_path / "describe.txt").write_text(f"Topic:diverged\tPartitionCount:1\tReplicationFactor:2\n{described}")
-    how = {"kafka": kafka, "dead": [2], "metadata": [tmp_path / "describe.txt"], "out": tmp_path / "plan"}
-    answer(FIXTURES / "brokers" / "1.1.1" / "diverged", "diverged", 1, **how)
+    broker = f"1={FIXTURES}/brokers/1.1.1/diverged/broker-1"
+    kcheck.elect(broker, kafka=kafka, dead=[2], metadata=[tmp_path / "describe.txt"], out=tmp_path / "plan")
     plan = (tmp_path / "plan" / "plan.md").read_text()
     assert "Then forbid it again" in plan
     assert ("a broker exits if its log is longer than its leader's" in plan) is exits
@@ -206,6 +206,21 @@ def middle_gone(tmp_path: Path, **checkpoints: dict[str, int]) -> list[str]:
         paths.append(f"{number}={path}")
     (tmp_path / "b2" / "t-0" / f"{20:020}.log").unlink()
     return paths
+
+
+def test_a_loss_that_no_election_counts_is_open_whatever_partitions_are_shown(tmp_path: Path) -> None:
+    """The verdict named it under a filter, while the answer was about the shown partitions alone."""
+    paths = middle_gone(tmp_path)
+    for number in (1, 2):
+        partition_dir(tmp_path / f"b{number}" / "u-0", [run(0, 19)], index_every=None)
+    head = "Topic:{0}\tPartitionCount:1\tReplicationFactor:2\n"
+    row = f"{head}\tTopic: {{0}}\tPartition: 0\tLeader: 2\tReplicas: 2,1\tIsr: 2,1\n"
+    (tmp_path / "describe.txt").write_text(row.format("t") + row.format("u"))
+    (tmp_path / "server.properties").write_text("auto.leader.rebalance.enable=false\n")
+    how = {"metadata": [tmp_path / "describe.txt"], "config": tmp_path / "server.properties", "kafka": "2.8"}
+    shown = kcheck.elect(*paths, partitions=kcheck.PartitionFilter(topics=("u",)), **how)
+    assert ("P305", "t-0") in {(row.id, row.partition) for row in shown.uncounted}
+    assert kcheck.elect(*paths, **how).uncounted == shown.uncounted
 
 
 def test_a_leader_without_a_middle_segment(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 import kcheck
 from kcheck.core.election.progress import PlanState
+from kcheck.documents.uncounted import NO_ELECTION
 from tests.cli.command import kcheck as command
+from tests.oracle.scenes import unpacked
 from tests.replicas.test_recover import DIVERGED
 
 
@@ -34,3 +36,19 @@ def test_the_first_step_is_the_controllers_as_long_as_the_metadata_says_so(
     assert (now.until == until) == bool(metadata)
     row = now.to_dict()
     assert (row["commands"][0], row["until"] == until, row["needs"] is None) == (first, bool(metadata), bool(metadata))
+
+
+def test_a_plan_waits_for_settings_that_delete_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No election loses them, and retention.bytes of one byte does after the start."""
+    monkeypatch.chdir(unpacked("clusters/4.3.1/unclean-happened", tmp_path))
+    brokers = [f"{number}=broker-{number}/{name}" for number in (1, 2, 3) for name in ("data1", "data2")]
+    kept = kcheck.recover(*brokers, metadata=["controller"], out="plan")
+    assert kept.election.nothing_words != NO_ELECTION
+    for number in (1, 2, 3):
+        dirs = ",".join(str(Path(f"broker-{number}", name).absolute()) for name in ("data1", "data2"))
+        settings = f"node.id={number}\nprocess.roles=broker\nlog.dirs={dirs}\nlog.retention.bytes=1\n"
+        Path(f"broker-{number}/server.properties").write_text(settings)
+    assert kcheck.recover(".").election.nothing_words == NO_ELECTION
+    said = command("recover", "plan", "--next", ".")
+    assert "\nStop: brokers 1, 2 and 3 delete records when started.\n" in said.out
+    assert said.code == 1

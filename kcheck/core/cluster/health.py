@@ -14,6 +14,9 @@ from kcheck.model.cluster import (
 )
 from kcheck.model.java import java_int
 
+_COUNT_AS_ONLINE = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
+"""Ids of no directory (DirectoryId.MIGRATING and UNASSIGNED)."""
+
 
 class Health(StrEnum):
     """A reason why a partition is not healthy, the worst first. Answers use the value."""
@@ -65,13 +68,8 @@ def offline_replicas(image: ClusterImage, partition: PartitionRegistration) -> I
     """Yield the brokers whose log dir for this replica is offline (ClusterControlManager 3.7 to 4.3.1)."""
     for broker_id, directory in zip(partition.replicas, partition.directories, strict=False):
         broker = image.brokers.get(broker_id)
-        if broker is not None and broker.log_dirs and directory not in broker.log_dirs and not _is_reserved(directory):
+        if broker is not None and broker.log_dirs and directory not in {*broker.log_dirs, *_COUNT_AS_ONLINE}:
             yield broker_id
-
-
-def _is_reserved(directory: str) -> bool:
-    """Return whether a directory id means no log dir, and counts as online (DirectoryId.MIGRATING and UNASSIGNED)."""
-    return directory in (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
 
 
 def is_stopped(image: ClusterImage) -> bool:

@@ -9,14 +9,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kcheck.core.election.course import Later
-from kcheck.core.election.plans import Candidate, PartitionElection, cost
+from kcheck.core.election.plans import Candidate, PartitionElection, record_costs
 from kcheck.core.replication.leader_costs import at_most
 from kcheck.model.cluster import IMBALANCE, ClusterImage
 from kcheck.model.java import java_int
 
 _DEFAULT = 10
-_LOSSES = 2
-"""Number of leading costs of a candidate that count records (committed records, then all records)."""
 
 
 def balanced(partitions: Sequence[PartitionElection], image: ClusterImage) -> tuple[PartitionElection, ...]:
@@ -58,6 +56,6 @@ def _with_balance(candidate: Candidate, *, never: bool) -> Candidate:
     if candidate.later is None or candidate.later.why is not Later.PREFERRED:
         return candidate
     later = candidate.lost_later
-    if later is not None and not never and cost(candidate)[:_LOSSES] < cost(candidate._replace(lost=later))[:_LOSSES]:
+    if later is not None and not never and record_costs(candidate) < record_costs(candidate._replace(lost=later)):
         return candidate._replace(lost_later=at_most(later))
     return candidate._replace(later=None, lost_later=None) if never or later is not None else candidate

@@ -9,13 +9,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.election import BrokerStart, first_leader, leader_by_tool, leaders_of_all
-from kcheck.core.election.plans import PartitionElection, cost, is_at_stake
+from kcheck.core.election.plans import PartitionElection, is_at_stake, record_costs
 from kcheck.core.election.start_order import Costs
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts, total
 from kcheck.model.release import Release
-
-_LOSSES = 2
-"""Number of leading costs of a candidate that count records (committed records, then all records)."""
 
 
 class Means(NamedTuple):
@@ -123,7 +120,7 @@ def means_for(
 
 def losses_of(partition: PartitionElection) -> dict[int, Costs]:
     """Return how many records, the committed ones first, are lost under each leader."""
-    return {number: cost(candidate)[:_LOSSES] for number, candidate in partition.leaders.items()}
+    return {number: record_costs(candidate) for number, candidate in partition.leaders.items()}
 
 
 def first_of_course(partition: PartitionElection, brokers: Sequence[BrokerStart], means: Means) -> First | None:
@@ -201,7 +198,7 @@ def kept_out(partitions: Iterable[PartitionElection]) -> Iterator[KeptOut]:
         numbers = set() if leader is None else {*leader.lacking}
         if leader is not None and leader.later is not None and leader.lost_later is not None:
             later = leader._replace(lost=leader.lost_later)
-            if cost(leader)[:_LOSSES] < cost(later)[:_LOSSES]:
+            if record_costs(leader) < record_costs(later):
                 numbers.add(leader.later.broker_id)
         yield from (KeptOut(partition, number) for number in sorted(numbers))
 

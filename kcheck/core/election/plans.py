@@ -265,6 +265,11 @@ def cost(candidate: Candidate) -> Costs:
     return least.committed, least.records, least.bytes
 
 
+def record_costs(candidate: Candidate) -> Costs:
+    """Return the costs of a leader in records (committed ones, and all)."""
+    return cost(candidate)[:2]
+
+
 def _leader_cost(candidate: Candidate, place: int) -> LeaderCost:
     refetched = None if candidate.refetch is None else candidate.refetch.bytes
     return leader_cost(

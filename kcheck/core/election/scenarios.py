@@ -31,6 +31,11 @@ class Scenario(NamedTuple):
     may_be_led: bool = False
     """True if a race decides whether some of these get a leader."""
 
+    @property
+    def keeps_all(self) -> bool:
+        """True if no committed record is lost, and every partition has a leader. False if that is not known."""
+        return (self.lost.committed, self.offline_partitions) == (0, 0)
+
 
 _Sums = tuple[int, ...]
 """Sums over partitions: records, committed records and bytes lost, then upper bounds of the first two.

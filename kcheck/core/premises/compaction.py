@@ -43,6 +43,6 @@ TABLE = (
         "Records without key in a compacted topic that was never cleaned; at most 256 MiB are read.",
         "The log cleaner deletes the records without key.",
         "Set cleanup.policy=delete for the topic first, or start with log.cleaner.enable=false.",
-        "Cleaner.shouldRetainRecord 0.9 to 4.3.1", has_keys, ends_start=False, cost=PremiseCost.UNCOUNTED,
+        "Cleaner.shouldRetainRecord 0.9 to 4.3.1", has_keys, ends_start=False, cost=PremiseCost.REMOVED,
     ),
 )  # fmt: skip

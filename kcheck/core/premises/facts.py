@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
+from kcheck.core.replication.dialogue import Replica
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
@@ -54,6 +55,17 @@ class MisdatedRecords(NamedTuple):
     """True if the log begins with them."""
     newest: int | None = None
     """The timestamp of the newest record, where the entry is in order, but older; else None."""
+
+
+class ShortLeader(NamedTuple):
+    """A replica whose log ends before the offset that a follower fetches first."""
+
+    broker_id: int
+    """Its broker."""
+    end: Offset
+    """Its log end offset."""
+    leads: bool
+    """True for the leader once all given brokers run; else only if its broker starts first."""
 
 
 class LogFacts(NamedTuple):
@@ -109,6 +121,10 @@ class LogFacts(NamedTuple):
     """True if segments begin below its log start, and no leader epoch shows who raised that."""
     lower: tuple[Offset, int] | None = None
     """The lowest log start of other replicas, and the broker, if this log hides segments from there on."""
+    replica: Replica | None = None
+    """The log as a follower; None for 2.0.1 and later."""
+    short_leader: ShortLeader | None = None
+    """The replica of another broker that may lead and then ends this broker."""
 
 
 class KeylessLog(NamedTuple):

@@ -64,7 +64,12 @@ def finds_controllers(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
 
 
 def _wrong_port(newest: MetadataCopy, settings: Mapping[str, str], facts: BrokerFacts) -> tuple[str | None, bool]:
-    """Return the first wrong port in the settings in words, and whether the ports of the controllers are known."""
+    """Return the first wrong port in the settings in words, and whether the ports of the controllers are known.
+
+    The only controller of its voter set elects itself, and looks for no other.
+    """
+    if facts.voters == {facts.broker_id} and newest.voter_set:
+        return None, True
     registered = {row.controller_id: row.endpoints for row in newest.image.controllers.values()}
     registered |= {row.voter_id: row.endpoints for row in newest.voter_set}
     known = {number: frozenset(end.rpartition(":")[2] for end in ends) for number, ends in registered.items()}

@@ -45,6 +45,8 @@ class PremiseCost(StrEnum):
     """A follower lacks what it does not fetch from its leader."""
     UNCOUNTED = "uncounted"
     """The broker loses what no election counts."""
+    REMOVED = "removed"
+    """As UNCOUNTED. The running broker removes records that its disk has now."""
     METADATA = "metadata"
     """The metadata shows nothing about the next election."""
 

@@ -33,6 +33,9 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     missing = [log_dir for log_dir in facts.log_dirs if not log_dir.is_there]
     for path, resolved, entry in ((log_dir.path, log_dir.resolved, log_dir.listed) for log_dir in missing):
         evidence = PremiseEvidence(facts.config_path or path, f"log.dirs contains {entry or path}")
+        if _makes_it(facts):
+            yield proven(premise, facts, evidence)._replace(log_dir=path)
+            continue
         leads = f"; the path is relative, and leads to {resolved}" if resolved is not None else ""
         sentence = f"log dir {path} is missing{_partitions_there(facts)}{leads}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
@@ -56,6 +59,16 @@ def log_dirs(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield from _registered(premise, facts)
 
 
+def _makes_it(facts: BrokerFacts) -> bool:
+    """Return whether the broker makes missing log dirs without harm, as no assigned partition was there.
+
+    LogManager.createAndValidateLogDirs 1.0 to 3.9. KRaft wants formatted log dirs.
+    """
+    is_known = facts.image is not None and facts.broker_id is not None and facts.mode is Mode.ZOOKEEPER
+    others = any(log_dir.is_there for log_dir in facts.log_dirs)
+    return is_known and others and facts.release.has_offline_log_dirs and not absent_partitions(facts)
+
+
 def _unformatted(facts: BrokerFacts) -> Iterator[str]:
     """Yield the log dirs without a meta.properties that counts."""
     for log_dir in facts.log_dirs:
@@ -72,6 +85,11 @@ def _refused(facts: BrokerFacts) -> Iterator[str]:
 def lacks_log_dirs(judged: JudgedPremise) -> bool:
     """Return whether a broker has, or may have, log dirs that are not given."""
     return judged.id == LOG_DIRS_THERE and judged.status is PremiseStatus.NOT_SEEN
+
+
+def is_made(judged: JudgedPremise) -> bool:
+    """Return whether a log dir is missing, and the broker makes an empty one without a loss."""
+    return judged.id == LOG_DIRS_THERE and judged.status is PremiseStatus.PROVEN and judged.log_dir is not None
 
 
 def _is_left_out(log_dir: LogDirFacts) -> bool:
@@ -403,8 +421,10 @@ TABLE = (
         "Each directory in log.dirs exists, is formatted and is given; each registered directory id was found.",
         "A log dir is missing, or has no readable meta.properties. Not seen: a log dir that is not given. Without"
         " server.properties that is a registered directory id that no given log dir has. Without these ids it is an"
-        " assigned partition without a directory.",
-        "KRaft: the process ends, or starts without the partitions of that log dir.",
+        " assigned partition without a directory. With ZooKeeper a missing log dir counts where"
+        " assigned partitions are absent or not known.",
+        "KRaft: the process ends, or starts without the partitions of that log dir. A ZooKeeper broker makes the"
+        " log dir, and empty replicas.",
         "Mount the disk (see findmnt), and name every log dir. If the disk is lost, see kcheck help dead-disk.",
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1; LogManager.createAndValidateLogDirs", log_dirs,
         cost=PremiseCost.UNCOUNTED, may_lack=True,
@@ -415,7 +435,8 @@ TABLE = (
         "A partition without a directory that the broker may lead, or that only it has. Not seen where other brokers "
         "may have its records.",
         "The broker makes the partition again, empty; if it leads, the other replicas delete their records.",
-        "Start the others first. kcheck recover with the log dirs of all brokers has the order.",
+        "Put the directory back first, if a disk has one. If other brokers have replicas, start those brokers first."
+        " kcheck recover with the log dirs of all brokers has the steps.",
         "ReplicaManager.applyDelta, LogManager.getOrCreateLog 3.3 to 4.3.1; ReplicaManager.becomeLeaderOrFollower",
         partitions_there, ends_start=False, is_counted=True,
     ),

@@ -125,9 +125,9 @@ TABLE = (
         "A first segment that was too old for two intervals of the check. The retention is shorter than before, or the"
         " segments are of a backup. Not seen: segments that are too old by now.",
         "The first check of retention deletes the segments.",
-        "Restore log.retention.ms or log.retention.bytes, or accept the loss: --allow P324.",
+        "Restore log.retention.ms or log.retention.bytes. kcheck preflight --allow P324 accepts the loss.",
         "UnifiedLog.deletableSegments, LogManager.cleanupLogs 3.3 to 4.3.1", is_kept, ends_start=False,
-        cost=PremiseCost.UNCOUNTED,
+        cost=PremiseCost.REMOVED,
     ),
     Premise(
         DATED, PremiseKind.RETENTION, "No time index dates its segment before its records.",
@@ -138,6 +138,6 @@ TABLE = (
         "The first check of retention deletes the segment, the active one too, if all before it are as old.",
         "Run kcheck repair before the broker starts. It rebuilds the time index.",
         "LogSegment.maxTimestampSoFar, Log.deletableSegments 0.10.1 to 2.8; UnifiedLog.deletableSegments to 4.3.1",
-        is_dated, ends_start=False, rules=("KC155", "KC161", "KC162"), cost=PremiseCost.UNCOUNTED,
+        is_dated, ends_start=False, rules=("KC155", "KC161", "KC162"), cost=PremiseCost.REMOVED,
     ),
 )  # fmt: skip

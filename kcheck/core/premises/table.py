@@ -19,19 +19,21 @@ from kcheck.core.premises import (
     retention,
     rights,
     settings,
+    short_leaders,
 )
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import FORMATTED, NODE_ID
 from kcheck.core.premises.metadata import MAJORITY_STARTS, SAME_HISTORY
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import TOPICS_THERE
+from kcheck.core.premises.short_leaders import FOLLOWS_NO_SHORTER
 from kcheck.core.premises.voters import former_voter
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 
 _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
-    *remote.TABLE, *joining.TABLE,
+    *remote.TABLE, *joining.TABLE, *short_leaders.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""
@@ -48,7 +50,9 @@ OF_OTHERS = _ids(lambda row: row.kind is PremiseKind.IDENTITY and row.ends_start
 """The premises without which disks, settings or arguments are perhaps of another broker or cluster."""
 HOLES = _ids(lambda premise: premise.cost is PremiseCost.HOLE)
 """The premises without which a follower lacks what it does not fetch from its leader."""
-UNCOUNTED = _ids(lambda premise: premise.cost is PremiseCost.UNCOUNTED)
+REMOVED = _ids(lambda premise: premise.cost is PremiseCost.REMOVED)
+"""The premises without which a broker removes records that its disk has now."""
+UNCOUNTED = REMOVED | _ids(lambda premise: premise.cost is PremiseCost.UNCOUNTED)
 """The premises without which a broker loses what no election counts."""
 WRONG_METADATA = _ids(lambda premise: premise.cost is PremiseCost.METADATA)
 """The premises that make the metadata useless for the next election if they are refuted."""
@@ -115,14 +119,17 @@ def judged_together(
     ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
     missing = {broker for broker, own in facts.items() if broker in ended or former_voter(own) is not None}
     stopped = frozenset(number for broker in missing if (number := facts[broker].broker_id) is not None)
+    running = {broker: own for broker, own in facts.items() if broker not in ended}
+    running = short_leaders.with_leaders(running) if len(running) > 1 else running
     return {
         broker: rows
         if broker in ended
-        else (*rows, *_in_quorum(facts[broker]._replace(stopped=stopped | facts[broker].stopped)))
+        else (*rows, *_together(running[broker]._replace(stopped=stopped | facts[broker].stopped)))
         for broker, rows in alone.items()
     }
 
 
-def _in_quorum(facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    premise = BY_ID[MAJORITY_STARTS]
-    return premise.judge(premise, facts)
+def _together(facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Yield the judgements that need the nodes that do not start."""
+    for premise in (BY_ID[MAJORITY_STARTS], BY_ID[FOLLOWS_NO_SHORTER]):
+        yield from premise.judge(premise, facts)

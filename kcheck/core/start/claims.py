@@ -7,14 +7,14 @@ Rules see single files, but the broker treats a partition by all of its files. W
 from functools import cached_property
 
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
-from kcheck.core.start.startup import Outcome
+from kcheck.core.start.startup import NOT_LOADED, NOT_SERVED, Outcome
 from kcheck.model.finding import Claim, Claimed, Finding
 
 _FAILS = {
     Claimed.ABORTS: (Outcome.ABORT,),
     Claimed.OFFLINE: (Outcome.OFFLINE,),
-    Claimed.FAILS: (Outcome.ABORT, Outcome.OFFLINE),
-    Claimed.STRAY: (Outcome.STRAY, Outcome.DELETED),
+    Claimed.FAILS: NOT_LOADED,
+    Claimed.STRAY: NOT_SERVED,
 }
 _OF_SERVED = (Claimed.KEEPS, Claimed.REBUILDS)
 """The effects on a file of a log that the broker serves; other logs have none."""
@@ -50,7 +50,7 @@ class ClaimedStart:
         outcomes = _FAILS.get(claim.claimed)
         if outcomes is not None:
             return self.prediction.outcome in outcomes
-        if claim.claimed in _OF_SERVED and self.prediction.outcome in (Outcome.STRAY, Outcome.DELETED):
+        if claim.claimed in _OF_SERVED and self.prediction.outcome in NOT_SERVED:
             return False
         log = self._log
         match claim.claimed:

@@ -6,7 +6,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from kcheck.core.start.startup import LOADS_ALONE, NEXT_STARTS, Mode, Outcome
+from kcheck.core.start.startup import LOADS_ALONE, NEXT_STARTS, NOT_LOADED, Mode, Outcome
 from kcheck.core.sums import known_sum
 from kcheck.model.entries import EpochEntries, Offset
 from kcheck.model.loss import BatchFaults, LostRecords
@@ -280,13 +280,14 @@ class LogDirPrediction(NamedTuple):
 
     @property
     def lost_records(self) -> int | None:
-        """Number of records that its partitions lose; None if a number is unknown."""
-        return known_sum(partition.lost.records for partition in self.partitions if partition.lost is not None)
+        """Number of records that its loaded partitions lose; None if that is not known."""
+        verdict = self.judged
+        return None if verdict.outcome is Outcome.UNKNOWN else known_sum(lost.records for lost in verdict.lost)
 
     @property
     def judged(self) -> LogDirVerdict:
         """The verdict; the losses of partitions count only if the broker loads the log dir."""
-        if self.outcome in (Outcome.ABORT, Outcome.OFFLINE):
+        if self.outcome in NOT_LOADED:
             return LogDirVerdict(self.outcome)
         if self.unread or any(partition.outcome is Outcome.UNKNOWN for partition in self.partitions):
             return LogDirVerdict(Outcome.UNKNOWN)

@@ -48,6 +48,10 @@ NEXT_STARTS = {
     Outcome.OK: "will boot",
 }
 """The outcomes of a log dir or a broker in words, worst first."""
+NOT_LOADED = (Outcome.ABORT, Outcome.OFFLINE)
+"""The outcomes of a log dir of which the broker loads nothing."""
+NOT_SERVED = (Outcome.STRAY, Outcome.DELETED)
+"""The outcomes of a directory that the broker no longer serves."""
 LOADS_ALONE = "will load if its broker starts"
 """The words for a partition directory outside of a log dir."""
 NEXT_START_RANKS = {outcome: at for at, outcome in enumerate(NEXT_STARTS)}

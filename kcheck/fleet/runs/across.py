@@ -9,17 +9,19 @@ from kcheck.core.election.plans import CopyState
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts
 from kcheck.core.premises.followers import STARTS_TOGETHER, with_followers
 from kcheck.core.premises.log_ranges import ENDS_THERE
+from kcheck.core.premises.short_leaders import FOLLOWS_NO_SHORTER, with_leaders
 from kcheck.core.premises.table import BY_ID
+from kcheck.core.replication.dialogue import Replica
 from kcheck.core.start.startup import Mode
 from kcheck.fleet.runs.election_rows import PartitionRows
 from kcheck.model.cluster import STATIC
-from kcheck.model.entries import Epoch
+from kcheck.model.entries import Epoch, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy
 from kcheck.replicas.replica import ReplicaState
 
-_PREMISES = tuple(BY_ID[number] for number in (ENDS_THERE, STARTS_TOGETHER))
+_PREMISES = tuple(BY_ID[number] for number in (ENDS_THERE, STARTS_TOGETHER, FOLLOWS_NO_SHORTER))
 
 
 def premises_across(
@@ -35,7 +37,7 @@ def premises_across(
     places = {(row["broker_id"], row["dir"]): row["log_dir"] for row in rows.replicas}
     logs = dict(_logs(TopicPartition(rows.topic, rows.partition), served, places))
     facts: dict[object, BrokerFacts] = {number: _broker(number, log, here) for number, log in logs.items()}
-    compared = with_followers(facts)
+    compared = with_leaders(with_followers(facts))
     changed = (own for number, own in compared.items() if own.logs != facts[number].logs)
     return tuple(row for own in changed for premise in _PREMISES for row in premise.judge(premise, own))
 
@@ -53,9 +55,14 @@ def _logs(
         state, number, end = copy.state, copy.state.broker_id, copy.state.log_end_offset
         if number is not None and end is not None:
             epoch = Epoch(state.cache[-1].epoch) if state.cache else None
+            replica = Replica(
+                state.cache, end, state.high_watermark or Offset(0), state.log_start_offset, state.first_segment,
+                state.first_unstable,
+            )  # fmt: skip
             yield number, LogFacts(
                 partition, places[number, copy.dir], topic_id=state.topic_id, epoch=epoch, end=end,
                 loses=state.lost is not None, start=state.log_start_offset, hides=_hides(state),
+                replica=replica,
             )  # fmt: skip
 
 

@@ -59,6 +59,7 @@ from kcheck.model.report import PartitionFilter, Report
 from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.elect import ElectionQuestion, choice_of
+from kcheck.replicas.election_output import require_whole
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.verbs.release import of_worse_end
 from kcheck.words import LISTED_MAX, broker_names, some_of
@@ -196,8 +197,9 @@ def elect_run(
     """Return the best leaders of the partitions of a cluster of a run; write the plan into `out`.
 
     UsageError if the run has several clusters without a given name, or lacks the necessary tables. UsageError also
-    without metadata for a plan, or if a file of the plan exists already or cannot be written.
+    without metadata for a plan, or for a plan of some partitions. UsageError also if its files cannot be written.
     """
+    require_whole(wanted, out)
     run = open_run(path)
     known = prepared(run, cluster, question, is_planned=out is not None)
     return _elected(run, known, question, wanted, out, not_reached_of(run, known.name))

@@ -17,6 +17,7 @@ from kcheck.documents.answer import Answer, release_row
 from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import scenario_row
 from kcheck.documents.election_words import decision_words, rescue_words
+from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.premises import with_disk_elsewhere
 from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import not_counted_words
@@ -38,8 +39,6 @@ from kcheck.words import LISTED_MAX, broker_names, counted, other_end_words, par
 
 FIRST_COUNT = 3
 """Number of shown steps of a plan. `kcheck recover` on the disks gives all of them."""
-_FOLDER = "DIR"
-"""Stands for the directory of the plan's files."""
 
 
 class ClusterDecision(NamedTuple):
@@ -161,8 +160,7 @@ def _is_safe(election: RunElection, start_all: Scenario, *, is_known: bool) -> b
         return False
     if not is_known:
         return None
-    is_kept = (start_all.lost.committed, start_all.offline_partitions) == (0, 0)
-    is_safe = election.is_safe and is_kept
+    is_safe = election.is_safe and start_all.keeps_all
     return None if is_safe and election.cluster.mendable else is_safe
 
 
@@ -196,7 +194,7 @@ def _texts(
     here = here_of(election.cluster, question)
     recovery = recovery_of(
         run, election.cluster, here, election.worst_in_full, election.order, election.uncounted, election.rescue,
-        _FOLDER,
+        FOLDER,
     )  # fmt: skip
     removed = {
         row.broker_id: tuple(part.dir for part in row.directories)
@@ -206,7 +204,7 @@ def _texts(
     recovery = recovery._replace(removed=removed, sought=tuple(sorted(first.disks)))
     steps = steps_of(recovery)
     places = _places(run, election.cluster, steps)
-    context = PlanContext(recovery, (), {}, {}, places, _FOLDER, sought=first.disks, save=command)
+    context = PlanContext(recovery, (), {}, {}, places, FOLDER, sought=first.disks, save=command)
     yield from step_texts(context, steps)
 
 
@@ -275,7 +273,7 @@ def _disks(run: FleetRun, election: RunElection, question: ElectionQuestion, fir
     words += [f"{number}=PATH" for number in first.brokers]
     words += [word for number in question.dead for word in ("--dead", str(number))]
     line = shell_line(["kcheck", "recover", *words])
-    return line if first.is_alone else f"{line} --output-dir {_FOLDER}"
+    return line if first.is_alone else f"{line} --output-dir {FOLDER}"
 
 
 def decision_columns(run: FleetRun, name: str | None) -> Row:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kcheck.arrow import from_bytes, to_bytes
 from kcheck.core.start.predictions import PartitionPrediction
-from kcheck.core.start.startup import Mode, Outcome, settings
+from kcheck.core.start.startup import NOT_SERVED, Mode, Outcome, settings
 from kcheck.disk.directory import Directory
 from kcheck.disk.paths import join
 from kcheck.disk.refusals import Refusals, asked_twice
@@ -329,7 +329,7 @@ def _state(
     log that gets a swap as a segment is read again too.
     """
     reads = how.depth.verifies
-    is_dropped = start is not None and start.outcome in (Outcome.STRAY, Outcome.DELETED)
+    is_dropped = start is not None and start.outcome in NOT_SERVED
     if (is_dropped or view.state is not DirectoryState.CURRENT) and (reads or log_dir.clean_shutdown):
         return brought_back(view, log_dir, how.release)
     state = after_start(view, log_dir, start, how.release, reads=reads)

@@ -26,6 +26,7 @@ from kcheck.fleet.spark.transport import ddl, rows_of
 from kcheck.model.report import Column, PartitionFilter
 from kcheck.replicas.candidates import ClusterHere
 from kcheck.replicas.elect import ElectionQuestion
+from kcheck.replicas.election_output import require_whole
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,6 +51,7 @@ def elect_run(
 ) -> RunElection:
     """Return the result of `kcheck.fleet.runs.elect.elect_run`; every host sees the run below the same path."""
     _on_disk(path)
+    require_whole(wanted, out)
     run = open_run(path)
     known = prepared(run, cluster, question, is_planned=out is not None)
     with session as spark, in_a_line():

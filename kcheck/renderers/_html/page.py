@@ -47,7 +47,7 @@ _MEANINGS = {
     "clean": "No findings.",
 }
 _SECTIONS = {
-    "actions": "What to do, by cluster",
+    "actions": "Decisions by cluster",
     "counts": "Counts",
     "clusters": "Clusters by risk",
     "brokers": "Brokers",
@@ -113,7 +113,7 @@ def _section(name: str, *parts: Html) -> Html:
     return f'<section aria-labelledby="{name}-h"><h2 id="{name}-h">{_SECTIONS[name]}</h2>\n{"".join(parts)}</section>\n'
 
 
-def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Html:
+def _decisions(decisions: Sequence[Row]) -> Html:
     idle = [row["cluster"] for row in decisions if row["command"] is None]
     rows = "".join(_decision(row) for row in decisions if row["command"] is not None)
     told = f'<ol class="actions">{rows}</ol>\n<p class="soft">{text(WHENS)}</p>\n' if rows else ""
@@ -121,8 +121,8 @@ def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Html:
     return _section("actions", told, left)
 
 
-def _decision(row: Mapping[str, Any]) -> Html:
-    also = "".join(f"<p>Also: {text(words)}</p>" for words in row["also"])
+def _decision(row: Row) -> Html:
+    also = "".join(f"<p>Also: {text(words)}</p>" for words in listed(row["also"]))
     name = str(row["when"]).replace(" ", "-")
     return (
         f'<li class="{name}"><p><strong>{text(row["cluster"])}, {row["when"]}:</strong> {text(row["what"])}</p>{also}'

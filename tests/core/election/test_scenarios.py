@@ -80,3 +80,10 @@ def test_scenarios_are_sums(seed: int) -> None:
         name = f"broker-{first}-first"
         assert found[name] == summed(name, partitions, leaders)
     assert found["best"] == summed("best", partitions, [row.best for row in partitions])
+
+
+@pytest.mark.parametrize(
+    ("committed", "offline", "keeps"), [(0, 0, True), (None, 0, False), (0, None, False), (1, 0, False), (0, 1, False)]
+)
+def test_an_unknown_loss_is_not_safe(committed: int | None, offline: int | None, keeps: bool) -> None:
+    assert keeps is Scenario("start-all", Amounts(5, committed, 50), offline).keeps_all

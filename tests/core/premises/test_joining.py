@@ -52,6 +52,16 @@ def test_ports_that_lead_to_no_controller() -> None:
     assert judged_address({VOTERS: "100@b:1"}, copies=()) is None
 
 
+def test_the_only_controller_looks_for_no_other() -> None:
+    """A node of 4.3.1 that is the only voter of its voter set started; its own port counted as a wrong one before."""
+    alone = copy(
+        of=image()._replace(controllers={}), voters=frozenset({1}), voter_set=(Voter(1, "D", ("C://a:9093",)),)
+    )
+    assert judged_address({SERVERS: "a:9093"}, alone) == FINDS
+    static = judged_address({SERVERS: "a:9093"}, alone._replace(voter_set=()))
+    assert static == ("refuted", "controller.quorum.voters has no 1: the broker does not find that controller")
+
+
 def test_voters_that_the_settings_lack() -> None:
     """Brokers of 4.3.1 with bootstrap servers, or another id, did not find a static quorum, and ended."""
     sentence = "controller.quorum.voters has no {}: the broker does not find that controller"

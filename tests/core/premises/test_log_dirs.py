@@ -1,6 +1,9 @@
 """The log dirs in log.dirs, and those on the disk."""
 
 from kcheck.core.premises.facts import LogDirFacts
+from kcheck.core.premises.table import judged
+from kcheck.core.releases.releases import release
+from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import UNASSIGNED_DIRECTORY, ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
@@ -93,6 +96,20 @@ def test_a_log_in_another_log_dir_than_in_the_metadata() -> None:
         given = facts(image=image(1, 2, isr=(1,), leader=1, directories=(number, "D2")))
         assert is_here == ("P861" in rows(given, PremiseStatus.PROVEN))
         assert (None if is_here else sentence) == not_seen(given).get("P861")
+
+
+def test_a_missing_log_dir_that_the_broker_makes() -> None:
+    """A broker of 2.4.1 made it, and lost nothing. With less metadata, or no other log dir, nothing shows that."""
+    of = log_dir(identity={"version": "0", "broker.id": "1", "cluster.id": "C"})
+    missing = LogDirFacts("d2", is_there=False)
+    given = facts(of, missing, mode=Mode.ZOOKEEPER, release=release("2.4"), config={}, copies=(), image=image(1))
+    assert "P301" not in {*refuted(given), *not_seen(given)}
+    assert ["d2"] == [row.log_dir for row in judged(given) if row.id == "P301"]
+    for fields in (
+        {"image": None}, {"broker_id": None}, {"log_dirs": (missing,)}, {"release": release("0.11.0")},
+        {"log_dirs": (of._replace(directories=()), missing)}, {"mode": Mode.KRAFT, "release": release("3.9")},
+    ):  # fmt: skip
+        assert "P301" in refuted(given._replace(**fields))
 
 
 def test_a_missing_log_dir_comes_before_the_logs_that_were_there() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from kcheck.core.premises.outside import not_looked_at
+from kcheck.core.releases.releases import release
 
 FREE = "whether the listeners find their addresses and ports free"
 TLS = {"listeners": "SSL://:9093", "ssl.keystore.location": "/k.jks", "ssl.truststore.location": "/t.jks"}
@@ -31,4 +32,11 @@ TLS = {"listeners": "SSL://:9093", "ssl.keystore.location": "/k.jks", "ssl.trust
 )  # fmt: skip
 def test_clauses(settings: Mapping[str, str], clauses: list[str]) -> None:
     """One about the host, one about the servers that the node cannot do without, and about its stores."""
-    assert [FREE, *clauses] == [*not_looked_at(settings)]
+    assert [FREE, *clauses] == [*not_looked_at(settings, release("2.0.1"))]
+
+
+def test_followers_of_old_releases() -> None:
+    """A broker of 1.1.1 ended after its start, because its leader had come back with an older disk."""
+    clause = "whether the log of each leader is as long as the log here, or the broker ends"
+    assert [FREE, clause] == [*not_looked_at({}, release("2.0.0"))]
+    assert [FREE] == [*not_looked_at({"unclean.leader.election.enable": "true"}, release("2.0.0"))]

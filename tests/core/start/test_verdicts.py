@@ -55,6 +55,9 @@ LOST = partition(Outcome.LOST, loss(1))
         (log_dir(partition(Outcome.OK)), 0),
         (log_dir(LOST, partition(Outcome.LOST, loss(3)), partition(Outcome.OK)), 4),
         (log_dir(LOST, partition(Outcome.LOST, loss(None))), None),
+        (log_dir(LOST, outcome=Outcome.ABORT), 0),
+        (log_dir(LOST, outcome=Outcome.OFFLINE), 0),
+        (log_dir(LOST, unread=True), None),
     ],
 )
 def test_the_lost_records_of_a_log_dir(start: LogDirPrediction, records: int | None) -> None:

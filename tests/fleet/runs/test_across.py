@@ -60,3 +60,16 @@ def test_replicas_decide_together(
 
 def _broker(number: int) -> BrokerHere:
     return BrokerHere(BrokerStart(number, clean=True), None, frozenset(), is_complete=True)
+
+
+def test_a_leader_that_ends_the_broker_of_a_follower() -> None:
+    """P352, of brokers of 1.1.1. Broker 3 is not among the replicas."""
+    rows = (row(1, loaded_log_end=7, cached_epochs="[[3,0]]"), row(2), row(3))
+    here = ClusterHere(
+        image=ClusterImage({"t": TopicImage("t", None, {0: PartitionRegistration((1, 2), (1, 2))})}),
+        brokers={number: _broker(number) for number in (1, 2, 3)}, dead=frozenset(), kraft=False,
+        release=release("1.1.1"), incomplete_ok=False, offsets=lambda *_: None,
+    )  # fmt: skip
+    copies, unread = copies_of("t", 0, rows, here)
+    found = premises_across(PartitionRows("t", 0, rows, None, ()), copies, unread, here)
+    assert [("P352", PremiseStatus.NOT_SEEN, 2)] == [(row.id, row.status, row.broker_id) for row in found][:1]

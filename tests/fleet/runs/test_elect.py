@@ -236,6 +236,8 @@ def test_a_plan_needs_metadata_and_saved_records_need_logs(tmp_path: Path) -> No
     forged(tmp_path, log_dirs=[{"cluster": "c", "broker": "1", "broker_id": 1, "log_dir": "/d", "mode": "kraft"}],
            replicas=[{"cluster": "c", "topic": "t", "partition": 0, "broker_id": 1, "broker": "1", "log_dir": "/d",
                       "dir": "t-0", "state": "current"}])  # fmt: skip
+    of_one = kcheck("elect", "--from", tmp_path, "--topic", "t", "--output-dir", tmp_path / "plan")
+    assert (2, True) == (of_one.code, "leave out --topic and --partition" in " ".join(of_one.err.split()))
     done = kcheck("elect", "--from", tmp_path, "--output-dir", tmp_path / "plan")
     assert (2, True) == (done.code, "scan a log dir with __cluster_metadata-0 too" in " ".join(done.err.split()))
     assert not (tmp_path / "plan").exists()

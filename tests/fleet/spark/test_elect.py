@@ -34,9 +34,9 @@ def test_the_answer_is_that_of_one_machine(
     assert document(here) == document(there)
     assert here.partitions
     plans = [tmp_path / name for name in ("here", "there")]
-    run, wanted = str(tmp_path / "many"), PartitionFilter(partitions=("0",))
-    elect.elect_run(run, None, question, wanted=wanted, out=str(plans[0]))
-    by_spark.elect_run(run, None, question, wanted=wanted, session=nullcontext(spark), out=str(plans[1]))
+    run = str(tmp_path / "many")
+    elect.elect_run(run, None, question, wanted=every, out=str(plans[0]))
+    by_spark.elect_run(run, None, question, wanted=every, session=nullcontext(spark), out=str(plans[1]))
     ours, theirs = ({file.name: file.read_text() for file in plan.iterdir()} for plan in plans)
     assert ours == {name: text.replace(str(plans[1]), str(plans[0])) for name, text in theirs.items()}
     monkeypatch.setattr(elections, "SHOWN_MAX", 7)
