@@ -83,7 +83,7 @@ class Candidate(NamedTuple):
     only_here: Amounts | None = None
     """The records of an unserved copy that no loading replica has. None for a replica, or if not known."""
     covers: bool = False
-    """True if an unserved copy has every record of every replica here, and more."""
+    """True for an unserved copy with every record of every replica here, and more."""
     first: tuple[Offset, Offset, int] | None = None
     """The offsets and the CRC of the first batch. None if not known, or for compacted logs."""
     loses_no_more_than: tuple[int, ...] = ()
