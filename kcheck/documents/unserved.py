@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kcheck.core.election.misplaced import OtherLog
 from kcheck.core.start.predictions import PartitionPrediction, records_words
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.unserved import Unserved
@@ -61,6 +62,15 @@ def kept_elsewhere_words(broker_id: int, name: str, prediction: PartitionPredict
     verb = "removes" if prediction.outcome is Outcome.DELETED else "renames"
     fate = f"{verb} {name}{'' if verb == 'removes' else ' to -stray'}"
     return f"Broker {broker_id} {fate} when it starts. No step is needed: {same_records_words(prediction, holders)}."
+
+
+def other_log_words(row: OtherLog) -> str:
+    """Return that a directory has other records than the replica of its partition, as sentences."""
+    words = f"Broker {row.replica} has other records of {row.partition} than broker {row.broker_id}."
+    if row.same:
+        places = listed([f"broker {number} in {name}" for number, name in row.same])
+        words += f" The same records as on broker {row.broker_id} are on {places}."
+    return f"{words} Nothing here shows which copy is right."
 
 
 def same_records_words(prediction: PartitionPrediction, holders: Sequence[int]) -> str:

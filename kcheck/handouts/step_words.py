@@ -51,6 +51,8 @@ class PlanContext(NamedTuple):
     """The directories of partitions that the steps move, by broker and name."""
     backup: str
     """The directory that takes what is moved aside."""
+    homes: Mapping[tuple[int, str | None], str] = {}
+    """The log dirs, by broker and directory.id."""
     controllers: tuple[str, ...] = ()
     """The server.properties of controllers that are no brokers, as far as they are known."""
     metadata: tuple[str, ...] = ()
@@ -245,6 +247,43 @@ def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
     )
 
 
+def _put_back(step: RecoveryStep, plan: PlanContext) -> StepText:
+    exchanged = [row for row in step.misplaced if row.broker_id == row.to_broker]
+    held = {row: _place(plan, row.broker_id, row.dir) for row in exchanged}
+    commands = [shell_line(["mv", path, f"{path}.held"]) for path in held.values()]
+    commands += [
+        shell_line(["mv", f"{path}.held", _place(plan, row.to_broker, row.replaces or row.holds)])
+        for row, path in held.items()
+    ]
+    words = [f"Broker {row.broker_id} holds {row.holds} in {row.dir}" for row in exchanged]
+    for row in step.misplaced:
+        if row in held:
+            continue
+        home = plan.homes.get((row.to_broker, row.log_dir)) or next(iter(plan.log_dirs.get(row.to_broker, ())), "")
+        if row.replaces is not None:
+            old, folder = _place(plan, row.to_broker, row.replaces), f"{plan.backup}/broker-{row.to_broker}"
+            home = old.rpartition("/")[0]
+            commands += [shell_line(["mkdir", "-p", folder]), shell_line(["mv", old, f"{folder}/"])]
+        commands.append(shell_line(["cp", "-a", _place(plan, row.broker_id, row.dir), f"{home}/{row.holds}"]))
+        words.append(
+            f"Only broker {row.broker_id} has {record_count(row.records)} of {row.holds}, in {row.dir}, and broker"
+            f" {row.to_broker} serves this partition"
+        )
+    title = f"{'. '.join(words[:LISTED_MAX])}. Put"
+    reached = ", and this host has the disks of both" if len(step.brokers) > 1 else ""
+    return StepText(
+        f"{title} {agree(len(words), 'this directory', 'these directories')} back. Then ask kcheck recover again",
+        f"{broker_names(step.brokers)} {agree(len(step.brokers), 'is', 'are')} stopped{reached}",
+        tuple(commands),
+        "kcheck recover names no such directory any more",
+        "nothing: no command removes a record, and mv takes each directory back",
+    )
+
+
+def _place(plan: PlanContext, number: int, name: str) -> str:
+    return plan.places.get((number, name), name)
+
+
 def _log_dirs(step: RecoveryStep, plan: PlanContext) -> StepText:
     (number,) = step.brokers
     lost, added = (
@@ -435,6 +474,7 @@ _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]]
     RecoveryAction.BRING: _bring,
     RecoveryAction.SAVE: _save,
     RecoveryAction.REPAIR: _repair,
+    RecoveryAction.PUT_BACK: _put_back,
     RecoveryAction.LOG_DIRS: _log_dirs,
     RecoveryAction.FENCE: _fence,
     RecoveryAction.SET_ASIDE: _set_aside,

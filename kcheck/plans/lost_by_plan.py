@@ -33,6 +33,8 @@ def lost_by_plan(
     election: ClusterElection, steps: Sequence[RecoveryStep], wanted: PartitionFilter | None = None
 ) -> tuple[LostByPlan, ...]:
     """Return the wanted partitions that lose records by the steps, the worst first."""
+    if any(step.kind is RecoveryAction.PUT_BACK for step in steps):
+        return ()  # Another plan follows it.
     rows = sorted(election.partitions, key=harm)
     chosen = [row for row in rows if wanted is None or wanted.has(row.topic, row.partition)]
     return tuple(_lost(election, chosen, steps))

@@ -128,6 +128,7 @@ def _seen(
         needs_rescue=now.election.rescue is not None,
         sought=frozenset((*now.first.disks, *unproven)),
         unrepaired=frozenset(repair.broker_id for repair in now.election.repairs),
+        misplaced=frozenset(number for row in now.recovery.misplaced for number in (row.broker_id, row.to_broker)),
         short=frozenset(row.broker_id for row in (*now.election.question.added, *given_up)),
         present=_present(steps, now),
         deleted=frozenset(
@@ -238,6 +239,7 @@ def _new_needs(progress: RecoveryProgress, seen: ClusterSeen) -> Iterator[str]:
     needs = {
         RecoveryAction.REPAIR: ("a repair", seen.unrepaired),
         RecoveryAction.LOG_DIRS: ("another log.dirs", seen.short),
+        RecoveryAction.PUT_BACK: ("another place of a directory", seen.misplaced),
     }
     for kind, (what, brokers) in needs.items():
         for number in sorted(brokers) if not seen.registered else ():
@@ -261,6 +263,9 @@ def _found(plan: SavedPlan, progress: RecoveryProgress, seen: ClusterSeen) -> It
             sought = [number for step in progress.steps for number in step.brokers]
             yield f"the disks of {broker_names(sought)} are not sought any more, and the plan has no other step"
         return
+    last = progress.steps[-1] if progress.steps else None
+    if last is not None and last.kind is RecoveryAction.PUT_BACK and progress.at is None:
+        yield f"the directories of {broker_names(last.brokers)} are back, and the plan has no other step"
     for step, state in zip(progress.steps, progress.states, strict=True):
         is_here = step.kind is RecoveryAction.BRING and state is StepState.DONE and not seen.registered
         if is_here and progress.now.election.kraft and {*step.brokers} <= {*plan.order}:

@@ -38,6 +38,12 @@ def plan_context(election: ClusterElection, recovery: Recovery, folder: str, sav
         ),
         metadata=election.question.metadata,
         places=_places(election, targets),
+        homes={
+            (number, start.view.directory_id): path_at_home(target.log_dir)
+            for number, own in targets.items()
+            for target in own
+            if (start := election.predicted.get(target.path)) is not None and start.view is not None
+        },
         backup=join(folder, "aside"),
         saved=election.saved_in,
         old_copies=served_from_copies(election.uncounted, election.of_cluster),

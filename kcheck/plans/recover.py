@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
+from kcheck.core.election.misplaced import misplaced, other_logs
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
@@ -22,7 +23,7 @@ from kcheck.documents.premises import premise_rows, unseen_words, with_old_disk
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
 from kcheck.documents.uncounted import uncounted_words
-from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words
+from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words, other_log_words
 from kcheck.handouts.step_words import PlanContext, nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
@@ -101,6 +102,7 @@ class ClusterRecovery(Answer):
         return recovery._replace(
             removed=own,
             sought=tuple(sorted(self.first.disks)),
+            misplaced=misplaced(self.election.of_cluster),
             bundles=bundles,
             old=with_old_disk(self.election.uncounted),
         )
@@ -145,7 +147,7 @@ class ClusterRecovery(Answer):
     @property
     def is_open(self) -> bool:
         """True if something comes first that may change every step."""
-        return bool(self.first.log_dirs or self.is_held or self.mistaken)
+        return bool(self.first.log_dirs or self.is_held or self.mistaken or self.recovery.misplaced)
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -231,6 +233,7 @@ class ClusterRecovery(Answer):
                 kept_elsewhere_words(row.broker_id, row.prediction.dir, row.prediction, row.holders)
                 for row in self.kept_elsewhere
             ),
+            *map(other_log_words, other_logs(election.of_cluster)),
         )
         words = decision_words(
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,

@@ -26,7 +26,6 @@ from kcheck.model.names import DirectoryState, TopicPartition, ids_differ
 from kcheck.model.release import Release
 from kcheck.replicas.committed import committed_marks
 from kcheck.replicas.costed_plans import plans_of
-from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.group_offsets import GroupOffset
 from kcheck.replicas.leader_plans import Election, fork_of
 from kcheck.replicas.loading import ReplicaFiles, brought_back
@@ -34,6 +33,7 @@ from kcheck.replicas.lost_amounts import amounts_lost, lacks, removed
 from kcheck.replicas.lost_transactions import cut_transactions, open_transactions
 from kcheck.replicas.remote_losses import remote_amounts, remote_lost
 from kcheck.replicas.replica import ReplicaState, after_start
+from kcheck.replicas.unserved_copies import covers, first_identity_of, only_here
 
 GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
 """Takes a partition; returns what consumer groups have committed in it, None if there are no offsets."""
@@ -187,7 +187,8 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
     unserved = tuple(_salvage(copy, served, election, cluster) for copy in others)
     with_log = any(copy.role is CopyState.CURRENT for copy in served) or bool(election.unknown_replicas)
     is_bound = with_log or cluster.old.isdisjoint(replicas)
-    leading = _candidates(served, election, cluster)
+    held = _held(unserved, others)
+    leading = _candidates(served, election, cluster, held)
     candidates = (
         *(_without_unserved(row, unserved, with_log=with_log, is_bound=is_bound) for row in leading),
         *unserved,
@@ -227,14 +228,12 @@ def _own_copies(
     of_others = {copy.state.broker_id for copy in copies if ids_differ(copy.state.topic_id, known.topic_id)}
     marks = {number: mark for number, mark in marks.items() if number not in of_others}
     own = [_with_mark(copy, marks) for copy in own]
-    # Otherwise the copies that no broker serves have these marks.
-    is_nowhere = all(copy.role is CopyState.CURRENT or copy.state.log_end_offset == 0 for copy in own)
     for number in absent:
         if number in cluster.brokers:
             missing = _missing(number, known, partition, registration, cluster.brokers[number])
-            mark = marks.get(number) if is_nowhere and missing.role is CopyState.MISSING else None
+            mark = marks.get(number) if missing.role is CopyState.MISSING else None
             state = missing.state._replace(checkpointed=mark, is_compacted=compacted)
-            own.append(missing._replace(state=state))
+            own.append(missing._replace(state=state, high_watermark=marks.get(number)))
     return tuple(own)
 
 
@@ -311,17 +310,33 @@ def _groups(
 
 
 def _candidates(
-    copies: tuple[ReplicaCopy, ...], election: PartitionElection, cluster: ClusterHere
+    copies: tuple[ReplicaCopy, ...],
+    election: PartitionElection,
+    cluster: ClusterHere,
+    held: tuple[OffsetRange, ...],
 ) -> Iterable[Candidate]:
     """Yield the replicas that brokers serve, each with the plan of all others under it."""
     states = tuple(sorted((copy.state for copy in copies), key=lambda state: state.broker_id or 0))
     in_cluster = partial(_in_cluster, registration=election.registration)
     plans = {
         plan.leader: plan
-        for plan in plans_of(states, Election(), cluster.release, in_cluster=in_cluster, counted=cluster.counted)
+        for plan in plans_of(
+            states, Election(), cluster.release, in_cluster=in_cluster, counted=cluster.counted, held=held
+        )
     }
     for copy in copies:
-        yield _candidate(copy, plans.get(copy.state.broker_id), states, election, cluster)
+        yield _candidate(copy, plans.get(copy.state.broker_id), states, election, cluster, held)
+
+
+def _held(unserved: Iterable[Candidate], copies: Iterable[ReplicaCopy]) -> tuple[OffsetRange, ...]:
+    """Return the offsets of the copy that no broker serves, and whose records `_without_unserved` adds to a loss."""
+    counted = [
+        (_records(row.only_here), OffsetRange(copy.state.log_start_offset, copy.state.log_end_offset or Offset(0)))
+        for row, copy in zip(unserved, copies, strict=True)
+        if row.only_here is not None
+    ]
+    most = max((records for records, _ in counted), default=0)
+    return next(((offsets,) for records, offsets in counted if records == most), ())
 
 
 def _in_cluster(plan: TruncationPlan, registration: PartitionRegistration | None) -> TruncationPlan:
@@ -338,30 +353,10 @@ def _salvage(
     in_cluster = partial(_in_cluster, registration=election.registration)
     plan = next(plans_of(states, leader, cluster.release, in_cluster=in_cluster, counted=cluster.counted))
     candidate = _candidate(copy, plan, states, election, cluster)
-    return candidate._replace(only_here=_only_here(copy.state, copies, election.high_watermark, cluster))
-
-
-def _only_here(
-    state: ReplicaState, copies: Iterable[ReplicaCopy], mark: Offset | None, cluster: ClusterHere
-) -> Amounts | None:
-    """Return the records of a copy that no replica has; None if not known.
-
-    Records below the log start of every replica are no loss, as retention deleted them. `mark` is the high watermark of
-    a copy that no checkpoint names.
-    """
-    others = [copy.state for copy in copies if copy.state.problem is None and copy.state.log_end_offset is not None]
-    if cluster.counted is not None or state.problem is not None or state.log_end_offset is None:
-        return None
-    first = max(
-        min((other.log_start_offset for other in others), default=state.log_start_offset),
-        max((fork_of(other, state).common_prefix or Offset(0) for other in others), default=Offset(0)),
-    )
-    if first >= state.log_end_offset:
-        return Amounts(0, 0, 0)
-    kept = [LostRange(other.logs, other.log_start_offset, other.log_end_offset or Offset(0)) for other in others]
-    own = LostRange(state.logs, first, state.log_end_offset, mark=state.known_high_watermark)
-    counts = distinct([own], kept, mark)
-    return Amounts(counts.records, counts.committed, counts.bytes)
+    served = [other.state for other in copies]
+    is_known = cluster.counted is None
+    only = only_here(copy.state, served, election.high_watermark) if is_known else None
+    return candidate._replace(only_here=only, covers=bool(only and only.records) and covers(copy.state, served))
 
 
 def _candidate(
@@ -370,6 +365,7 @@ def _candidate(
     states: tuple[ReplicaState, ...],
     election: PartitionElection,
     cluster: ClusterHere,
+    held: tuple[OffsetRange, ...] = (),
 ) -> Candidate:
     """Return the cost of a copy as leader.
 
@@ -389,6 +385,7 @@ def _candidate(
         log_start_offset=None if end is None else state.log_start_offset,
         lost=None,
         refetch=None,
+        first=first_identity_of(state),
     )
     if plan is None or state.problem is not None or end is None:
         return candidate
@@ -398,7 +395,7 @@ def _candidate(
     in_new_log_dir = broker is not None and broker.has_new_log_dir and is_not_here(log_dir, broker.log_dirs)
     candidate = _with_amounts(candidate, plan, by_broker, election, cluster, copy)
     if copy.role in SERVED:
-        candidate = _with_later(candidate, plan, by_broker, election)
+        candidate = _with_later(candidate, plan, by_broker, election, held)
     if copy.may_lead:
         lost, later = (row and at_most(row) for row in (candidate.lost, candidate.lost_later))
         candidate = candidate._replace(lost=lost, lost_later=later)
@@ -450,8 +447,9 @@ def _is_refilled(follower: FollowerPlan) -> bool:
 
 
 def _with_later(
-    candidate: Candidate, plan: TruncationPlan, states: Mapping[int | None, ReplicaState], election: PartitionElection
-) -> Candidate:
+    candidate: Candidate, plan: TruncationPlan, states: Mapping[int | None, ReplicaState],
+    election: PartitionElection, held: tuple[OffsetRange, ...],
+) -> Candidate:  # fmt: skip
     """Return a candidate with the final leader, when nothing changes any more, and the loss under this leader."""
     if election.registration is None:
         return candidate
@@ -471,7 +469,7 @@ def _with_later(
     if later is None or later.broker_id not in lacking:
         return candidate
     marks = committed_marks(tuple(states.values()), election.registration)
-    lost, of_remote = amounts_lost(plan, states, marks, later=later.broker_id), remote[later.broker_id]
+    lost, of_remote = amounts_lost(plan, states, marks, later=later.broker_id, held=held), remote[later.broker_id]
     if of_remote or plan.remote_lost:
         lost = total((lost, remote_amounts(of_remote, plan.remote_lost)))
     return candidate._replace(lost_later=lost)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from kcheck.core.replication.leader_costs import total
-from kcheck.core.replication.truncation_plans import TruncationPlan, marked
+from kcheck.core.replication.truncation_plans import OffsetRange, TruncationPlan, marked
 from kcheck.model.release import Release
 from kcheck.replicas.committed import committed_marks
 from kcheck.replicas.leader_plans import Election, plans_under
@@ -23,31 +23,32 @@ def plans_of(
     *,
     in_cluster: PlanFiller | None = None,
     counted: PlanFiller | None = None,
+    held: Sequence[OffsetRange] = (),
 ) -> Iterator[TruncationPlan]:
     """Yield the plan of one partition under the chosen or the best leader, or one for each candidate.
 
     `in_cluster` fills in the metadata of the cluster. If the logs themselves are not here, `counted` fills in the
-    losses and fetches of followers.
+    losses and fetches of followers. `held` are the offsets of copies that no broker serves.
     """
     plans = plans_under(states, election, release)
     if in_cluster is not None:
         plans = map(in_cluster, plans)
     if counted is not None:
         plans = map(counted, plans)
-    costed = map(partial(_costed, states=states), plans)
+    costed = map(partial(_costed, states=states, held=held), plans)
     if election.leader not in (None, "best"):
         yield from costed
         return
     yield from (plan for plan in marked([*costed]) if plan.is_best or election.leader is None)
 
 
-def _costed(plan: TruncationPlan, states: Sequence[ReplicaState]) -> TruncationPlan:
+def _costed(plan: TruncationPlan, states: Sequence[ReplicaState], held: Sequence[OffsetRange]) -> TruncationPlan:
     """Return a plan with the records that no replica has once its leader leads."""
     if plan.problem is not None or plan.leader_log_end_offset is None:
         return plan
     marks = committed_marks(states, plan.registration)
     by_broker = {state.broker_id: state for state in states}
-    leading, lost = by_broker[plan.leader], amounts_lost(plan, by_broker, marks)
+    leading, lost = by_broker[plan.leader], amounts_lost(plan, by_broker, marks, held=held)
     remote = remote_lost(leading, states)
     return plan._replace(
         lost=total((lost, remote_amounts(remote))) if remote else lost,

@@ -6,6 +6,7 @@ The other replicas have truncated them, or brokers have lost them when they star
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from kcheck.core.replication.distinct_records import lost_pieces
 from kcheck.core.replication.leader_costs import UNKNOWN, Amounts, total
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, StartLoss, TruncationPlan
 from kcheck.model.entries import Offset
@@ -21,13 +22,17 @@ ReplicasByBroker = Mapping[int | None, ReplicaState]
 """The replicas of a partition, by broker."""
 
 
-def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *, later: int | None = None) -> Amounts:
+def amounts_lost(
+    plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *, later: int | None = None,
+    held: Sequence[OffsetRange] = (),
+) -> Amounts:  # fmt: skip
     """Return the distinct records that a replica here holds and that the leader's log lacks in the end.
 
     Records that only a follower keeps are lost too, as no consumer sees them. So are the records of segments that
     another tool removed from the leader's log. At the leader's log start its followers delete theirs
     (UnifiedLog.maybeIncrementLogStartOffset). Offsets below a known high watermark that no replica holds are committed
-    records. `later` is a follower that gets the lead once it is in sync. Its log then decides.
+    records. `later` is a follower that gets the lead once it is in sync. Its log then decides. `held` are the offsets
+    of copies that no broker serves. The caller counts their records.
     """
     heir = next((follower for follower in plan.followers if follower.broker_id == later and later is not None), None)
     ranges = [
@@ -39,27 +44,25 @@ def amounts_lost(plan: TruncationPlan, states: ReplicasByBroker, marks: Marks, *
     kept = _kept(plan, states, marks, heir)
     by_batches = _by_batches(kept, ranges if is_read else [], parts, states, marks)
     by_offsets = Amounts() if is_read else _by_offsets(ranges, states, marks)
-    nowhere = _nowhere(states[plan.leader if heir is None else heir.broker_id], [*states.values()])
-    return total((by_batches, by_offsets, _beyond(parts, states, marks), nowhere))
+    nowhere = _nowhere(states[plan.leader if heir is None else heir.broker_id], [*states.values()], held)
+    return total((by_batches, by_offsets, _beyond(parts, states, marks, held), nowhere))
 
 
-def _nowhere(last: ReplicaState, states: Sequence[ReplicaState]) -> Amounts:
+def _nowhere(last: ReplicaState, states: Sequence[ReplicaState], held: Sequence[OffsetRange]) -> Amounts:
     """Return the records of segments that were removed from the log of the last leader, and that no replica has."""
     others = [
-        (part.start, part.end)
+        OffsetRange(part.start, part.end)
         for state in states
         if state is not last and state.problem is None and state.log_end_offset is not None
         for part in _parts_of(state, state.log_start_offset, state.log_end_offset, None)
     ]
-    count = 0
-    for start, end in removed(last):
-        at = start
-        for first, until in sorted(others):
-            if until > at:
-                count += max(0, min(first, end) - at)
-                at = max(at, Offset(min(until, end)))
-        count += end - at
+    count = sum(_outside(gone, (*others, *held)) for gone in removed(last))
     return Amounts(None, None, None, at_most=count, committed_at_most=count) if count else Amounts()
+
+
+def _outside(offsets: OffsetRange, others: Sequence[OffsetRange]) -> int:
+    """Return how many offsets of a range are in no other range."""
+    return sum(end - start for start, end in lost_pieces(offsets, (offsets,), others))
 
 
 def lacks(plan: TruncationPlan, follower: FollowerPlan, states: ReplicasByBroker) -> tuple[OffsetRange, ...]:
@@ -258,7 +261,7 @@ def _parts(loss: StartLoss, logs: tuple[LogFile, ...]) -> _Parts:
     return _Parts(broker_id, whole, rest)
 
 
-def _beyond(parts: Sequence[_Parts], states: ReplicasByBroker, marks: Marks) -> Amounts:
+def _beyond(parts: Sequence[_Parts], states: ReplicasByBroker, marks: Marks, held: Sequence[OffsetRange]) -> Amounts:
     """Return the loss beyond the last batch that a replica holds.
 
     An incomplete batch names records that no disk has completely. A high watermark names offsets that no disk has. Two
@@ -280,7 +283,8 @@ def _beyond(parts: Sequence[_Parts], states: ReplicasByBroker, marks: Marks) -> 
         if _size_of(amounts) > _size_of(largest):
             largest = amounts
     # A log that cannot be read may go on: what it holds is not known.
-    hidden = 0 if mark is None or is_open or None in ends.values() else max(0, mark - until)
+    is_unbound = mark is None or is_open or None in ends.values() or mark <= until
+    hidden = 0 if is_unbound else _outside(OffsetRange(until, mark or until), held)
     # Offsets of no disk can also be those of transaction markers, or of records that a cleaner removed.
     size = 0 if until else None
     bound = Amounts(None, None, size, at_most=hidden, committed_at_most=hidden) if hidden else Amounts()

@@ -72,7 +72,7 @@ def batch_faults(
                     why = None
                 elif expected < batch.base_offset and batch.record_count is not None:
                     within.append((expected, batch.base_offset))
-                first_batch = first_batch or _identity(batch)
+                first_batch = first_batch or identity_of(batch)
                 newest = max(newest, batch.max_timestamp or 0)
                 read.append(batch)
                 is_dense = is_dense and batch.record_count in (None, batch.last_offset + 1 - batch.base_offset)
@@ -107,11 +107,11 @@ def first_identity(files: Files, segments: Iterable[LoadedSegment]) -> tuple[Off
         with files.open(segment.name) as source:
             first = next(iter(Walk(source, min(segment.size, source.size))), None)
         if first is not None:
-            return _identity(first)
+            return identity_of(first)
     return None
 
 
-def _identity(batch: Batch) -> tuple[Offset, Offset, int] | None:
+def identity_of(batch: Batch) -> tuple[Offset, Offset, int] | None:
     """Return a value by which a batch of magic 2 differs from others; its CRC does not contain its offsets."""
     return (batch.base_offset, batch.last_offset, batch.crc) if is_modern(batch.magic) else None
 

@@ -18,6 +18,7 @@ with their losses, start orders, and the recovery plan; `documents.election_verd
 - `leaving`: Which partitions have no leader when a broker leaves their ELR?
 - `broker_losses`: Which records are lost with a broker that never returns?
 - `at_risk`: Which partitions may have their newest records on one broker's disk alone?
+- `misplaced`: Which directories have a wrong name, or are on a wrong broker?
 - `recovery_plan`: What does `elect` recommend, and how should the cluster look afterwards?
 - `start_losses`: Which records do brokers remove for good when they start?
 - `steps`: What is done one after the other, and what can each step no longer undo?

@@ -82,6 +82,10 @@ class Candidate(NamedTuple):
     """Consumer groups that have committed an offset beyond its log end; None if there are no offsets."""
     only_here: Amounts | None = None
     """The records of an unserved copy that no loading replica has. None for a replica, or if not known."""
+    covers: bool = False
+    """True for an unserved copy with every record of every replica here, and more."""
+    first: tuple[Offset, Offset, int] | None = None
+    """The offsets and the CRC of the first batch. None if not known, or for compacted logs."""
     loses_no_more_than: tuple[int, ...] = ()
     """The other candidates that have no record which this candidate lacks. It costs at most as much as they do."""
     strangers: int = 0
@@ -352,7 +356,7 @@ def lean(partition: PartitionElection) -> PartitionElection:
     candidates = tuple(
         candidate._replace(
             dir=None, log_end_offset=_as_rank(candidate.log_end_offset, longest), log_start_offset=None, plan=None,
-            loses_no_more_than=(),
+            loses_no_more_than=(), first=None,
             problem=None if candidate.problem is None else "",
         )
         for candidate in partition.candidates

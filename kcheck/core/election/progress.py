@@ -86,6 +86,8 @@ class ClusterSeen(NamedTuple):
     """The partitions in which a consumer group is beyond the log end."""
     sought: frozenset[int] = frozenset()
     """The brokers with a disk that is still not here."""
+    misplaced: frozenset[int] = frozenset()
+    """The brokers of directories that still belong at another place."""
     needs_rescue: bool = False
     """True if the metadata still has to be brought back."""
 
@@ -194,7 +196,7 @@ def states(steps: Sequence[SavedStep], plan: SavedPlan, seen: ClusterSeen) -> tu
     return tuple(StepState.DONE if past else state for past, state in zip(is_past, known, strict=True))
 
 
-_PREPARE = (RecoveryAction.REPAIR, RecoveryAction.LOG_DIRS, RecoveryAction.SET_ASIDE)
+_PREPARE = (RecoveryAction.REPAIR, RecoveryAction.PUT_BACK, RecoveryAction.LOG_DIRS, RecoveryAction.SET_ASIDE)
 
 
 def _is_left(at: int, latest: int, steps: Sequence[SavedStep], known: Sequence[StepState], seen: ClusterSeen) -> bool:
@@ -224,18 +226,19 @@ def overtaken(steps: Sequence[SavedStep], seen: ClusterSeen) -> Iterator[tuple[i
 
 def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> StepState:
     brokers = frozenset(step.brokers)
+    left = {
+        RecoveryAction.BRING: seen.sought,
+        RecoveryAction.PUT_BACK: seen.misplaced,
+        RecoveryAction.REPAIR: seen.unrepaired,
+        RecoveryAction.LOG_DIRS: seen.short,
+        RecoveryAction.FENCE: seen.unfenced,
+    }
     if step.kind is RecoveryAction.RESCUE:
         return _done(is_done=not seen.needs_rescue)
-    if step.kind is RecoveryAction.BRING:
-        return _done(is_done=not brokers & seen.sought)
     if step.kind is RecoveryAction.SAVE:  # The directory of a plan has them.
         return StepState.DONE
-    if step.kind is RecoveryAction.REPAIR:
-        return _done(is_done=not brokers & seen.unrepaired)
-    if step.kind is RecoveryAction.LOG_DIRS:
-        return _done(is_done=not brokers & seen.short)
-    if step.kind is RecoveryAction.FENCE:
-        return _done(is_done=not brokers & seen.unfenced)
+    if step.kind in left:
+        return _done(is_done=not brokers & left[step.kind])
     if step.kind is RecoveryAction.START:
         if step.is_again:
             return _done(is_done=brokers <= seen.running)

@@ -8,6 +8,7 @@ from kcheck.core.election.early_elections import Displaced, displaced, kept_out,
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue
+from kcheck.core.election.misplaced import Misplaced
 from kcheck.core.election.phases import Course, Phase, course_of
 from kcheck.core.election.plans import Candidate, PartitionElection, only_aside
 from kcheck.core.election.start_losses import RemovedAtStart
@@ -76,6 +77,8 @@ class Recovery(NamedTuple):
     """The records that brokers remove for good when they start, because their logs are corrupt."""
     old: frozenset[int] = frozenset()
     """The brokers with an old copy of a disk. The newest one may have other records."""
+    misplaced: tuple[Misplaced, ...] = ()
+    """The directories that belong at another place. Everything else is asked again once they are there."""
     bundles: frozenset[int] = frozenset()
     """The brokers whose log dirs are in bundles, which have no records to save."""
 

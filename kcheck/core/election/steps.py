@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from kcheck.core.election.election import first_leader
+from kcheck.core.election.misplaced import Misplaced
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.start_losses import RemovedAtStart
@@ -23,6 +24,8 @@ class RecoveryAction(StrEnum):
     """Records that later steps remove are saved."""
     REPAIR = "repair"
     """`kcheck repair` and `kcheck apply`, before any start."""
+    PUT_BACK = "put-back"
+    """Directories move to where their records belong. Then the question is asked again."""
     LOG_DIRS = "log-dirs"
     """log.dirs changes, without a log dir that is given up, or with a missing log dir."""
     FENCE = "fence"
@@ -84,6 +87,8 @@ class RecoveryStep(NamedTuple):
     """The logs with readable records that later starts truncate, saved by this step."""
     forces: tuple[SelfElected, ...] = ()
     """The partitions that the controller leads on without the replicas in sync."""
+    misplaced: tuple[Misplaced, ...] = ()
+    """The directories that move to where they belong."""
 
     @property
     def file(self) -> str | None:
@@ -120,6 +125,10 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
         return (RecoveryStep(RecoveryAction.RESCUE),)
     sought = [RecoveryStep(RecoveryAction.BRING, (number,)) for number in recovery.sought]
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
+    if recovery.misplaced:
+        numbers = {number for row in recovery.misplaced for number in (row.broker_id, row.to_broker)}
+        put_back = RecoveryStep(RecoveryAction.PUT_BACK, tuple(sorted(numbers)), misplaced=recovery.misplaced)
+        return (*sought, *steps, put_back)
     of_settings = {*dict(recovery.without), *dict(recovery.added)}
     steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted(of_settings)]
     if recovery.fenced:

@@ -165,6 +165,7 @@ def test_what_files_show() -> None:
     for kind, still in (
         (RecoveryAction.FENCE, none._replace(unfenced=frozenset({2}))),
         (RecoveryAction.LOG_DIRS, none._replace(short=frozenset({2}))),
+        (RecoveryAction.PUT_BACK, none._replace(misplaced=frozenset({2}))),
     ):
         assert states((step(kind, 1, 2),), PLAN, still) == (OPEN,)
         assert states((step(kind, 1, 2),), PLAN, none) == (DONE,)
