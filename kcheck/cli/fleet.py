@@ -239,9 +239,10 @@ def _remembering(
 
 
 def _scan(engine: str, master: str | None, roots: Sequence[str], scan_run: "ScanRun") -> "tuple[Report, bool]":
+    from kcheck.fleet.runs.by_cluster import needing_a_person
     from kcheck.fleet.runs.recover import decision_columns
 
-    scan_run = scan_run._replace(decide=decision_columns)
+    scan_run = scan_run._replace(decide=decision_columns, needed=needing_a_person)
     if engine == "local":
         from kcheck.cli.arrow import without_pandas
         from kcheck.fleet.scan.local_engine import scan as scan_here

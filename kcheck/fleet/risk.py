@@ -17,6 +17,8 @@ from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row
 from kcheck.words import partition_name
 
+AT_STAKE = "KC507"
+"""The rule that reports a cluster that needs a person."""
 LEAST = "least_committed"
 """The committed records that a cluster loses at most under the best leaders, in its decision."""
 PARTITION_COUNT = 500
@@ -33,29 +35,34 @@ Kind = tuple[str, str]
 
 def partitions_at_risk(
     run: FleetRun, counts: Mapping[Kind, int], owners: TopicOwners
-) -> tuple[Counter[tuple[str | None, str | None]], tuple[Row, ...]]:
-    """Return how many partitions of each cluster and owner are at risk, and the worst of them all.
+) -> tuple[Counter[tuple[str | None, str | None]], tuple[Row, ...], tuple[Row, ...]]:
+    """Return how many partitions of each cluster and owner are at risk, the worst of them all, and the deciding rows.
 
-    `counts` says how many findings count.
+    `counts` says how many findings count. The last rows have the worst losses of each cluster too.
     """
     kinds = {(rule, severity) for rule, severity in counts if Severity(severity) in _AT_RISK}
     shares = 1 + (sum(counts[kind] for kind in kinds) + run.rows("replica_sets")) // _HELD_COUNT
-    numbers, worst = Counter[tuple[str | None, str | None]](), list[tuple[tuple[Any, ...], Partition, _Risk]]()
+    numbers, worst = Counter[tuple[str | None, str | None]](), list[_Ranked]()
+    first: dict[tuple[str | None, int], _Ranked] = {}
     for share in range(shares):
         is_in_share = partial(_is_in_share, share, shares)
         risks = _risks(run, kinds, is_in_share)
         _add_losses(run, risks, is_in_share)
         numbers.update((cluster, owners.get((cluster, topic))) for cluster, topic, _ in risks)
-        ranked = ((risk.order(), partition, risk) for partition, risk in risks.items())
-        worst = heapq.nsmallest(
-            PARTITION_COUNT,
-            [*worst, *ranked],
-            key=lambda ranked_partition: (ranked_partition[0], _place_of(ranked_partition[1])),
-        )
-    replicas = _replicas(run, {partition for _, partition, _ in worst})
-    return numbers, tuple(
-        with_owner(_partition_row(partition, risk, replicas[partition]), owners) for _, partition, risk in worst
+        ranked = [(risk.order(), partition, risk) for partition, risk in risks.items()]
+        worst = heapq.nsmallest(PARTITION_COUNT, [*worst, *ranked], key=_ranked_order)
+        for row in ranked:
+            for at, count in enumerate((row[2].losses.lost_below, row[2].losses.alone_below)):
+                if count:
+                    key = row[1][0], at
+                    first[key] = min(first.get(key, row), row, key=_ranked_order)
+    listed = {partition for _, partition, _ in worst}
+    deciding = [*worst, *sorted((row for row in first.values() if row[1] not in listed), key=_ranked_order)]
+    replicas = _replicas(run, {partition for _, partition, _ in deciding})
+    rows = tuple(
+        with_owner(_partition_row(partition, risk, replicas[partition]), owners) for _, partition, risk in deciding
     )
+    return numbers, rows[: len(worst)], rows
 
 
 def is_at_stake(row: Row) -> bool:
@@ -63,9 +70,12 @@ def is_at_stake(row: Row) -> bool:
     return bool(row.get("start_all_committed") or row.get("start_all_offline"))
 
 
-def losing_clusters(run: FleetRun) -> set[str | None]:
-    """Return the clusters in which some replica loses committed records under every leader."""
-    return {cluster for cluster, lost in run.values("replica_sets", ("cluster", "lost_below_high_watermark")) if lost}
+def losing_clusters(run: FleetRun) -> Counter[str | None]:
+    """Return how many committed records replicas of a cluster lose under every leader; only clusters that lose some."""
+    clusters = Counter[str | None]()
+    for cluster, lost in run.values("replica_sets", ("cluster", "lost_below_high_watermark")):
+        clusters.update({cluster: lost} if lost else {})
+    return clusters
 
 
 class _PartitionLosses(NamedTuple):
@@ -101,6 +111,14 @@ class _Risk:
         fatal, error = self.counts.values()
         committed = (self.losses.lost_below or 0, self.losses.alone_below or 0)
         return (-self.verdict.rank, -len(self.brokers), -fatal, -error, *(-count for count in committed))
+
+
+_Ranked = tuple[tuple[Any, ...], Partition, _Risk]
+"""The sort key of a risk, its partition, and the risk."""
+
+
+def _ranked_order(ranked: _Ranked) -> tuple[Any, ...]:
+    return ranked[0], _place_of(ranked[1])
 
 
 def _place_of(partition: Partition) -> tuple[Any, ...]:

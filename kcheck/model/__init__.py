@@ -7,6 +7,7 @@ renderers turn them into rows. A value that kcheck has not seen is None.
 - `source`: Which bytes are at a position, wherever the file is?
 - `unreadable`: Why could kcheck not read a file?
 - `depth`: How much of a file does kcheck read?
+- `when`: By when has a person to act for a cluster?
 - `parsed`: What could a parser read of a file, and which defects are there?
 - `entries`: What is a line of a checkpoint, a batch header, an offset, an epoch?
 - `segments`: Which faults, gaps and index entries does a segment have?

@@ -23,6 +23,14 @@ class Depth(StrEnum):
         return self is not Depth.CHECKPOINTS
 
     @property
+    def bound(self) -> str | None:
+        """The words that bound a sentence about what was found; None if every byte was verified."""
+        if self.verifies:
+            return None
+        unread = "batches are not verified" if self.reads_segments else "segments are not read"
+        return f"as far as --depth {self} reads ({unread})"
+
+    @property
     def verifies(self) -> bool:
         """True if kcheck verifies the CRC of every batch."""
         return self in (Depth.CRC, Depth.RECORDS)

@@ -55,6 +55,8 @@ class AtStake(NamedTuple):
     """The command that reads the disks, and plans the way out."""
     is_least: bool = False
     """True if the leaders that Kafka elects are not known. The loss is then under the best leaders."""
+    words: str = ""
+    """The first thing to do, where no loss is counted."""
 
 
 class WentBack(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kcheck.core.start.startup import NEXT_STARTS, Outcome
+from kcheck.model.depth import Depth
 from kcheck.model.evidence import AUTO, rules_of
 from kcheck.model.report import Report, Row
 from kcheck.screen.page import STYLES, Page, cell, size
@@ -57,7 +58,7 @@ def fleet_report(report: Report, page: Page) -> None:
         page.wrapped(words, style="yellow")
     for words in carried_words(body["carried_over"], rows["partitions"], body["since"]):
         page.wrapped(words)
-    _by_cluster(page, body["decisions"])
+    _by_cluster(page, body["decisions"], body["depth"])
     _table(page, "clusters", body["clusters"], ("cluster", "kafka", "risk", *_SEVERITIES))
     for row in body["clusters"]:
         for words in filter(None, (row["kafka_differs"], row["decision_differs"])):
@@ -104,7 +105,7 @@ def carried_words(carried: int | None, directories: int, since: str | None) -> I
         yield "Bits that flip on the disk change neither. A scan with --depth crc and without --since-run finds these."
 
 
-def _by_cluster(page: Page, decisions: Any) -> None:
+def _by_cluster(page: Page, decisions: Any, depth: str) -> None:
     """Write what to do about each cluster, with the command that looks closer; at the end the clusters without."""
     idle = [cell(row["cluster"]) for row in decisions if row["command"] is None]
     told = [row for row in decisions if row["command"] is not None]
@@ -120,7 +121,12 @@ def _by_cluster(page: Page, decisions: Any) -> None:
     if told:
         page.wrapped(WHENS)
     if idle:
-        page.wrapped(f"Nothing to do: {some_of(idle)}.")
+        page.wrapped(f"{idle_words(depth)}: {some_of(idle)}.")
+
+
+def idle_words(depth: str) -> str:
+    """Return the words before the clusters without anything to do. A scan that reads less says less."""
+    return " ".join(filter(None, ("Nothing to do", Depth(depth).bound)))
 
 
 def _decisions(page: Page, clusters: Iterable[Row]) -> None:

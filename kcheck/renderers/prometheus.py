@@ -7,6 +7,7 @@ from typing import Any, TextIO
 from kcheck import __version__
 from kcheck.core.start.startup import NEXT_STARTS
 from kcheck.model.report import Report
+from kcheck.model.when import When
 from kcheck.renderers._contract import Renderer
 from kcheck.renderers._html.parts import VERDICTS
 from kcheck.screen.options import Options
@@ -57,9 +58,14 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
              for row in clusters for known in row["differences"]],
         ),
         (
-            "cluster_committed_lost", "Committed records that starting everything now loses at most.",
-            [({"cluster": row["cluster"]}, row["start_all_committed"])
-             for row in clusters if row["start_all_committed"] is not None],
+            "cluster_committed_lost",
+            "Committed records that starting everything now loses at most. If unknown, the loss under every leader.",
+            [({"cluster": row["cluster"]}, count) for row in clusters if (count := _committed_lost(row)) is not None],
+        ),
+        (
+            "decision", "1 for the time by which a person has to act, 0 for the others.",
+            [({"cluster": row["cluster"], "when": str(when)}, int(row["when"] == when))
+             for row in body["decisions"] for when in When],
         ),
         *_starts(body["broker_starts"]),
         ("run_info", "Always 1; the labels describe the run.", [(about, 1)]),
@@ -69,6 +75,12 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
     )  # fmt: skip
     for name, meaning, samples in metrics:
         _metric(f"kcheck_fleet_{name}", meaning, samples, stream)
+
+
+def _committed_lost(row: Mapping[str, int | None]) -> int | None:
+    """Return the committed records that a cluster loses if all starts, or under every leader."""
+    known: int | None = row["start_all_committed"]
+    return row["least_committed"] or None if known is None else known
 
 
 def _at_risk(owned: Iterable[tuple[object, object, int]], clusters: Iterable[tuple[object, int]]) -> Iterator[Sample]:

@@ -1,7 +1,8 @@
 """Starting every broker of a cluster now loses committed records, or leaves partitions without a leader.
 
 What is wrong: Only `kcheck fleet scan` looks. The scan decides as `kcheck recover --from RUN` does, by the replicas of
-each partition and the metadata of the cluster. Without metadata the loss is under the best leaders.
+each partition and the metadata of the cluster. Without metadata the loss is under the best leaders. A cluster
+with a first step before the next restart, and without another error, is reported too.
 
 What the broker does: Kafka elects leaders that lack these records, and the other replicas delete theirs. Records of an
 only replica are lost. A partition without a leader serves nothing.
@@ -30,10 +31,12 @@ def check(view: RunView, release: Release) -> Iterable[Finding]:
             f"{counted(offline, 'partition')} {agree(offline, 'gets', 'get')} no leader" if offline else "",
         )
         course = "even under the best leaders" if view.is_least else "if all brokers start now,"
+        effect = f"{kafka(release)} elects {'leaders without these records' if lost else 'no leader there'}."
+        is_counted = bool(lost or offline)
         yield RULE.finding(
             Location(),
-            f"{course} {' and '.join(filter(None, losses))}",
-            effect=f"{kafka(release)} elects {'leaders without these records' if lost else 'no leader there'}.",
+            f"{course} {' and '.join(filter(None, losses))}" if is_counted else f"a person has to act: {view.words}",
+            effect=effect if is_counted else "A broker that restarts can lose records, or serve less.",
             advice=f"Start no broker of this cluster yet. Type {view.command}",
             data={"committed": view.committed, "offline": view.offline},
         )

@@ -64,6 +64,7 @@ def test_a_cluster_id_of_two_clusters_is_a_finding() -> None:
             AtStake(1, 0, "x", is_least=True),
             ("KC507", "error", "even under the best leaders at most 1 committed record is lost"),
         ),
+        (AtStake(0, 0, "x", words="Find it."), ("KC507", "error", "a person has to act: Find it.")),
         (AtStake(0, 2, "x"), ("KC507", "error", "if all brokers start now, 2 partitions get no leader")),
         (
             AtStake(1, 1, "x"),

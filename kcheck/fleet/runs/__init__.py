@@ -13,6 +13,7 @@ In: the directory or URL of a run, or of several. Out: reports, election plans, 
 - `remote_storage`: Which replicas must not lead, because of records in remote storage?
 - `trend`: How did the counts change over earlier runs?
 - `actions`: What should be done first?
+- `told`: Which rows decide that, whatever is shown?
 - `by_cluster`: What should be done about each cluster, and by when?
 - `commands`: Which command shows more of a row?
 - `diff`: Which findings are new, changed or fixed since another run?

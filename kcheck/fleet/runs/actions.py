@@ -9,7 +9,7 @@ from kcheck.core.start.startup import Outcome
 from kcheck.documents.premises import is_losing
 from kcheck.fleet.lost import RULE as LOST
 from kcheck.fleet.lost import LostPlace
-from kcheck.fleet.risk import is_at_stake
+from kcheck.fleet.risk import AT_STAKE, is_at_stake
 from kcheck.fleet.runs.commands import RunCommands
 from kcheck.fleet.went_back import RULE as WENT_BACK
 from kcheck.model.finding import Severity
@@ -64,7 +64,8 @@ def every_action(
 
 def _is_told(broker: Any, planned: Container[object]) -> bool:
     """Return whether other actions are about all findings of a row of `brokers`."""
-    return (broker["broker"] is None and broker["cluster"] in planned) or {*broker["rule_ids"]} <= {LOST, WENT_BACK}
+    is_of_plan = broker["broker"] is None and broker["cluster"] in planned
+    return is_of_plan or {*broker["rule_ids"]} <= {LOST, WENT_BACK, AT_STAKE}
 
 
 def _is_at_stake(row: Any) -> bool:

@@ -51,6 +51,7 @@ from kcheck.fleet.runs.quorum import rescue_of
 from kcheck.fleet.runs.replicas import copies_of
 from kcheck.fleet.runs.unserved import unserved_of
 from kcheck.model.cluster import ClusterImage
+from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise
@@ -417,6 +418,7 @@ def _concluded(
     is_part = len(wanted) < len(elections)  # Then brokers without these partitions have no part in the answer.
     shown_order, shown_course = _of_brokers(order, course, own) if is_part else (order, course)
     nothing = nothing_words([*gaps, *uncounted, *unreached], [*apart, *only_aside(elections), *failing], wanted)
+    nothing = " ".join(filter(None, (nothing, Depth(run.depth).bound)))
     return RunElection(
         run=run,
         cluster=cluster,

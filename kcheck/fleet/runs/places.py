@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -90,20 +90,24 @@ def worst_first(counts: Row) -> tuple[int, ...]:
     return tuple(-int(str(counts[severity])) for severity in WORST)
 
 
-def broker_rows(counted: Counted, starts: Iterable[Row], commands: RunCommands) -> tuple[Row, ...]:
-    """Return a row for each broker, the one at the highest risk first, each with the command that looks closer."""
-    by_place: dict[BrokerKey, list[tuple[str, int]]] = defaultdict(list)
+def broker_rows(
+    counted: Counted, every: Counted, starts: Iterable[Row], commands: RunCommands
+) -> tuple[Row, ...]:  # fmt: skip
+    """Return a row for each broker, the one at the highest risk first, each with the command that looks closer.
+
+    `every` finding decides the risk, whichever are `counted`.
+    """
+    by_place, of_all = _by_place(counted), _by_place(every)
     rules: dict[BrokerKey, dict[str, int]] = defaultdict(dict)
-    for (cluster, broker, rule, severity), number in counted.findings.items():
-        by_place[cluster, broker].append((severity, number))
+    for cluster, broker, rule, severity in counted.findings:
         of_broker, rank = rules[cluster, broker], Severity(severity).rank
         of_broker[rule] = max(of_broker.get(rule, rank), rank)
     predicted = {(row["cluster"], row["broker"]): row for row in starts}
     rows: list[dict[str, object]] = []
-    for place in {*by_place, *counted.log_dirs, *counted.partitions}:
+    for place in {*of_all, *counted.log_dirs, *counted.partitions}:
         row = {
             "cluster": place[0], "broker": place[1],
-            **_risk(by_severity(by_place[place]), predicted.get(place)),
+            **_risk(by_place[place], of_all[place], predicted.get(place)),
             "why": predicted[place]["why"] if place in predicted else None,
             "log_dirs": counted.log_dirs.get(place, 0), "partitions": counted.partitions.get(place, 0),
             "rule_ids": _worst_rules(rules[place]),
@@ -114,31 +118,46 @@ def broker_rows(counted: Counted, starts: Iterable[Row], commands: RunCommands) 
     return tuple(sorted(rows, key=_order))
 
 
+def _by_place(counted: Counted) -> dict[BrokerKey, dict[str, int]]:
+    """Return the findings of each broker by severity."""
+    by_place: dict[BrokerKey, dict[str, int]] = defaultdict(lambda: by_severity(()))
+    for (cluster, broker, _, severity), number in counted.findings.items():
+        by_place[cluster, broker][severity] += number
+    return by_place
+
+
+def _by_cluster(counted: Counted) -> dict[object, dict[str, int]]:
+    by_cluster: dict[object, dict[str, int]] = defaultdict(lambda: by_severity(()))
+    for (cluster, _, _, severity), number in counted.findings.items():
+        by_cluster[cluster][severity] += number
+    return by_cluster
+
+
 def _worst_rules(ranks: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(sorted(ranks, key=lambda rule: (-ranks[rule], rule)))
 
 
 def cluster_rows(
-    counted: Counted, starts: Iterable[Row], brokers: Iterable[Row], decisions: Mapping[object, Row]
-) -> tuple[Row, ...]:
+    counted: Counted, every: Counted, starts: Iterable[Row], brokers: Iterable[Row], decisions: Mapping[object, Row],
+    needed: Container[object] = (),
+) -> tuple[Row, ...]:  # fmt: skip
     """Return the rows of clusters.
 
-    Each has its findings, its next start, its brokers by verdict and risk, and its decision.
+    Each has its findings, its next start, its brokers by verdict and risk, and its decision. A cluster that is `needed`
+    is at risk, whatever its findings say.
     """
     verdicts: dict[object, Counter[object]] = defaultdict(Counter)
     risks: dict[object, Counter[object]] = defaultdict(Counter)
     for broker in brokers:
         verdicts[broker["cluster"]][broker["verdict"]] += 1
         risks[broker["cluster"]][broker["risk"]] += 1
-    by_cluster: dict[object, list[tuple[str, int]]] = defaultdict(list)
-    for (name, _, _, severity), number in counted.findings.items():
-        by_cluster[name].append((severity, number))
+    by_cluster, of_all = _by_cluster(counted), _by_cluster(every)
     predicted = {row["cluster"]: row for row in starts}
     rows = []
     for cluster, of_brokers in verdicts.items():
         start, decision = predicted.get(cluster), decisions.get(cluster, _UNDECIDED)
-        risk = _risk(by_severity(by_cluster[cluster]), start)
-        if is_at_stake(decision):
+        risk = _risk(by_cluster[cluster], of_all[cluster], start)
+        if is_at_stake(decision) or cluster in needed:
             risk["risk"] = min(str(risk["risk"]), str(Severity.ERROR), key=_RISKS.index)
         rows.append({
             "cluster": cluster, **risk, "broker_count": of_brokers.total(),
@@ -161,15 +180,14 @@ def decisions_of(run: FleetRun) -> dict[object, Row]:
     return rows
 
 
-def _risk(counts: Mapping[str, int], start: Row | None) -> dict[str, object]:
-    """Return the counts and the next start, and the worse of both."""
-    worst = verdict(counts)
+def _risk(counts: Mapping[str, int], every: Mapping[str, int], start: Row | None) -> dict[str, object]:
+    """Return the counts and the next start, and the worse of both. `every` finding counts for it."""
     start = dict.fromkeys(_STARTED) if start is None else start
     of_start = [start["next_start"]] if start["next_start"] is not None else []
     # That a start is not known, or goes well, is no finding.
     known = [str(SEVERITIES[Outcome(str(outcome))]) for outcome in of_start]
-    risk = min([worst, *(name for name in known if name != Severity.INFO)], key=_RISKS.index)
-    return {"verdict": worst, **counts, "risk": risk, **{name: start[name] for name in _STARTED}}
+    risk = min([verdict(every), *(name for name in known if name != Severity.INFO)], key=_RISKS.index)
+    return {"verdict": verdict(counts), **counts, "risk": risk, **{name: start[name] for name in _STARTED}}
 
 
 def _order(row: Mapping[str, object]) -> tuple[object, ...]:

@@ -27,14 +27,20 @@ def open_premises(run: FleetRun, cluster: str | None) -> tuple[JudgedPremise, ..
     )  # fmt: skip
 
 
-def refuted_rows(run: FleetRun) -> tuple[int, tuple[Row, ...]]:
-    """Return how many premises are refuted, and the first of them."""
-    count, shown = 0, list[Row]()
+def refuted_rows(run: FleetRun) -> tuple[int, tuple[Row, ...], tuple[Row, ...]]:
+    """Return how many premises are refuted, the first of them, and the deciding rows.
+
+    The last rows have the first of each id in each cluster too.
+    """
+    count, shown, more = 0, list[Row](), dict[tuple[object, object], Row]()
     for row in _rows(run, (*_SHOWN, "status"), {PremiseStatus.REFUTED}):
         count += 1
+        chosen = {name: row[name] for name in _SHOWN}
         if len(shown) < SHOWN_COUNT:
-            shown.append({name: row[name] for name in _SHOWN})
-    return count, tuple(shown)
+            shown.append(chosen)
+        else:
+            more.setdefault((row["cluster"], row["id"]), chosen)
+    return count, tuple(shown), (*shown, *more.values())
 
 
 def _rows(

@@ -4,28 +4,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kcheck.fleet.lost import LostPlace, lost_places, not_reached
+from kcheck.fleet.lost import LostPlace, not_reached
 from kcheck.fleet.not_known import not_known
-from kcheck.fleet.owners import TopicOwners, owners_of, with_owner
-from kcheck.fleet.risk import partitions_at_risk
+from kcheck.fleet.owners import TopicOwners, with_owner
+from kcheck.fleet.risk import AT_STAKE, losing_clusters, partitions_at_risk
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order
 from kcheck.fleet.runs.actions import actions_of
-from kcheck.fleet.runs.broker_starts import starts_of
-from kcheck.fleet.runs.by_cluster import decisions_by_cluster
+from kcheck.fleet.runs.by_cluster import decisions_by_cluster, needs_a_person
 from kcheck.fleet.runs.clusters import ClusterBrokers, clusters_of
-from kcheck.fleet.runs.commands import RunCommands
-from kcheck.fleet.runs.places import (
-    Counted,
-    broker_rows,
-    by_severity,
-    cluster_rows,
-    count,
-    decisions_of,
-    verdict,
-    worst_first,
-)
-from kcheck.fleet.runs.premises import refuted_rows
+from kcheck.fleet.runs.places import Counted, broker_rows, by_severity, cluster_rows, verdict, worst_first
 from kcheck.fleet.runs.remote_storage import remote_rows
+from kcheck.fleet.runs.told import RunRows, kinds_of
 from kcheck.fleet.runs.trend import loss_of, trend_of
 from kcheck.model.finding import Chosen, Severity
 from kcheck.model.report import Report, Row
@@ -54,39 +43,43 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
 
     `failing` counts the present findings, shown or not, with which a check `fails`. KcheckError if a table is corrupt.
     """
-    every = count(run)
+    read_once = RunRows(run)
+    commands, every, starts, owners = read_once.commands, read_once.every, read_once.starts, read_once.owners
     failing = sum(
         number for (_, _, rule, severity), number in every.findings.items() if fails(rule, Severity(severity))
     )
+    decisions = decisions_by_cluster(commands, read_once.told, run.depth)
+    needed = {row["cluster"] for row in decisions if needs_a_person(row)}
+    if fails(AT_STAKE, Severity.ERROR):
+        failing = max(failing, len(needed))
     counted = every.of(shown)
     summary = {str(severity): 0 for severity in Severity}
-    kinds: Counter[tuple[str, str]] = Counter()
-    for (_, _, rule, severity), number in counted.findings.items():
+    kinds = kinds_of(counted)
+    for (_, severity), number in kinds.items():
         summary[severity] += number
-        kinds[rule, severity] += number
-    owners = owners_of(run)
-    at_risk, partitions = partitions_at_risk(run, kinds, owners)
-    lost, worst, known = lost_places(run), _worst(run, kinds), clusters_of(run)
-    _add_lost(at_risk, lost)
-    starts, commands = starts_of(run), RunCommands(run)
+    at_risk, partitions = read_once.at_risk, read_once.partitions
+    if counted != every:
+        at_risk, partitions, _ = partitions_at_risk(run, kinds, owners)
+    worst, known = _worst(run, kinds), clusters_of(run)
+    _add_lost(at_risk, read_once.told.lost)
     columns = ("log_dirs_expected", "log_dirs_reached", "since", "carried_over")
     expected, reached, since, carried = next(run.values("runs", columns), (None,) * len(columns))
-    refuted_count, refuted = refuted_rows(run)
     remote_count, remote = remote_rows(run)
-    brokers = broker_rows(counted, starts.brokers, commands)
-    clusters = cluster_rows(counted, starts.clusters, brokers, decisions_of(run))
-    told = (clusters, brokers, starts.brokers, partitions, refuted, lost, worst)
+    brokers = broker_rows(counted, every, starts.brokers, commands)
+    clusters = cluster_rows(counted, every, starts.clusters, brokers, read_once.decided, needed)
+    least = losing_clusters(run)
     body = {
         "run": run.name, "path": run.path, "depth": run.depth, "started": run.started, "ended": run.ended,
         "finished": run.finished, "failing": failing,
-        "decisions": decisions_by_cluster(commands, *told),
-        "actions": actions_of(commands, *told),
+        "decisions": decisions,
+        "actions": actions_of(commands, *read_once.told),
         "rows": {name: run.rows(name) for name in sorted(run.parts)},
         "log_dirs_expected": expected, "log_dirs_reached": reached, "not_reached": not_reached(run),
         "not_known": not_known(run),
         "since": since, "carried_over": carried,
         "clusters": tuple(
-            {**row, "partitions_at_risk": _of_cluster(at_risk, row["cluster"]),
+            {**row, "least_committed": least[row["cluster"]],  # type: ignore[index]  # a name
+             "partitions_at_risk": _of_cluster(at_risk, row["cluster"]),
              **known.get(row["cluster"], ClusterBrokers()).row}  # type: ignore[call-overload]  # a name
             for row in clusters
         ),
@@ -97,8 +90,8 @@ def report(run: FleetRun, shown: Chosen, fails: Chosen = _none, runs: Sequence[F
         "partitions": tuple({**row, "command": commands.elect(row)} for row in partitions),
         "cluster_starts": starts.clusters,
         "broker_starts": starts.brokers,
-        "premises_refuted": refuted_count,
-        "premises": tuple({**row, "command": commands.predict(row)} for row in refuted),
+        "premises_refuted": read_once.refuted_count,
+        "premises": tuple({**row, "command": commands.predict(row)} for row in read_once.refuted),
         "partitions_losing": starts.losing,
         "remote_count": remote_count,
         "remote": tuple({**row, "command": commands.elect(row)} for row in remote),

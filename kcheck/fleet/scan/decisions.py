@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from kcheck.arrow import batch_of
@@ -17,12 +17,15 @@ from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.lost import AtStake
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.model.release import Release
+from kcheck.model.report import Row
 from kcheck.rules import kc315_premise_refuted
 from kcheck.survey.rule_runner import check_run
 from kcheck.tables import clusters
 
 Decide = Callable[[FleetRun, str | None], Mapping[str, object]]
 """Returns the columns of the decision about a cluster, given the tables of the run."""
+Needed = Callable[[FleetRun], Iterable[Row]]
+"""Returns the decisions about the clusters of a run that need a person."""
 Count = Callable[[str, Severity], bool]
 """Counts a finding by rule and severity; true for a written one."""
 _PLACE = ("cluster", "broker", "log_dir", "dir")
@@ -37,7 +40,7 @@ def add_decisions(output: RunOutput, about: Mapping[str, str], release: Release,
     run = written_run(output, run_tables().keys() - {"runs"}, **about)
     names = [column.name for column in clusters.TABLE.run_columns]
     rows = [dict(zip(names, values, strict=True)) for values in run.values("clusters", names)]
-    others = losing_clusters(run) - {row["cluster"] for row in rows}
+    others = {*losing_clusters(run)} - {row["cluster"] for row in rows}
     by_name: dict[str | None, list[dict[str, Any]]] = defaultdict(list)
     for row in (*rows, *({"cluster": name} for name in sorted(others, key=name_order))):
         by_name[row["cluster"]].append(row)
@@ -71,6 +74,23 @@ def _at_stake(row: Mapping[str, Any]) -> AtStake | None:
         return AtStake(row["start_all_committed"] or 0, row["start_all_offline"] or 0, row["recover"])
     is_unknown = row.get("start_all_offline") is None and row.get(LEAST)
     return AtStake(row[LEAST], 0, row["recover"], is_least=True) if is_unknown else None
+
+
+def add_needed(
+    output: RunOutput, about: Mapping[str, str], release: Release, needed: Needed, count: Count
+) -> None:  # fmt: skip
+    """Write a finding for each cluster that needs a person and has no error. So no command about it is green."""
+    run = written_run(output, run_tables().keys() - {"runs"}, **about)
+    rows = [*needed(run)]
+    severities = run.values("findings", ("cluster", "severity")) if rows else ()
+    known = {cluster for cluster, severity in severities if Severity(severity).rank >= Severity.ERROR.rank}
+    least = losing_clusters(run) if rows else {}
+    for row in rows:
+        name: Any = row["cluster"]
+        if name not in known:
+            stake = AtStake(least.get(name, 0), 0, str(row["command"]), is_least=True, words=str(row["what"]))
+            written = [finding for finding in check_run(stake, release) if count(finding.id, finding.severity)]
+            output.write("findings", findings_batch((name, None), written))
 
 
 def add_refuted(output: RunOutput, release: Release, count: Count) -> None:

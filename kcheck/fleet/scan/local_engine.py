@@ -19,7 +19,7 @@ from kcheck.fleet.run import BrokerKey, open_run, worst_brokers, written_run
 from kcheck.fleet.run_output import RunOutput, run_path, writing
 from kcheck.fleet.scan.broker_logs import FleetLog, FoundLogs, find_logs, in_tasks, looked_at, with_brokers, written
 from kcheck.fleet.scan.covered import coverage_of, require
-from kcheck.fleet.scan.decisions import Decide, add_decisions, add_refuted
+from kcheck.fleet.scan.decisions import Decide, Needed, add_decisions, add_needed, add_refuted
 from kcheck.fleet.scan.identify import Identified, ScanOptions, identify
 from kcheck.fleet.scan.inventory import FleetLogDir, Inventory, inventory
 from kcheck.fleet.scan.lost import (
@@ -70,8 +70,9 @@ class ScanRun(NamedTuple):
     that are `shown` are written; `tell` gets the progress a few times a second. A finding for which `fails` is true
     fails the run. `logs` are the patterns of the logs of brokers. A run that reaches less than `min_coverage` percent
     of the log dirs is not published. It is compared with the run `since`, if there is one. `decide` fills in the loss
-    of starting everything in each cluster. `store` is the store of remote segments. `owners` are the rows of
-    `--owners`. With `is_part` the user ignores missing log dirs, because the roots are a part of a cluster.
+    of starting everything in each cluster. `needed` decides which clusters need a person. `store` is the store of
+    remote segments. `owners` are the rows of `--owners`. With `is_part` the user ignores missing log dirs, because
+    the roots are a part of a cluster.
     """
 
     name: str
@@ -88,6 +89,7 @@ class ScanRun(NamedTuple):
     min_coverage: float = 0
     since: str | None = None
     decide: Decide | None = None
+    needed: Needed | None = None
     store: str | None = None
     owners: tuple[OwnerRule, ...] = ()
     is_part: bool = False
@@ -188,6 +190,8 @@ def conclude(
         add_owners(output, run.owners)
     add_remote_storage(output, run.how.wanted, run.store, run.now(), totals.count)
     earlier, lacking = _write_lost(run, roots, output, totals)
+    if run.needed is not None:
+        add_needed(output, about(run), run.how.release, run.needed, totals.count)
     written = written_run(output, TABLES)
     empty, missing = (0, 0) if run.is_part else lost_counts(written, lacking, earlier)
     expected, reached = coverage.expected + missing, coverage.reached - empty

@@ -36,7 +36,7 @@ from kcheck.renderers._html.script import SCRIPT
 from kcheck.renderers._html.starts import losses
 from kcheck.renderers._html.style import STYLE
 from kcheck.renderers._html.trend import tiles
-from kcheck.renderers._text_fleet import WHENS, carried_words, incomplete_words, nodes_of, place_of
+from kcheck.renderers._text_fleet import WHENS, carried_words, idle_words, incomplete_words, nodes_of, place_of
 from kcheck.words import counted, moment
 
 _MEANINGS = {
@@ -65,7 +65,7 @@ def page(report: Report) -> Iterator[Html]:
     path = str(body["path"])
     yield head(f"Fleet report of run {text(body['run'])}", STYLE, SCRIPT)
     yield _summary(report)
-    yield _decisions(body["decisions"])
+    yield _decisions(body["decisions"], str(body["depth"]))
     yield _section("counts", tiles(body, report.summary()), _severities())
     yield _section("clusters", clusters(body["clusters"]))
     yield _section("brokers", brokers(nodes_of(body["brokers"]), path))
@@ -113,11 +113,11 @@ def _section(name: str, *parts: Html) -> Html:
     return f'<section aria-labelledby="{name}-h"><h2 id="{name}-h">{_SECTIONS[name]}</h2>\n{"".join(parts)}</section>\n'
 
 
-def _decisions(decisions: Sequence[Row]) -> Html:
+def _decisions(decisions: Sequence[Row], depth: str) -> Html:
     idle = [row["cluster"] for row in decisions if row["command"] is None]
     rows = "".join(_decision(row) for row in decisions if row["command"] is not None)
     told = f'<ol class="actions">{rows}</ol>\n<p class="soft">{text(WHENS)}</p>\n' if rows else ""
-    left = f"<p>Nothing to do: {', '.join(map(text, idle))}.</p>\n" if idle else ""
+    left = f"<p>{text(idle_words(depth))}: {', '.join(map(text, idle))}.</p>\n" if idle else ""
     return _section("actions", told, left)
 
 

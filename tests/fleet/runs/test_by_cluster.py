@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.cli.command import kcheck
-from tests.fleet.scan.test_local_engine import BROKERS
+from tests.fleet.scan.test_local_engine import BROKERS, tables
+from tests.fleets import forged
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -57,3 +58,67 @@ def test_a_cluster_without_metadata_is_not_called_safe(tmp_path: Path) -> None:
     row = decisions(tmp_path / "fleet", "a")["zk"]
     assert "not known" == row["when"]
     assert "no metadata of this cluster" in row["what"]
+
+
+def test_a_cluster_that_needs_a_person_is_never_green(tmp_path: Path) -> None:
+    """No rule says error. The exit code, the finding, the metric and the risk follow the decision all the same."""
+    shutil.copytree(BROKERS / "4.3.1" / "tiered", tmp_path / "fleet" / "tiered")
+    row = decisions(tmp_path / "fleet", "a")["tiered"]
+    assert ("before a restart", "Do not restart broker-1 of tiered: it will lose 10 records.") == (
+        row["when"], row["what"]
+    )  # fmt: skip
+    errors = [row for row in tables(tmp_path / "out" / "run=a")["findings"] if row["severity"] == "error"]
+    assert [("KC507", None)] == [(row["id"], row["broker"]) for row in errors]
+    asked = ("fleet", "report", tmp_path / "out", "--prometheus", tmp_path / "k.prom", "--format", "json")
+    for code, *options in ((1,), (1, "--severity", "fatal"), (0, "--select", "KC101")):
+        done = kcheck(*asked, *options)
+        body = json.loads(done.out)
+        assert (code, [row], "error") == (done.code, body["decisions"], body["clusters"][0]["risk"])
+    assert 'kcheck_fleet_decision{cluster="tiered",when="before a restart"} 1' in (tmp_path / "k.prom").read_text()
+
+
+def test_a_loss_under_every_leader_is_no_zero(tmp_path: Path) -> None:
+    """An older scan wrote no finding for it. The report decides by the same rows."""
+    replicas = {"cluster": "c", "broker": "1", "topic": "t", "partition": 0, "replicas_of_topic": 1, "lost": 7,
+                "lost_below_high_watermark": 7}  # fmt: skip
+    run = forged(tmp_path, replica_sets=[replicas])
+    done = kcheck("fleet", "report", run, "--prometheus", tmp_path / "k.prom", "--format", "json")
+    body = json.loads(done.out)
+    assert (1, 1, "before a restart") == (done.code, body["failing"], body["decisions"][0]["when"])
+    assert ("error", "clean", 7) == tuple(body["clusters"][0][name] for name in ("risk", "verdict", "least_committed"))
+    assert 'kcheck_fleet_cluster_committed_lost{cluster="c"} 7' in (tmp_path / "k.prom").read_text()
+
+
+@pytest.mark.parametrize("name", ["no-clean-leader", "premise"])
+def test_long_lists_hide_no_cluster(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the first rows of a list are shown. Every cluster is decided."""
+    monkeypatch.setattr("kcheck.fleet.risk.PARTITION_COUNT", 1)
+    monkeypatch.setattr("kcheck.fleet.runs.premises.SHOWN_COUNT", 1)
+    of_set = {"topic": "t", "partition": 0, "replicas_of_topic": 1, "lost": 7, "lost_below_high_watermark": 7}
+    premise = {"id": "P304", "status": "refuted", "sentence": "it is gone", "evidence": "[]", "broker_id": 1}
+    rows = [{"cluster": f"c{number}", "broker": "1", "log_dir": "/d"} for number in range(3)]
+    run = forged(
+        tmp_path, log_dirs=rows, replica_sets=[{**row, **of_set} for row in rows if name == "no-clean-leader"],
+        premises=[{**row, **premise} for row in rows if name == "premise"],
+    )  # fmt: skip
+    body = json.loads(kcheck("fleet", "report", run, "--format", "json").out)
+    assert ["before a restart"] * 3 == [row["when"] for row in body["decisions"]]
+    assert 1 == len(body["partitions"] + body["premises"])
+
+
+def test_a_scan_that_reads_less_says_less(fleet: Path) -> None:
+    """A segment without its end is not seen at this depth. So "nothing" is bounded on the screen and in both files."""
+    (log,) = (fleet / "stopped").glob("broker-1/*/plain-1/*.log")
+    log.write_bytes(log.read_bytes()[:70] + b"\0" + log.read_bytes()[71:])
+    shutil.rmtree(fleet / "killed")
+    bound = "as far as --depth {} reads ({})"
+    for depth, unread in (("checkpoints", "segments are not read"), ("headers", "batches are not verified")):
+        words = bound.format(depth, unread)
+        row = decisions(fleet, depth, "--depth", depth)["stopped"]
+        assert ("nothing", f"Nothing {words}.") == (row["when"], row["what"])
+        run, page = fleet.parent / "out" / f"run={depth}", fleet.parent / "page.html"
+        shown = kcheck("fleet", "report", run, "--html", page, columns=400)
+        assert f"Nothing to do {words}: stopped." in shown.out
+        assert f"Nothing to do {words}: stopped." in page.read_text("utf-8")
+        assert f"nothing is lost {words}" in kcheck("recover", "--from", run, columns=400).out
+    assert "nothing" != decisions(fleet, "crc", "--depth", "crc")["stopped"]["when"]
