@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.premises.settings import refused_start
 from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NOT_LOADED, Mode, Outcome, Settings
 from kcheck.core.start.unserved import unserved
@@ -30,7 +31,16 @@ from kcheck.verbs.premises import judged_starts
 from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.partition import read_partition
-from kcheck.views.targets import Target, TargetKind, broker_of, directory_wanted, paths_of, replica_targets
+from kcheck.views.settings_files import beside
+from kcheck.views.targets import (
+    Target,
+    TargetKind,
+    broker_of,
+    directory_wanted,
+    paths_of,
+    read_properties,
+    replica_targets,
+)
 from kcheck.words import partition_name
 
 
@@ -139,6 +149,10 @@ def _not_started(copy: MetadataCopy, options: StartOptions, log_dirs: LogDirs) -
     if copy.node_id is None or name != METADATA_DIRECTORY or not tree.exists(join(place, META_PROPERTIES)):
         return None
     target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree)
+    path = beside({tree.real(place): target})
+    refused = None if path is None else refused_start(copy.node_id, read_properties(path), options.release)
+    if refused is not None:
+        return f"{path} has {refused}"
     alone = options._replace(wanted=PartitionFilter(partitions=(METADATA_DIRECTORY,)))
     start = start_of(target, alone, [], log_dirs)
     return start.reasons[0] if start.outcome in NOT_LOADED else None

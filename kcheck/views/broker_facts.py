@@ -224,11 +224,11 @@ def _stopped(
 
 
 def _of_another_disk(settings: Mapping[int, tuple[str, Mapping[str, str]]]) -> Iterator[int]:
-    """Yield the controllers whose settings lead to another node's disk, so that they do not start."""
+    """Yield the controllers whose settings lead to another node's disk, and that node. Neither starts."""
     for number, (_, said) in settings.items():
         named = java_int(said.get("node.id", "").strip())
         if named not in (None, number):
-            yield named
+            yield from (named, number)
 
 
 def _foreign(
@@ -250,12 +250,13 @@ def _of_controllers(copies: Iterable[MetadataCopy], own: int | None) -> dict[int
     """Return the settings next to the copies of other controllers, with their paths, by node."""
     settings: dict[int, tuple[str, Mapping[str, str]]] = {}
     for copy in copies:
-        if copy.node_id is not None and copy.node_id != own and copy.node_id in copy.voters:
+        if copy.node_id is not None and copy.node_id != own:
             place = split(copy.path)[0]
             target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree_of(place))
             path = beside({target.tree.real(place): target})
-            if path is not None:
-                settings[copy.node_id] = path, read_properties(path)
+            said = {} if path is None else read_properties(path)
+            if path is not None and not copy.voters.isdisjoint((copy.node_id, stated_id(said))):
+                settings[copy.node_id] = path, said
     return settings
 
 

@@ -77,6 +77,9 @@ class ZookeeperServer:
                 else "ZooKeeper does not start, because no snapshot is intact"
             )
             self._problems.append(MetadataProblem(self._path, f"{start}; only the transactions of its logs are shown"))
+        elif self._logs and not self._snapshots and not self._follow:
+            why = "ZooKeeper 3.5.3 and later does not start, because no snapshot is next to its logs"
+            self._problems.append(MetadataProblem(self._path, why))
         return tree
 
     def at(self, zxid: int) -> ZnodeTree | None:

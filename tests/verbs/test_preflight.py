@@ -69,6 +69,34 @@ def test_settings_of_the_controllers_that_were_not_seen(broker: Path) -> None:
     assert "unclean.leader.election.enable is on" in said["reasons"][0]["why"]
 
 
+@pytest.mark.parametrize(
+    ("stored", "settings", "why"),
+    [
+        (100, "node.id=101", "has node.id=101, but meta.properties node.id=100"),
+        (100, "node.id=100\nnum.io.threads=0", "has num.io.threads=0: refuses less than 1"),
+        (101, "node.id=100", "no majority is left to elect a leader"),
+    ],
+    ids=["other settings", "refused settings", "other disk"],
+)
+def test_settings_with_which_the_controller_does_not_start(
+    stored: int, settings: str, why: str, broker: Path, tmp_path: Path
+) -> None:
+    """Its process ends. Brokers of 3.9.2 were then "unable to register with the controller quorum", and ended too."""
+    of, log_dir = STOPPED / "broker-3" / "data1", tmp_path / "controller" / "data1"
+    shutil.copytree(of / "__cluster_metadata-0", log_dir / "__cluster_metadata-0")
+    meta = (of / "meta.properties").read_text("utf-8").replace("node.id=3", f"node.id={stored}")
+    (log_dir / "meta.properties").write_text(meta, "utf-8")
+    text = "process.roles=controller\nlisteners=C://a:9093\ncontroller.listener.names=C\n"
+    text += f"listener.security.protocol.map=C:PLAINTEXT\ncontroller.quorum.voters=100@a:9093\nlog.dirs={log_dir}\n"
+    (log_dir.parent / "server.properties").write_text(text + settings, "utf-8")
+    said = kcheck.preflight(broker, metadata=[log_dir]).to_dict()
+    (ended,) = (row["why"] for row in said["reasons"] if row["premise"] == "P205")
+    assert (said["may_start"], ended.endswith(why)) == (False, True)
+    assert ended.startswith("1 of 1 controller (100) does not start or vote")
+    (log_dir.parent / "server.properties").write_text(f"{text}node.id={stored}", "utf-8")
+    assert "P205" not in {row["premise"] for row in kcheck.preflight(broker, metadata=[log_dir]).to_dict()["reasons"]}
+
+
 def test_an_unclean_stop_costs_no_leader(broker: Path) -> None:
     """It leaves the ELR, as the metadata of broker 3 say, but others stay in it: real brokers of 4.3.1 led all then."""
     assert answer(broker, clean=False) == (True, [])

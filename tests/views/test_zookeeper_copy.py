@@ -169,6 +169,17 @@ def test_without_an_intact_snapshot_zookeeper_does_not_start(tmp_path: Path) -> 
     assert len(read_zookeeper(str(folder)).image.topics) == 2
 
 
+def test_logs_without_a_snapshot(tmp_path: Path) -> None:
+    """ZooKeeper 3.5.9 of Kafka 2.8.2 ended. Its logs alone, one by one, say nothing of that."""
+    folder = copied("3.9.2", tmp_path / "z")
+    for path in (folder / "version-2").glob("snapshot.*"):
+        path.unlink()
+    why = "ZooKeeper 3.5.3 and later does not start, because no snapshot is next to its logs"
+    assert (".", why) in problems(folder)
+    for path in (folder / "version-2").glob("log.*"):
+        assert why not in dict(problems(path)).values()
+
+
 def test_a_snapshot_beyond_the_limits_says_nothing_of_the_start(tmp_path: Path) -> None:
     made = snapshot([node("/a", bytes(1 << 23))])
     written(tmp_path / "version-2" / "snapshot.1.gz", gzip.compress(made))

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
-from kcheck.core.premises.listeners import controller_addresses
+from kcheck.core.premises.listeners import controller_addresses, listeners_of
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.voters import listed
+from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import PROVIDER
 from kcheck.model.java import java_int
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
@@ -17,9 +18,12 @@ CONTROLLERS_FOUND, ALLOWED = "P323", "P325"
 """The premises that the settings lead to the controllers, and that these let the broker take part."""
 _ADDRESSES = ("controller.quorum.voters", "controller.quorum.bootstrap.servers")
 _LEAST = {
-    "max.connections": 100, "socket.request.max.bytes": 1 << 16, "initial.broker.registration.timeout.ms": 10_000
+    "max.connections": 100, "socket.request.max.bytes": 1 << 16, "initial.broker.registration.timeout.ms": 10_000,
+    "broker.session.timeout.ms": 1000, "zookeeper.session.timeout.ms": 1000, "zookeeper.connection.timeout.ms": 1000,
 }  # fmt: skip
+_OF_CONTROLLERS = "broker.session.timeout.ms"
 """Settings that stop the talk of nodes if they are too low, with a value that is enough."""
+_AUTHORIZERS, _ANONYMOUS = (".StandardAuthorizer", ".AclAuthorizer", ".SimpleAclAuthorizer"), "User:ANONYMOUS"
 _AUTHORIZER, _SUPER_USERS, _OPEN = "authorizer.class.name", "super.users", "allow.everyone.if.no.acl.found"
 
 
@@ -91,30 +95,43 @@ def _wrong_port(newest: MetadataCopy, settings: Mapping[str, str], facts: Broker
 
 
 def may_take_part(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for an authorizer without super users, and for limits so low that nodes cannot talk to each other.
+    """Look for authorizers without the right super users, and for limits so low that nodes cannot talk.
 
     Such an authorizer refuses each broker that no ACL names.
     """
-    for name, least in _LEAST.items():
-        value = java_int(facts.setting(name) or "")
-        if value is not None and value < least:
-            evidence = PremiseEvidence(facts.config_path or "", f"{name}={value}")
-            sentence = f"{name}={value} may be too low for a broker to join its cluster"
-            yield not_seen(premise, facts, sentence, f"settings with {name} of {least} or more", evidence)
-    places = ((facts.config_path or "", facts.config), ("controller", facts.controller_config))
+    places = ((facts.config_path or "", facts.config or {}), ("controller", facts.controller_config or {}))
     for path, settings in places:
-        name = "" if settings is None else settings.get(_AUTHORIZER, "").strip()
-        if settings is None or not name.endswith(".StandardAuthorizer"):
+        for name, least in _LEAST.items():
+            value = java_int(settings.get(name, "").strip())
+            is_read = name != _OF_CONTROLLERS or "controller" in settings.get("process.roles", "")
+            if value is not None and value < least and is_read:
+                evidence = PremiseEvidence(path, f"{name}={value}")
+                sentence = f"{name}={value} may be too low for a broker to join its cluster"
+                yield not_seen(premise, facts, sentence, f"settings with {name} of {least} or more", evidence)
+        name = settings.get(_AUTHORIZER, "").strip()
+        if not name.endswith(_AUTHORIZERS):
             continue
         evidence = PremiseEvidence(path, f"{_AUTHORIZER}={name}")
-        is_open = settings.get(_OPEN, "").strip().lower() == "true"
-        if settings.get(_SUPER_USERS, "").strip() or is_open:
+        lacking = _lacking_users(settings)
+        if lacking is None or settings.get(_OPEN, "").strip().lower() == "true":
             yield proven(premise, facts, evidence)
         else:
-            sentence = (
-                f"{name.rpartition('.')[2]} is on without {_SUPER_USERS}: if no ACL names the brokers, none registers"
-            )
-            yield not_seen(premise, facts, sentence, f"settings with {_SUPER_USERS}", evidence)
+            then = "none registers" if facts.mode is Mode.KRAFT else "they serve no partition"
+            sentence = f"{name.rpartition('.')[2]} is on without {lacking}: if no ACL names the brokers, {then}"
+            yield not_seen(premise, facts, sentence, f"settings with {lacking}", evidence)
+
+
+def _lacking_users(settings: Mapping[str, str]) -> str | None:
+    """Return the missing part of super.users; None if the brokers can be among these.
+
+    Every node is User:ANONYMOUS on a listener without TLS and SASL (DefaultKafkaPrincipalBuilder).
+    """
+    users = frozenset(user.strip() for user in settings.get(_SUPER_USERS, "").split(";")) - {""}
+    is_plain = all(protocol == "PLAINTEXT" for _, protocol in listeners_of(settings))
+    if not users:
+        return _SUPER_USERS
+    known = not is_plain or settings.get("principal.builder.class", "").strip() or PROVIDER in "".join(users)
+    return None if known or _ANONYMOUS in users else f"{_ANONYMOUS} in {_SUPER_USERS}"
 
 
 TABLE = (
@@ -139,12 +156,15 @@ TABLE = (
     ),
     Premise(
         ALLOWED, PremiseKind.SETTINGS, "The controllers let the broker take part.",
-        "An authorizer has super.users, or allow.everyone.if.no.acl.found is true.",
-        "Nothing, because ACLs are not read. Not seen: a StandardAuthorizer without both, or a low max.connections,"
-        " socket.request.max.bytes or initial.broker.registration.timeout.ms.",
-        "Controllers refuse the registration for ever, or never get the request.",
+        "An authorizer has super.users, or allow.everyone.if.no.acl.found is true. User:ANONYMOUS is one of them"
+        " on listeners without TLS and SASL.",
+        "Nothing, because ACLs are not read. Not seen: an authorizer of Kafka without both, or a low max.connections,"
+        " socket.request.max.bytes or initial.broker.registration.timeout.ms. Or a low timeout of sessions.",
+        "Controllers refuse the registration for ever, or never get the request. A broker with ZooKeeper refuses what"
+        " the controller sends, and serves no partition.",
         "Name the principal of the brokers in super.users. If ACLs allow ClusterAction: --allow P325.",
-        "ControllerApis.handleBrokerRegistration, StandardAuthorizer 3.3 to 4.3.1", may_take_part,
+        "ControllerApis.handleBrokerRegistration, StandardAuthorizer 3.3 to 4.3.1; SimpleAclAuthorizer 0.9 to 2.8,"
+        " AclAuthorizer 2.4 to 3.9", may_take_part,
         cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
 )  # fmt: skip

@@ -8,11 +8,13 @@ from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.topic_settings import has_remote_storage, retention_ms, stated_retention
 from kcheck.model.cluster import RETENTION_MS
 from kcheck.model.java import java_int
+from kcheck.model.names import CONSUMER_OFFSETS
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.remote_log import Retention
 from kcheck.words import counted, offset_range, partition_name
 
 _INTERVAL, _INTERVAL_DEFAULT = "log.retention.check.interval.ms", 300_000
+_OFFSETS, _OFFSETS_LEAST = "offsets.retention.minutes", 60
 DATED = "P802"
 """The premise that no time index dates its segment before its records."""
 
@@ -43,9 +45,10 @@ def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for segments that retention would have deleted before the broker stopped, or deletes now.
 
     Controllers write to the metadata all the time. So the broker's own copy shows when the broker stopped. The newest
-    of all copies shows a later time.
+    of all copies shows a later time. The last registration or the clean stop shows that time with ZooKeeper.
     """
-    stopped = max((copy.timestamp or 0 for copy in facts.copies if copy.node_id == facts.broker_id), default=0)
+    ran = (*(row.stopped_at for row in facts.log_dirs), facts.registered_at)
+    stopped = max(map(_or_0, (*ran, *(copy.timestamp for copy in facts.copies if copy.node_id == facts.broker_id))))
     later = max((copy.timestamp or 0 for copy in facts.copies), default=0)
     kept, aged = [*_expired(facts, stopped)], [*_expired(facts, later)]
     if stopped and kept:
@@ -63,6 +66,17 @@ def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             f"retention keeps {size} bytes of {partition_name(*log.partition)}{more}, and most segments are beyond"
         )
         yield refuted(premise, facts, f"{sentence} that. The first check of retention deletes them", _evidence(log))
+    minutes = java_int(facts.setting(_OFFSETS) or "")
+    offsets = next((log for log in facts.logs if log.partition.topic == CONSUMER_OFFSETS), None)
+    if minutes is not None and minutes < _OFFSETS_LEAST and offsets is not None:
+        evidence = PremiseEvidence(facts.config_path or "", f"{_OFFSETS}={minutes}")
+        sentence = f"{_OFFSETS}={minutes}: a group without members loses its committed offsets if all are older"
+        provide = f"settings with {_OFFSETS} of {_OFFSETS_LEAST} or more"
+        yield not_seen(premise, facts, sentence, provide, evidence)
+
+
+def _or_0(time: int | None) -> int:
+    return time or 0
 
 
 def _limited(facts: BrokerFacts) -> Iterator[tuple[LogFacts, Retention]]:
@@ -120,14 +134,14 @@ def _evidence(log: LogFacts) -> PremiseEvidence:
 TABLE = (
     Premise(
         "P324", PremiseKind.RETENTION, "Retention keeps what the stopped broker had.",
-        "The broker's last record of the metadata shows when the broker stopped. No first segment was too old then. No"
-        " log is twice as large as retention.bytes.",
+        "The broker's last record of the metadata shows when the broker stopped, with ZooKeeper .kafka_cleanshutdown"
+        " or its registration. No first segment was too old then. No log is twice as large as retention.bytes.",
         "A first segment that was too old for two intervals of the check. The retention is shorter than before, or the"
-        " segments are of a backup. Not seen: segments that are too old by now.",
+        " segments are of a backup. Not seen: segments that are too old by now, or offsets.retention.minutes below 60.",
         "The first check of retention deletes the segments.",
         "Restore log.retention.ms or log.retention.bytes. kcheck preflight --allow P324 accepts the loss.",
-        "UnifiedLog.deletableSegments, LogManager.cleanupLogs 3.3 to 4.3.1", is_kept, ends_start=False,
-        cost=PremiseCost.REMOVED,
+        "Log.deletableSegments, LogManager.cleanupLogs 0.10.1 to 2.8; UnifiedLog.deletableSegments 3.0 to 4.3.1",
+        is_kept, ends_start=False, cost=PremiseCost.REMOVED,
     ),
     Premise(
         DATED, PremiseKind.RETENTION, "No time index dates its segment before its records.",

@@ -1,8 +1,8 @@
 """Premises about settings that the release refuses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, stated_id
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.limits import (
     TOPIC,
@@ -17,6 +17,7 @@ from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.premises.security import left_to_the_jvm
 from kcheck.model.cluster import PROVIDER
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.model.release import Release
 
 _ROLES = "process.roles"
 _MIGRATION = "zookeeper.metadata.migration.enable"
@@ -74,6 +75,15 @@ def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         yield refuted(premise, facts, f"{path}: {line}", PremiseEvidence(path, line))
     if not refusals and not facts.doubled and facts.refused_line is None:
         yield proven(premise, facts, PremiseEvidence(path, "the release accepts each setting"))
+
+
+def refused_start(node_id: int, settings: Mapping[str, str], release: Release) -> str | None:
+    """Return why a node with this disk does not start with settings; None without a reason."""
+    number = stated_id(settings)
+    if number is not None and number != node_id:
+        return f"node.id={number}, but meta.properties node.id={node_id}"
+    refusals = (*refused_settings(settings, release), *refused_later(settings, release))
+    return next((f"{refusal.name}={refusal.value}: {refusal.why}" for refusal in refusals), None)
 
 
 def loaded_stores(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:

@@ -1,8 +1,11 @@
 """Settings with which a node of 4.3.1 started, but did not serve its replicas."""
 
+import pytest
+
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.premises.listeners import listening_ports
 from kcheck.core.premises.table import judged
+from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ControllerRegistration, Voter
 from kcheck.model.premises import PremiseStatus
 from tests.core.premises.test_premises import KRAFT, copy, facts, image, not_seen, refuted, rows
@@ -83,9 +86,33 @@ def test_an_authorizer_without_super_users() -> None:
     sentence = "StandardAuthorizer is on without super.users: if no ACL names the brokers, none registers"
     assert sentence == not_seen(facts(config=KRAFT | on))["P325"]
     assert sentence == not_seen(facts(controller_config=on))["P325"]
-    for more in ({"super.users": "User:a"}, {"allow.everyone.if.no.acl.found": "true"}):
+    for more in (
+        {"super.users": "User:a; User:ANONYMOUS"}, {"allow.everyone.if.no.acl.found": "true"},
+        {"super.users": "User:a", "listeners": "SSL://:1"}, {"super.users": "${env:U}"},
+        {"super.users": "User:a", "principal.builder.class": "x.Y"},
+    ):  # fmt: skip
         assert "P325" in rows(facts(config=KRAFT | on | more), PremiseStatus.PROVEN)
     assert "P325" not in {row.id for row in judged(facts(config=None))}
+
+
+@pytest.mark.parametrize("name", ["kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer"])
+def test_an_authorizer_with_zookeeper(name: str) -> None:
+    """A broker of 3.9.2 answered UPDATE_METADATA of its controller with CLUSTER_AUTHORIZATION_FAILED."""
+    given = facts(mode=Mode.ZOOKEEPER, config={"authorizer.class.name": name}, copies=())
+    sentence = (
+        f"{name.rpartition('.')[2]} is on without super.users: if no ACL names the brokers, they serve no partition"
+    )
+    assert sentence == not_seen(given)["P325"]
+
+
+def test_super_users_that_are_no_broker() -> None:
+    """Each node is User:ANONYMOUS on a plain listener. The type of a principal has a capital."""
+    on = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"}
+    sentence = (
+        "StandardAuthorizer is on without User:ANONYMOUS in super.users: if no ACL names the brokers, none registers"
+    )
+    for users in ("User:admin", "user:ANONYMOUS"):
+        assert sentence == not_seen(facts(config=KRAFT | on | {"super.users": users}))["P325"]
 
 
 def test_limits_that_stop_the_talk_of_nodes() -> None:
@@ -93,4 +120,15 @@ def test_limits_that_stop_the_talk_of_nodes() -> None:
     said = "socket.request.max.bytes=100 may be too low for a broker to join its cluster"
     assert said == not_seen(facts(config={**KRAFT, "socket.request.max.bytes": "100"}))["P325"]
     assert "P325" in not_seen(facts(config={**KRAFT, "max.connections": "0"}))
+    assert said == not_seen(facts(controller_config={"socket.request.max.bytes": "100"}))["P325"]
     assert "P325" not in not_seen(facts(config={**KRAFT, "max.connections": "100"}))
+
+
+def test_sessions_that_end_at_once() -> None:
+    """Partitions of 3.9.2 had no leader with 100 ms on the controller alone. A broker of 2.8.2 ended with 1 ms."""
+    name = "broker.session.timeout.ms"
+    of_controller = {"process.roles": "controller", name: "100"}
+    assert f"{name}=100 may be too low" in not_seen(facts(controller_config=of_controller))["P325"]
+    assert "P325" not in not_seen(facts(config={**KRAFT, name: "100"}))
+    for name in ("zookeeper.session.timeout.ms", "zookeeper.connection.timeout.ms"):
+        assert "P325" in not_seen(facts(mode=Mode.ZOOKEEPER, config={name: "1"}, copies=()))

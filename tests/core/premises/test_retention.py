@@ -9,7 +9,7 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import TopicPartition
-from tests.core.premises.test_premises import KRAFT, LOG, copy, facts, image
+from tests.core.premises.test_premises import KRAFT, LOG, copy, facts, image, not_seen
 
 HEAD = MisdatedRecords(Offset(0), Offset(46), 0, is_head=True)
 
@@ -80,6 +80,18 @@ def test_segments_that_retention_would_have_deleted() -> None:
     assert kept(1, 9 * HOUR, topic={**own, "remote.storage.enable": "true"}) is None
 
 
+def test_segments_that_retention_would_have_deleted_with_zookeeper() -> None:
+    """Brokers of 2.8.2 deleted all records of ten logs. No copy of the metadata shows when one stopped."""
+    of = image()
+    given = facts(
+        mode=Mode.ZOOKEEPER, copies=(), image=of, logs=(LOG._replace(oldest=1),), config={"log.retention.ms": "1000"}
+    )
+    stopped = tuple(row._replace(stopped_at=1002) for row in given.log_dirs)
+    for ran in (given._replace(registered_at=1002), given._replace(log_dirs=stopped)):
+        assert "P324" in {row.id for row in judged(ran)}
+    assert "P324" not in {row.id for row in judged(given)}
+
+
 def test_segments_that_became_too_old_while_the_broker_was_down() -> None:
     """That is no fault of a disk that is put back, but good to know."""
     said = kept(1, 1000, 9 * HOUR, **{"log.retention.hours": "1"})
@@ -106,3 +118,13 @@ def test_segments_beyond_the_size_that_retention_keeps() -> None:
     )
     assert told("20", 10, 10, 10) is told("15", 10, 10) is told("-1", 10, 10, 10) is told("1") is None
     assert told("10", 10, 10, 10) is not None
+
+
+def test_committed_offsets_that_expire() -> None:
+    """A group of 3.9.2 had none after a start with one minute."""
+    offsets = LOG._replace(partition=TopicPartition("__consumer_offsets", 0))
+    minute = {**KRAFT, "offsets.retention.minutes": "1"}
+    sentence = "offsets.retention.minutes=1: a group without members loses its committed offsets if all are older"
+    assert sentence == not_seen(facts(logs=(offsets,), config=minute))["P324"]
+    assert "P324" not in not_seen(facts(logs=(LOG,), config=minute))
+    assert "P324" not in not_seen(facts(logs=(offsets,), config={**minute, "offsets.retention.minutes": "60"}))

@@ -149,7 +149,7 @@ def test_no_answer_shows_a_password() -> None:
             ("ssl.protocol", "FOO"), ("ssl.enabled.protocols", "TLSv9")
         ]),
         (f"{TLS} ssl.protocol=FOO ssl.engine.factory.class=x.Y", []), ("ssl.protocol=FOO", []),
-        (SASL, [("sasl.enabled.mechanisms", "GSSAPI")]),
+        (SASL, [("sasl.enabled.mechanisms", "GSSAPI")]), ("zookeeper.set.acl=false", []),
         (f"{SASL} listener.name.x1.sasl.enabled.mechanisms=PLAIN,FOO {JAAS}=x", [
             ("listener.name.x1.sasl.enabled.mechanisms", "FOO")
         ]),

@@ -13,6 +13,7 @@ from kcheck.core.premises.limits import (
     refused_values,
     setting_rules,
 )
+from kcheck.core.premises.settings import refused_start
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.model.cluster import LIMITED_CONFIGS, ClusterImage, TopicImage
@@ -320,3 +321,12 @@ def test_settings_of_the_mode_that_the_disks_are_not_of(
     disk = log_dir(identity={"version": identity, "node.id": "1", "broker.id": "1"})
     given = facts(disk, config=settings, release=release(line))
     assert refuted(given).get("P501") == sentence
+
+
+def test_settings_with_which_no_node_starts() -> None:
+    """The process of another node ends, as one with a refused value."""
+    of = release("3.9")
+    assert refused_start(1, {"node.id": "2"}, of) == "node.id=2, but meta.properties node.id=1"
+    refused = refused_start(1, {"node.id": "1", "num.io.threads": "0"}, of)
+    assert refused == "num.io.threads=0: refuses less than 1"
+    assert refused_start(1, {"num.io.threads": "1", "zookeeper.connect": "a:1"}, of) is None
