@@ -36,7 +36,7 @@ Kind = tuple[str, str]
 def partitions_at_risk(
     run: FleetRun, counts: Mapping[Kind, int], owners: TopicOwners
 ) -> tuple[Counter[tuple[str | None, str | None]], tuple[Row, ...], tuple[Row, ...]]:
-    """Return how many partitions of each cluster and owner are at risk, the worst of them all, and the deciding rows.
+    """Return how many partitions of each cluster and owner are at risk, the worst, and the deciding rows.
 
     `counts` says how many findings count. The last rows have the worst losses of each cluster too.
     """

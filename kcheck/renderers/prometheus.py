@@ -59,7 +59,7 @@ def render(report: Report, stream: TextIO, options: Options) -> None:
         ),
         (
             "cluster_committed_lost",
-            "Committed records that starting everything now loses at most. If unknown, the loss under every leader.",
+            "Committed records that starting everything now loses at most, or under every leader.",
             [({"cluster": row["cluster"]}, count) for row in clusters if (count := _committed_lost(row)) is not None],
         ),
         (

@@ -181,7 +181,7 @@ def decisions_of(run: FleetRun) -> dict[object, Row]:
 
 
 def _risk(counts: Mapping[str, int], every: Mapping[str, int], start: Row | None) -> dict[str, object]:
-    """Return the counts and the next start, and the worse of both. `every` finding counts for it."""
+    """Return the counts and the next start, and the worse of both. `every` finding counts."""
     start = dict.fromkeys(_STARTED) if start is None else start
     of_start = [start["next_start"]] if start["next_start"] is not None else []
     # That a start is not known, or goes well, is no finding.

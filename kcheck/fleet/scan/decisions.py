@@ -79,7 +79,7 @@ def _at_stake(row: Mapping[str, Any]) -> AtStake | None:
 def add_needed(
     output: RunOutput, about: Mapping[str, str], release: Release, needed: Needed, count: Count
 ) -> None:  # fmt: skip
-    """Write a finding for each cluster that needs a person and has no error. So no command about it is green."""
+    """Write a finding for each cluster that needs a person and has no error. So no command is green."""
     run = written_run(output, run_tables().keys() - {"runs"}, **about)
     rows = [*needed(run)]
     severities = run.values("findings", ("cluster", "severity")) if rows else ()
