@@ -1,5 +1,6 @@
 """The files of a ZooKeeper server, with the znodes that it restores, and the znodes after each transaction."""
 
+import re
 from collections.abc import Iterator
 
 from kcheck.core.cluster.znode_tree import ObserveZnodes, TransactionLogs, ZnodeTree, holds_the_first, replay, restore
@@ -22,6 +23,9 @@ LOGS_SIZE_MAX = 1 << 30
 _SNAPSHOT_COUNT_MAX = 100
 """A server tries no more (FileSnap)."""
 _SNAPSHOT, _LOG = "snapshot", "log"
+_TOPIC = re.compile("(?:/[^/]+)*/brokers/topics/[^/]+")
+_WITH_REASSIGNMENT = re.compile(rb'"version"\s*:\s*[2-9]')
+"""In the znode of a topic that has adding_replicas (TopicZNode 2.4)."""
 
 
 def server_files(tree: Tree, folder: str) -> list[str]:
@@ -29,6 +33,15 @@ def server_files(tree: Tree, folder: str) -> list[str]:
     listing = tree.listing(folder)
     names = (*listing.files, *listing.others)
     return [name for name in names if zxid_of(name, _SNAPSHOT) is not None or zxid_of(name, _LOG) is not None]
+
+
+def _is_written_by_2_4(tree: ZnodeTree) -> bool:
+    """Return whether a broker of Kafka 2.4 and later created a topic.
+
+    Its ZooKeeper is 3.5, which starts with a snapshot. 3.4 starts without one, and has none at first.
+    """
+    topics = (znode.data or b"" for path, znode in tree.znodes.items() if _TOPIC.fullmatch(path))
+    return any(_WITH_REASSIGNMENT.search(data) for data in topics)
 
 
 class ZookeeperServer:
@@ -77,7 +90,7 @@ class ZookeeperServer:
                 else "ZooKeeper does not start, because no snapshot is intact"
             )
             self._problems.append(MetadataProblem(self._path, f"{start}; only the transactions of its logs are shown"))
-        elif self._logs and not self._snapshots and not self._follow:
+        elif self._logs and not self._snapshots and not self._follow and _is_written_by_2_4(tree):
             why = "ZooKeeper 3.5.3 and later does not start, because no snapshot is next to its logs"
             self._problems.append(MetadataProblem(self._path, why))
         return tree

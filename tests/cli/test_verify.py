@@ -50,10 +50,10 @@ def test_before_anybody_started(folder: Path) -> None:
     assert ("17 are lost", True) in seen(report, "records")
     done = kcheck("verify", folder, *HERE)
     assert done.code == 1
-    assert done.out.splitlines()[2].startswith("7 of 26 steps are not as planned. 4 of 26 steps are not known.")
+    assert done.out.splitlines()[2].startswith("7 of 27 steps are not as planned. 5 of 27 steps are not known.")
     assert max(map(len, done.out.partition("Next:")[0].splitlines())) <= 80
     assert "--partition behind-0 shows that partition" in done.out
-    assert len(kcheck("verify", folder, *HERE, "--format", "csv").out.splitlines()) == 27
+    assert len(kcheck("verify", folder, *HERE, "--format", "csv").out.splitlines()) == 28
 
 
 def test_premises_of_the_next_starts(folder: Path, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_as_planned(folder: Path, tmp_path: Path) -> None:
     plan = edited(folder, tmp_path / "p") / "election-plan.json"
     plan.write_text(plan.read_text().replace(str(folder / "saved"), "/nowhere"))
     done = kcheck("verify", tmp_path / "p", *HERE)
-    assert (done.code, done.out.splitlines()[2]) == (0, "Nothing differs from the plan. 2 of 8 steps are not known.")
+    assert (done.code, done.out.splitlines()[2]) == (0, "Nothing differs from the plan. 3 of 9 steps are not known.")
     assert kcheck("verify", tmp_path / "p", *HERE, "--topic", "other").code == 2
 
 

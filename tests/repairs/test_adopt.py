@@ -15,7 +15,7 @@ from kcheck.plans.repair import RepairPlan
 from kcheck.repairs.adopt_directories import why_another_topic
 from tests.cases.build import CASES, lay_out
 from tests.repairs.test_cases import contents
-from tests.zookeeper_bytes import create, log, multi, record, set_data
+from tests.zookeeper_bytes import create, log, multi, record, set_data, snapshot
 
 RULE = CASES / "kc235-topic-id-not-of-cluster"
 OLD, NEW = "MAsayBzqQmiFg7Ge660lOA", "HGQHoLKmSA2oTesIbc18gw"
@@ -92,6 +92,7 @@ def written(path: Path, *changes: tuple[int, bytes]) -> Path:
     version_2 = path / "zookeeper" / "version-2"
     shutil.rmtree(version_2, ignore_errors=True)
     version_2.mkdir(parents=True)
+    (version_2 / "snapshot.0").write_bytes(snapshot([]))
     (version_2 / "log.1").write_bytes(log(*records))
     return path / "zookeeper"
 

@@ -131,7 +131,10 @@ _FACTS = LogFacts(
 )
 def test_the_premises_of_a_scan_see_every_fact_of_a_log(log: LogFacts) -> None:
     """Each field crosses to the look at the broker, but those that other log dirs show."""
-    usual, of_cluster = LogFacts._field_defaults, {"remote", "remote_report", "regular", "lower"}
+    usual, of_cluster = (
+        LogFacts._field_defaults,
+        {"remote", "remote_report", "regular", "lower", "replica", "short_leader"},
+    )
     unused = {name for name, value in _FACTS._asdict().items() if name in usual and value == usual[name]}
     assert of_cluster == unused
     columns = dict(zip((column.name for column in START), start_row(_START, log, None), strict=True))

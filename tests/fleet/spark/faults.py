@@ -26,6 +26,7 @@ from typing import NamedTuple
 import duckdb
 
 from kcheck.fleet.run import open_runs
+from kcheck.fleet.runs.by_cluster import needing_a_person
 from kcheck.fleet.runs.recover import decision_columns
 from kcheck.fleet.scan.local_engine import ScanRun, scan
 from kcheck.fleet.scan.releases import ReleaseOptions
@@ -140,7 +141,7 @@ BUSY = {"busy worker killed": _busy_worker}
 
 def as_command(out: Path, name: str, **how: str) -> ScanRun:
     """Return a run as the command has it, which also decides each cluster."""
-    return asked(out, name, auto=ReleaseOptions(), **how)._replace(decide=decision_columns)
+    return asked(out, name, auto=ReleaseOptions(), **how)._replace(decide=decision_columns, needed=needing_a_person)
 
 
 @contextlib.contextmanager
