@@ -4,6 +4,7 @@ import atexit
 import contextlib
 import gc
 import importlib
+import io
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -122,6 +123,7 @@ def _root(
 
 def main() -> None:
     """Run the command line and exit."""
+    sys.stdout = _buffered(sys.stdout)
     _tolerant(sys.stdout)
     _tolerant(sys.stderr)
     remember(UNCHANGED)
@@ -183,6 +185,17 @@ def _end(code: int, error: BaseException) -> NoReturn:
         if code == UsageError.exit_code and line != UNCHANGED:
             code = KcheckError.exit_code  # Only its answer could not be written.
     sys.exit(code)
+
+
+def _buffered(stream: Any) -> Any:
+    """Return a stream with a buffer, as PYTHONUNBUFFERED has none.
+
+    A signal ends a long write early, and only a buffer writes the rest.
+    """
+    raw = getattr(stream, "buffer", None)
+    if not isinstance(raw, io.RawIOBase):
+        return stream
+    return io.TextIOWrapper(io.BufferedWriter(raw), stream.encoding, line_buffering=True)
 
 
 def _tolerant(stream: Any) -> None:

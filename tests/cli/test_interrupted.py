@@ -1,10 +1,12 @@
 """^C, as a real signal, during recover and elect of many partitions: a part of the answer that is marked as one."""
 
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from typing import Any
@@ -95,6 +97,22 @@ def test_one_that_is_ignored_stays_ignored() -> None:
     with held_back() as came:
         os.kill(os.getpid(), signal.SIGINT)
     assert (came, signal.signal(signal.SIGINT, before)) == ([], signal.SIG_IGN)
+
+
+def test_a_write_that_a_signal_ends_early(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a buffer of Python's own, the rest of it is written too."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    command = [sys.executable, "-c", PROGRAM, "recover", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        held, before = bytearray(4), b""
+        while not any(held) or held != before:  # nobody reads: the write waits
+            before = bytes(held)
+            time.sleep(0.3)
+            fcntl.ioctl(process.stdout, termios.FIONREAD, held)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate()
+    assert json.loads(out)["schema"] == "kcheck.recovery/1"
 
 
 def test_a_process_at_any_moment(words: list[str]) -> None:
