@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kcheck.core.replication.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Replica, Status
+from kcheck.core.replication.dialogue import Dialogue, FetchAnswer, FetchRequest, Leader, Status
 from kcheck.core.replication.lineage import EpochRange, Fork, Lineage, fork, lineage_of_cache, ranges
 from kcheck.core.replication.refetch import follow, sends_snapshot
 from kcheck.core.replication.truncation import elected, plan_truncation
@@ -135,13 +135,7 @@ def _dialogue(state: ReplicaState, leader: Leader, release: Release) -> Dialogue
     assert state.log_end_offset is not None
 
     def with_high_watermark(offset: Offset) -> Dialogue:
-        assert state.log_end_offset is not None
-        replica = Replica(
-            cache=state.cache, log_end_offset=state.log_end_offset, high_watermark=offset,
-            log_start_offset=state.log_start_offset, first_segment=state.first_segment,
-            first_unstable=state.first_unstable,
-        )  # fmt: skip
-        return plan_truncation(replica, leader, release=release)
+        return plan_truncation(state.as_follower(offset), leader, release=release)
 
     if state.high_watermark is not None:
         return with_high_watermark(state.high_watermark)

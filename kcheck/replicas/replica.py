@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+from kcheck.core.replication.dialogue import Replica
 from kcheck.core.replication.leader_epochs import assign, latest_epoch, load, read_lines
 from kcheck.core.replication.lineage import Lineage
 from kcheck.core.start.predictions import PartitionPrediction
@@ -86,6 +87,15 @@ class ReplicaState(NamedTuple):
         """The highest high watermark on its disk. Records below it were committed."""
         known = [mark for mark in (self.high_watermark, self.checkpointed) if mark is not None]
         return max(known, default=None)
+
+    def as_follower(self, high_watermark: Offset) -> Replica:
+        """Return a replica that has a log as a follower with this high watermark."""
+        assert self.log_end_offset is not None
+        return Replica(
+            cache=self.cache, log_end_offset=self.log_end_offset, high_watermark=high_watermark,
+            log_start_offset=self.log_start_offset, first_segment=self.first_segment,
+            first_unstable=self.first_unstable,
+        )  # fmt: skip
 
 
 def as_it_lies(view: PartitionView, log_dir: LogDirView | None, release: Release) -> ReplicaState:

@@ -21,8 +21,9 @@ _LEAST = {
     "max.connections": 100, "socket.request.max.bytes": 1 << 16, "initial.broker.registration.timeout.ms": 10_000,
     "broker.session.timeout.ms": 1000, "zookeeper.session.timeout.ms": 1000, "zookeeper.connection.timeout.ms": 1000,
 }  # fmt: skip
-_OF_CONTROLLERS = "broker.session.timeout.ms"
 """Settings that stop the talk of nodes if they are too low, with a value that is enough."""
+_OF_CONTROLLERS = "broker.session.timeout.ms"
+"""The one of them that only controllers read."""
 _AUTHORIZERS, _ANONYMOUS = (".StandardAuthorizer", ".AclAuthorizer", ".SimpleAclAuthorizer"), "User:ANONYMOUS"
 _AUTHORIZER, _SUPER_USERS, _OPEN = "authorizer.class.name", "super.users", "allow.everyone.if.no.acl.found"
 

@@ -48,7 +48,8 @@ def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     of all copies shows a later time. The last registration or the clean stop shows that time with ZooKeeper.
     """
     ran = (*(row.stopped_at for row in facts.log_dirs), facts.registered_at)
-    stopped = max(map(_or_0, (*ran, *(copy.timestamp for copy in facts.copies if copy.node_id == facts.broker_id))))
+    own = (copy.timestamp for copy in facts.copies if copy.node_id == facts.broker_id)
+    stopped = max(filter(None, (*ran, *own)), default=0)
     later = max((copy.timestamp or 0 for copy in facts.copies), default=0)
     kept, aged = [*_expired(facts, stopped)], [*_expired(facts, later)]
     if stopped and kept:
@@ -73,10 +74,6 @@ def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         sentence = f"{_OFFSETS}={minutes}: a group without members loses its committed offsets if all are older"
         provide = f"settings with {_OFFSETS} of {_OFFSETS_LEAST} or more"
         yield not_seen(premise, facts, sentence, provide, evidence)
-
-
-def _or_0(time: int | None) -> int:
-    return time or 0
 
 
 def _limited(facts: BrokerFacts) -> Iterator[tuple[LogFacts, Retention]]:

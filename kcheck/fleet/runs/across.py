@@ -11,7 +11,6 @@ from kcheck.core.premises.followers import STARTS_TOGETHER, with_followers
 from kcheck.core.premises.log_ranges import ENDS_THERE
 from kcheck.core.premises.short_leaders import FOLLOWS_NO_SHORTER, with_leaders
 from kcheck.core.premises.table import BY_ID
-from kcheck.core.replication.dialogue import Replica
 from kcheck.core.start.startup import Mode
 from kcheck.fleet.runs.election_rows import PartitionRows
 from kcheck.model.cluster import STATIC
@@ -55,14 +54,10 @@ def _logs(
         state, number, end = copy.state, copy.state.broker_id, copy.state.log_end_offset
         if number is not None and end is not None:
             epoch = Epoch(state.cache[-1].epoch) if state.cache else None
-            replica = Replica(
-                state.cache, end, state.high_watermark or Offset(0), state.log_start_offset, state.first_segment,
-                state.first_unstable,
-            )  # fmt: skip
             yield number, LogFacts(
                 partition, places[number, copy.dir], topic_id=state.topic_id, epoch=epoch, end=end,
                 loses=state.lost is not None, start=state.log_start_offset, hides=_hides(state),
-                replica=replica,
+                replica=state.as_follower(state.high_watermark or Offset(0)),
             )  # fmt: skip
 
 
