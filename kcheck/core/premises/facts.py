@@ -193,6 +193,8 @@ class LogDirFacts(NamedTuple):
     """The broker epoch in .kafka_cleanshutdown; None without one."""
     stopped_at: int | None = None
     """The time of that shutdown, in ms since 1970; None if not known."""
+    written_at: int | None = None
+    """The time of its newest checkpoint or marker, in ms since 1970; None if not known."""
     rights: LogDirRights | None = None
     """The missing permissions of the broker's user in it; None if kcheck cannot see them, as in a store."""
     volume: Volume | None = None
@@ -285,6 +287,8 @@ class BrokerFacts(NamedTuple):
     """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
     registered_at: int | None = None
     """Its last registration at ZooKeeper, in ms since 1970; None if not known."""
+    asked_at: int | None = None
+    """Its last change at ZooKeeper, in ms since 1970; None if not known."""
     closed_session: bool = False
     """True if its last session at ZooKeeper ended by a request, as at the end of a clean stop."""
     elected: QuorumState | None = None
