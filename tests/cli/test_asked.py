@@ -4,6 +4,7 @@ Real brokers wrote the disks, and were started on copies of them afterwards: eac
 """
 
 import contextlib
+import re
 import shlex
 import tarfile
 from pathlib import Path
@@ -378,4 +379,5 @@ def test_damaged_metadata(name: str, place: str, commands: dict[str, int], tmp_p
     with contextlib.chdir(tmp_path):
         ended = {command: kcheck(*shlex.split(command), columns=200) for command in commands}
     assert commands == {command: one.code for command, one in ended.items()}
-    assert "cannot be read in full; name --metadata with another copy" in next(iter(ended.values())).out
+    out = " ".join(next(iter(ended.values())).out.split())
+    assert re.search(r"cannot be read in full \(.+\); name --metadata with another copy", out)

@@ -395,7 +395,7 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
         ),
         (
             facts(copies=(), image=None, lost_copies=(LostCopy("c/m", 100, damage="m.log: offset 7"),)),
-            "P303",
+            "P353",
             "what the cluster expects of broker 1 is not known now, because the metadata in c/m cannot be read in full",
         ),
         (
@@ -442,6 +442,8 @@ def test_what_was_not_seen_is_named(given: BrokerFacts, premise: str, beginning:
         (facts(log_dir(is_readable=False)), "P302"),
         (facts(is_complete=False, copies=(copy(of=image(log_dirs=("D1", "D2"))),)), "P302"),
         (facts(release=release("3.2"), copies=(), image=None), "P303"),
+        (facts(copies=(), image=None, lost_copies=(LostCopy("c/m", 100, damage="m.log: offset 7"),)), "P303"),
+        (facts(lost_copies=(LostCopy("c/m", 100, damage="m.log: offset 7"),)), "P353"),
         (facts(config=None), "P501"),
         (facts(release=release("2.8")), "P501"),
         (facts(broker_id=9), "P701"),
