@@ -239,7 +239,7 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         sentence += " be read in full"
         provide = "--metadata with another copy"
         yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
-    elif facts.mode is Mode.ZOOKEEPER:
+    elif facts.mode is Mode.ZOOKEEPER and not facts.copies:
         empty = ", ".join(copy.path for copy in facts.lost_copies)
         why = f"no data of ZooKeeper is in {empty}" if empty else "its metadata is in ZooKeeper"
         sentence = f"what the cluster expects of {facts.name} is not known, because {why}"
