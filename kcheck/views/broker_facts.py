@@ -11,6 +11,7 @@ from kcheck.core.premises.facts import (
     LogDirFacts,
     LogFacts,
     VoterList,
+    enables_migration,
     ids_of_voters,
     stated_id,
 )
@@ -71,7 +72,8 @@ def broker_facts(
     near = _beside(every, given, broker_id, log_dirs) if is_elsewhere and _are_moved(every, given) else ()
     facts = (*_on_host(opened, written, sees_host=sees_host), *near)
     ids = {row.identity["cluster.id"] for row in facts if row.identity and "cluster.id" in row.identity}
-    of_cluster = [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
+    is_led = _is_led_by_zookeeper(settings, zookeeper, log_dirs.release)
+    of_cluster = [] if is_led else [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
     own = _own(facts, settings or {}) if broker_id is None else broker_id
     (image, image_path), controllers = _deciding(of_cluster, zookeeper), _of_controllers(of_cluster, own)
     asked_at = None if zookeeper is None or own is None else zookeeper.metadata.asked_at.get(own)
@@ -108,6 +110,16 @@ def broker_facts(
         controller_config=next((said for _, said in controllers.values()), None),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _is_led_by_zookeeper(settings: Mapping[str, str] | None, zookeeper: ZookeeperCopy | None, release: Release) -> bool:
+    """Return whether a broker obeys the given ZooKeeper alone.
+
+    The migration to KRaft was given up then, and old copies of its metadata count for nothing.
+    """
+    if settings is None or zookeeper is None or not release.may_migrate_to_kraft:
+        return False
+    return not settings.get("process.roles", "").strip() and not enables_migration(settings)
 
 
 def _own(facts: Iterable[LogDirFacts], settings: Mapping[str, str]) -> int | None:

@@ -30,10 +30,13 @@ _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Compare the broker epoch in .kafka_cleanshutdown with the last registration.
 
-    A broker removes the file when it loads its logs. So the file has the epoch of the broker's last run.
+    A broker removes the file when it loads its logs. So the file has the epoch of the broker's last run. A broker with
+    ZooKeeper writes -1. During a migration the KRaft controllers give the broker another one (KafkaServer.shutdown).
     """
     newest, broker = facts.newest, facts.registration
-    epochs = {log_dir.path: log_dir.shutdown_epoch for log_dir in facts.log_dirs if log_dir.shutdown_epoch is not None}
+    lowest = 0 if broker is not None and broker.migrating else -1
+    every = ((log_dir.path, log_dir.shutdown_epoch) for log_dir in facts.log_dirs)
+    epochs = {path: epoch for path, epoch in every if epoch is not None and epoch >= lowest}
     writes = facts.release.writes_epoch_as_leader
     unseen = [
         (log, log.unseen_epoch)

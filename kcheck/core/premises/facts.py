@@ -18,11 +18,18 @@ from kcheck.model.release import Release
 from kcheck.model.remote_log import RemoteLog
 from kcheck.model.rights import LogDirRights, Volume
 
+MIGRATION = "zookeeper.metadata.migration.enable"
+
 
 def ids_of_voters(setting: str) -> frozenset[int]:
     """Return the ids in a controller.quorum.voters, which has `ID@HOST:PORT` entries."""
     numbers = (java_int(entry.partition("@")[0].strip()) for entry in setting.split(","))
     return frozenset(number for number in numbers if number is not None)
+
+
+def enables_migration(settings: Mapping[str, str]) -> bool:
+    """Return whether the settings of a node enable a migration from ZooKeeper to KRaft."""
+    return settings.get(MIGRATION, "").strip().lower() == "true"
 
 
 def stated_id(settings: Mapping[str, str]) -> int | None:
