@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.cluster.quorum import oldest_elected
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
 from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.table import with_premises
@@ -63,6 +64,7 @@ def rescue_first(
         unnamed=configured_voters(targets) - {number for number, _ in numbers} - {*given_up},
         dead=frozenset(given_up),
         damaged=frozenset(copy.node_id for copy in damaged if copy.node_id is not None),
+        behind=newest is not None and _are_behind(newest, known, targets),
         starts=starts,
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )
@@ -79,6 +81,15 @@ def rescue_first(
         return rescue._replace(command=shell_line(("kcheck", "preflight", first.config or first.folder or first.path)))
     more = named if rescue.verb is RescueVerb.QUORUM else ()
     return _by_owners(rescue, numbers, (*arguments, *more), given_up)
+
+
+def _are_behind(newest: MetadataCopy, copies: Iterable[MetadataCopy], targets: Sequence[Target]) -> bool:
+    """Return whether a majority of the controllers lacks metadata that brokers acted on, by their disks."""
+    oldest = oldest_elected([copy for copy in copies if copy.decides], newest.voters)
+    if oldest is None or (oldest.epoch, oldest.end) >= (newest.epoch, newest.end):
+        return False
+    news = later_on_disks(oldest.image, targets)
+    return bool(news.later) or any(topic in newest.image.topics for topic in news.unknown)
 
 
 def _by_owners(
