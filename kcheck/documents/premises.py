@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
-from kcheck.core.premises.metadata import LOGS_KEPT
+from kcheck.core.premises.metadata import LOGS_KEPT, METADATA_READ
 from kcheck.core.premises.presence import DISKS_MOUNTED, LAST_LOGS_THERE, SETTINGS_LIST_THEM
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK, REMOVED
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -53,7 +53,7 @@ def may_lack(premise: JudgedPremise) -> bool:
     return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
-_NEEDED = (LOGS_KEPT, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED)
+_NEEDED = (LOGS_KEPT, METADATA_READ, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED)
 
 
 def may_not_serve(premise: JudgedPremise) -> bool:

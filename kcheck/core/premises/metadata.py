@@ -24,6 +24,8 @@ MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
 METADATA_IN_REACH = "P303"
 """The premise that metadata from elsewhere than the broker's own disk was given."""
+METADATA_READ = "P353"
+"""The premise that the metadata that the user names for the cluster has no problem."""
 
 
 def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -306,12 +308,8 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
     if facts.image is not None and (facts.has_metadata_of_others or not facts.copies):
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
     elif facts.damaged_copies:
-        path, *_, damage = facts.damaged_copies[0]
-        sentence = f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} cannot"
-        sentence += " be read in full"
-        provide = "--metadata with another copy"
-        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
-    elif facts.mode is Mode.ZOOKEEPER:
+        return
+    elif facts.mode is Mode.ZOOKEEPER and not facts.copies:
         empty = ", ".join(copy.path for copy in facts.lost_copies)
         why = f"no data of ZooKeeper is in {empty}" if empty else "its metadata is in ZooKeeper"
         sentence = f"what the cluster expects of {facts.name} is not known, because {why}"
@@ -324,6 +322,19 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
             known = "the other copies of its metadata end before the last registration"
         sentence = f"what the cluster expects of {facts.name} now is not known: {known}"
         yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
+
+
+def metadata_read(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for metadata that the user names and that has a problem, unless another copy serves.
+
+    ZooKeeper or controllers may not start then, or may elect by other metadata.
+    """
+    if facts.damaged_copies and (facts.image is None or not (facts.has_metadata_of_others or not facts.copies)):
+        path, *_, damage = facts.damaged_copies[0]
+        sentence = f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} cannot"
+        sentence += f" be read in full ({damage})"
+        provide = "--metadata with another copy"
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
 
 
 TABLE = (
@@ -377,11 +388,21 @@ TABLE = (
         METADATA_IN_REACH, PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given. That copy has"
         " the last registration of the broker.",
-        "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies. Not seen with"
-        " copies of before that registration either.",
+        "Not seen with only the broker's own copy of the metadata, or with none. Not seen with copies of before that"
+        " registration either. P353 is about copies that cannot be read.",
         "Lost or reassigned partitions cannot be seen, nor an old copy of the disks.",
         "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
         " kcheck recover metadata.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
+    ),
+    Premise(
+        METADATA_READ, PremiseKind.METADATA, "The metadata that the user names has no problem.",
+        "kcheck reads all of a copy that --metadata names.",
+        "Not seen with a missing, corrupt or contradictory part of each copy that --metadata names.",
+        "ZooKeeper or the controllers may not start, or may elect by older metadata.",
+        "Name another copy by --metadata. kcheck cluster names the problem. ZooKeeper lost its snapshots? Restore them"
+        " from a backup or another server.",
+        "FileTxnSnapLog.restore 3.5.3 to 3.8; KafkaRaftClient, MetadataLoader 3.3 to 4.3.1", metadata_read,
+        cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
 )  # fmt: skip
