@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kcheck.model.znodes import CloseSession, CreateNode, Znode, ZookeeperTransaction
+from kcheck.model.znodes import CloseSession, CreateNode, SetNode, Znode, ZookeeperTransaction
+from kcheck.zookeeper.kafka_znodes import registered_endpoints
 
 _IDS = "/brokers/ids/"
 
@@ -19,18 +20,23 @@ class BrokerSessions:
         self._registered: dict[str, int] = {}
         self._closed: set[str] = set()
         self._times: dict[str, int] = {}
+        self._data: dict[str, bytes | None] = {}
 
     def observe(self, znodes: Mapping[str, Znode], transaction: ZookeeperTransaction | None) -> None:
         """Note what the transaction changed; None begins a replay."""
         if transaction is None:
             own = {path: znode.ephemeral_owner for path, znode in znodes.items() if _IDS in path}
             self._registered, self._closed, self._times = own, set(), {}
+            self._data = {path: znodes[path].data for path in own}
             return
         for change in transaction.changes:
             if isinstance(change, CreateNode) and _IDS in change.path:
                 self._registered[change.path] = change.ephemeral_owner
                 self._closed.discard(change.path)
                 self._times[change.path] = transaction.timestamp
+                self._data[change.path] = change.data
+            elif isinstance(change, SetNode) and change.path in self._data:
+                self._data[change.path] = change.data
             elif isinstance(change, CloseSession) and change.asked:
                 self._closed |= {path for path, owner in self._registered.items() if owner == change.session}
 
@@ -41,6 +47,10 @@ class BrokerSessions:
     def registered_at(self, chroot: str) -> dict[int, int]:
         """Return the last registrations of a cluster's brokers, in ms since 1970, as far as the logs have them."""
         return {number: self._times[path] for path, number in _of_cluster(chroot, self._times)}
+
+    def endpoints(self, chroot: str) -> dict[int, tuple[str, ...]]:
+        """Return the listeners in the last registrations of a cluster's brokers, as far as the files have them."""
+        return {number: registered_endpoints(self._data[path]) for path, number in _of_cluster(chroot, self._data)}
 
 
 def _of_cluster(chroot: str, paths: Iterable[str]) -> Iterator[tuple[str, int]]:
