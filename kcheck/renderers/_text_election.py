@@ -7,14 +7,13 @@ from kcheck.core.election.scenarios import harm
 from kcheck.documents.election_words import SEAT_LEGEND, brokers_of, course_words, gap_words
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
-    CANDIDATE_TITLES,
     CLUSTER_TITLES,
     LEADERS_LEGEND,
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
     Election,
-    candidate_cells,
+    candidate_table,
     cluster_cells,
     extent,
     interrupted,
@@ -161,7 +160,7 @@ def _whole(partition: PartitionElection, page: Page) -> None:
         if partition.kafka_unclean != partition.kafka_now:
             page.wrapped(f"With unclean elections on, Kafka elects {_elected(partition.kafka_unclean)}.", indent="  ")
     page.line()
-    page.table(CANDIDATE_TITLES, [candidate_cells(candidate, partition.best) for candidate in partition.candidates])
+    page.table(*candidate_table(partition))
     if registered is not None:
         page.wrapped(SEAT_LEGEND)
     for candidate in partition.candidates:

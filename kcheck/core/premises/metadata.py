@@ -237,7 +237,7 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
     elif facts.damaged_copies:
         return
-    elif facts.mode is Mode.ZOOKEEPER:
+    elif facts.mode is Mode.ZOOKEEPER and not facts.copies:
         empty = ", ".join(copy.path for copy in facts.lost_copies)
         why = f"no data of ZooKeeper is in {empty}" if empty else "its metadata is in ZooKeeper"
         sentence = f"what the cluster expects of {facts.name} is not known, because {why}"

@@ -14,6 +14,7 @@ from kcheck.core.premises import (
     joining,
     log_ranges,
     metadata,
+    migration,
     presence,
     remote,
     resources,
@@ -35,7 +36,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
-    *remote.TABLE, *joining.TABLE, *short_leaders.TABLE, *addresses.TABLE, *zookeeper_sessions.TABLE,
+    *remote.TABLE, *joining.TABLE, *short_leaders.TABLE, *migration.TABLE, *addresses.TABLE, *zookeeper_sessions.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""

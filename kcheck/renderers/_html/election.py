@@ -7,12 +7,11 @@ from kcheck.core.election.scenarios import harm
 from kcheck.errors import UsageError
 from kcheck.model.report import Report, Row
 from kcheck.renderers._election_rows import (
-    CANDIDATE_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
     Election,
     LogLine,
-    candidate_cells,
+    candidate_table,
     extent,
     log_lines,
     offsets,
@@ -86,8 +85,8 @@ def _table(name: str, said: str, titles: Sequence[str], rows: Iterable[Sequence[
 def _partition(at: int, partition: PartitionElection) -> Html:
     """Return one partition: its candidates, and the logs if there is a leader to recommend."""
     name, best = partition.name, partition.recommended
-    cells = (candidate_cells(candidate, partition.best) for candidate in partition.candidates)
-    parts = [f"<h3>{text(name)}</h3>\n", _table(f"candidates-{at}", f"Candidates of {name}", CANDIDATE_TITLES, cells)]
+    titles, cells = candidate_table(partition)
+    parts = [f"<h3>{text(name)}</h3>\n", _table(f"candidates-{at}", f"Candidates of {name}", titles, cells)]
     parts += [
         f'<p class="note">{text(candidate.problem)}</p>\n' for candidate in partition.candidates if candidate.problem
     ]
