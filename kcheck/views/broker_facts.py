@@ -5,17 +5,19 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
+from kcheck.core.premises.addresses import registered_addresses
 from kcheck.core.premises.facts import (
     BrokerFacts,
     KeylessLog,
     LogDirFacts,
     LogFacts,
+    NodeAddresses,
     VoterList,
     enables_migration,
     ids_of_voters,
     stated_id,
 )
-from kcheck.core.premises.listeners import listening_ports
+from kcheck.core.premises.listeners import addresses_of, listening_ports
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
@@ -108,8 +110,21 @@ def broker_facts(
         stopped=_stopped(controllers, _foreign(copies, ids, clusters), own),
         controller_ports={number: listening_ports(said) for number, (_, said) in controllers.items()},
         controller_config=next((said for _, said in controllers.values()), None),
+        addresses=tuple(_addresses(image, zookeeper, controllers)),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _addresses(
+    image: ClusterImage | None,
+    zookeeper: ZookeeperCopy | None,
+    controllers: Mapping[int, tuple[str, Mapping[str, str]]],
+) -> Iterator[NodeAddresses]:
+    """Yield the addresses that nodes registered, and those in the settings of controllers."""
+    if image is not None:
+        yield from registered_addresses(image, {} if zookeeper is None else zookeeper.metadata.endpoints)
+    for number, (path, said) in controllers.items():
+        yield NodeAddresses(number, addresses_of(said), path)
 
 
 def _is_led_by_zookeeper(settings: Mapping[str, str] | None, zookeeper: ZookeeperCopy | None, release: Release) -> bool:

@@ -160,6 +160,17 @@ class VoterList(NamedTuple):
     """The ids in their controller.quorum.voters."""
 
 
+class NodeAddresses(NamedTuple):
+    """The addresses of a node."""
+
+    node: int | None
+    """The node."""
+    addresses: frozenset[str]
+    """The hosts and ports of its listeners."""
+    path: str | None = None
+    """The path of its settings; None for its last registration."""
+
+
 class StoreFile(NamedTuple):
     """A store of keys or certificates, on the host of the broker."""
 
@@ -306,6 +317,8 @@ class BrokerFacts(NamedTuple):
     """The settings of one of them; None if they are not known."""
     controller_ports: Mapping[int, frozenset[str]] = {}
     """The ports of the listeners in the settings of other controllers, by node."""
+    addresses: tuple[NodeAddresses, ...] = ()
+    """The addresses that nodes registered, then those in the given settings of other nodes."""
     map_count_max: int | None = None
     """Number of maps that a process may have on the broker's machine; None if that is not known."""
 
