@@ -103,7 +103,7 @@ class Tiered(BrokerAnswer):
     layout: str | None = None
     """The pattern of the keys in the store; None for LocalTieredStorage and the Aiven plugin."""
     short_leaders: tuple[ShortMetadata, ...] = ()
-    """The partitions of `__remote_log_metadata` whose next leaders lack records. They are in no answer below."""
+    """The partitions of `__remote_log_metadata` whose next leaders lack records."""
 
     @property
     def stored(self) -> int | None:

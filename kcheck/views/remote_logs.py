@@ -50,9 +50,9 @@ class ShortMetadata(NamedTuple):
     number: int
     """The partition."""
     brokers: tuple[int, ...]
-    """The brokers that may lead it."""
+    """The brokers that may lead the partition."""
     end: Offset
-    """The highest log end of their copies."""
+    """The highest log end of the copies on these brokers."""
     mark: Offset
     """The highest high watermark of any copy."""
 

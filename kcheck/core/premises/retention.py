@@ -83,7 +83,7 @@ class _Limited(NamedTuple):
     log: LogFacts
     retention: Retention
     oldest: int | None
-    """The time of its first segment, in ms since 1970; None if retention.ms expires none."""
+    """The time of the first segment, in ms since 1970; None if retention.ms expires none."""
     is_too_large: bool
     """True if retention by size deletes the larger part. The oldest segments go while the others are large enough."""
 
