@@ -406,6 +406,8 @@ class ClusterImage(NamedTuple):
     """The progress of a migration from ZooKeeper; None if none is known."""
     controller: int | None = None
     """The active controller, or the last active one; None if not known."""
+    kraft_controller: int | None = None
+    """The KRaft controller in /controller of ZooKeeper; None for a broker there, or without that znode."""
     settings: tuple[str, ...] = ()
     """The server.properties of controllers that STATIC is from; empty if none was seen."""
 

@@ -24,7 +24,8 @@ from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
 from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words, other_log_words
-from kcheck.handouts.step_words import PlanContext, nodes_first, step_texts
+from kcheck.handouts.plan_context import PlanContext
+from kcheck.handouts.step_words import nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
 from kcheck.model.finding import Finding
 from kcheck.model.names import DirectoryState

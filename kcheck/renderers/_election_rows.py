@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection, only_aside
@@ -25,12 +25,13 @@ from kcheck.handouts.aside_copies import AsideCopy, aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
-from kcheck.words import agree, bare_range, counted
+from kcheck.words import agree, bare_range, counted, some_of
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
 
 Election: TypeAlias = "ClusterElection | RunElection"
+_Cell = TypeVar("_Cell")
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "ISR", "ELR", "if all start", "lost", "plan", "lost", "best", "lost")
@@ -39,7 +40,8 @@ LEADERS_LEGEND = (
 )
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
-CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
+_CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
+_REMOTE_TITLE, _REMOTE_COLUMN = "remote lost", _CANDIDATE_TITLES.index("refetch")
 _WORST_COUNT, _LOSING_MAX = 5, 50
 _WAYS = {
     "start-all": "start all brokers",
@@ -165,7 +167,22 @@ def _scenario_cells(scenario: Scenario, after: str) -> tuple[object, ...]:
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
 
-def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
+def candidate_table(partition: PartitionElection) -> tuple[Sequence[str], list[Sequence[object]]]:
+    """Return the titles and rows of all candidates; with remote offsets if one of them loses some."""
+    rows: list[Sequence[object]] = [_candidate_cells(row, partition.best) for row in partition.candidates]
+    lost = [() if row.plan is None else row.plan.remote_lost for row in partition.candidates]
+    if not any(lost):
+        return _CANDIDATE_TITLES, rows
+    words = [some_of([bare_range(*span) for span in spans], _WORST_COUNT) if spans else "-" for spans in lost]
+    titles = _with_remote(_CANDIDATE_TITLES, _REMOTE_TITLE)
+    return titles, [_with_remote(row, each) for row, each in zip(rows, words, strict=True)]
+
+
+def _with_remote(row: Sequence[_Cell], value: _Cell) -> list[_Cell]:
+    return [*row[:_REMOTE_COLUMN], value, *row[_REMOTE_COLUMN:]]
+
+
+def _candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
     """Return the cells of a candidate; the best one has a star."""
     state, lost = candidate.state, candidate.lost or NOT_KNOWN
     is_best = candidate.broker_id == best and state in SERVED

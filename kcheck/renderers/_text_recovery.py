@@ -182,7 +182,7 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
     for place, text in enumerate(answer.texts, start=1):
         page.wrapped(f"{place:>{width}}. {text.title}.", hanging=" " * (width + 2))
         kind = answer.steps[place - 1].kind
-        if kind in (RecoveryAction.SET_ASIDE, RecoveryAction.STOP):
+        if kind in (RecoveryAction.SET_ASIDE, RecoveryAction.STOP, RecoveryAction.FOLLOW):
             page.wrapped(f"Needs: {text.needs}.", indent=" " * (width + 2))
         if kind is RecoveryAction.START and not is_started:
             needs = text.needs if first is None else text.needs.partition("; ")[2]

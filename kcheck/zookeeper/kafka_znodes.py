@@ -37,6 +37,7 @@ _PROBLEM_COUNT_MAX = 100
 _PLACE_SIZE_MAX = 1000
 """Maximum length of a path that a problem names, as no topic of Kafka has a longer one."""
 _STATE = re.compile(r"(/brokers/topics/[^/]+)/partitions/([^/]+)/state")
+_EPOCH = "kraftControllerEpoch"
 _MIGRATION = ("kraft_controller_id", "kraft_controller_epoch", "kraft_metadata_offset", "kraft_metadata_epoch")
 
 
@@ -82,9 +83,9 @@ class _ClusterReader:
 
     def metadata(self) -> ZookeeperMetadata:
         """Read every znode that kcheck knows."""
-        controller = self._json("/controller", lambda fields: _int(fields, "brokerid"))
+        controller, is_kraft = self._json("/controller", _controller) or (None, False)
         return ZookeeperMetadata(
-            image=self._image()._replace(controller=controller),
+            image=self._image()._replace(controller=controller, kraft_controller=controller if is_kraft else None),
             cluster_id=self._json("/cluster/id", lambda fields: _text(fields, "id")),
             controller_epoch=self._read("/controller_epoch", _controller_epoch),
             isr_changes=tuple(
@@ -245,6 +246,11 @@ def _inner(fields: ZnodeFields, name: str, *, needed: bool = False) -> ZnodeFiel
     return value
 
 
+def _controller(fields: ZnodeFields) -> tuple[int, bool]:
+    """Return the controller, and whether KRaft has this one. Brokers write no epoch of KRaft, or -1."""
+    return _int(fields, "brokerid"), _int({_EPOCH: -1, **fields}, _EPOCH, -1) >= 0
+
+
 def _controller_epoch(data: bytes) -> int:
     epoch = _number(data.decode("ascii", "replace"))
     if epoch is None:
@@ -297,6 +303,14 @@ def _broker(broker_id: int, fields: ZnodeFields) -> BrokerRegistration:
             for name, level in _levels(fields).items()
         },
     )
+
+
+def registered_endpoints(data: bytes | None) -> tuple[str, ...]:
+    """Return the listeners in the znode of a broker; none if unreadable."""
+    try:
+        return _broker(0, _object(data or b"")).endpoints
+    except ValueError:
+        return ()
 
 
 def _config(fields: ZnodeFields) -> ZnodeFields:

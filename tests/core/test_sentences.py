@@ -24,6 +24,7 @@ SPEAKING = {
             "listeners",
             "log_ranges",
             "metadata",
+            "migration",
             "outside",
             "presence",
             "remote",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kcheck.core.premises.facts import MIGRATION, enables_migration
 from kcheck.core.premises.setting_relations import RefusedSetting
 from kcheck.model.behaviour import is_between
 from kcheck.model.cluster import PROVIDER
@@ -18,7 +19,6 @@ _PLANE, _HOSTS = "control.plane.listener.name", ("advertised.host.name", "host.n
 _MECHANISM, _MECHANISMS = "sasl.mechanism.inter.broker.protocol", "sasl.enabled.mechanisms"
 _AUTO_JOIN, _CORDONED = "controller.quorum.auto.join.enable", "cordoned.log.dirs"
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-_MIGRATION = "zookeeper.metadata.migration.enable"
 _DEFAULT = "PLAINTEXT://:9092"
 _PORT_MAX, _BYTE_MAX = 65535, 255
 _NO_DOMAIN = ".invalid"
@@ -26,6 +26,7 @@ _NO_DOMAIN = ".invalid"
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 _CONNECT, _BAD_PORT = "zookeeper.connect", re.compile(r"^[^\[\]]*:[0-9]*[^0-9\s:][^:\]]*$")
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kafka refuses to advertise
+_ANY_HOST = ("", _ANY_ADDRESS, "::")
 _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_AND_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?[0-9a-zA-Z\-%._:]*\]?:[0-9]+")
 _HOST = re.compile(r"[0-9a-zA-Z\-%._:]*")
@@ -96,6 +97,25 @@ def refused_hosts(settings: Mapping[str, str], release: Release) -> Iterator[Ref
 
 def _is_no_address(host: str) -> bool:
     return any(len(part) > 3 or int(part) > _BYTE_MAX for part in host.split("."))
+
+
+def addresses_of(settings: Mapping[str, str]) -> frozenset[str]:
+    """Return the addresses that a node advertises or listens on, as HOST:PORT.
+
+    Every node may listen on the same loopback address without advertising this address.
+    """
+    own, given = _endpoints(settings, _LISTENERS), _endpoints(settings, _ADVERTISED)
+    taken = (row for row in own if not given or row.host.lower() not in _LOOPBACK)
+    return _places((*given, *taken))
+
+
+def addresses_in(endpoints: Iterable[str]) -> frozenset[str]:
+    """Return the addresses of registered endpoints, as HOST:PORT."""
+    return _places(_parsed([*endpoints]))
+
+
+def _places(rows: Iterable[_Endpoint]) -> frozenset[str]:
+    return frozenset(f"{row.host.lower()}:{row.port}" for row in rows if row.host not in _ANY_HOST and row.port != "0")
 
 
 def listening_ports(settings: Mapping[str, str]) -> frozenset[str]:
@@ -186,7 +206,7 @@ def _contradictions(settings: Mapping[str, str], release: Release) -> Iterator[R
             yield RefusedSetting(_OF_CONTROLLERS, ",".join(unmapped), f"needs them in {_MAP}")
     yield from _refused_advertised(settings, own, controllers if roles else set(), release)
     yield from _refused_between_brokers(settings, own, mapped, controllers, release)
-    migrates = settings.get(_MIGRATION, "").strip().lower() == "true"
+    migrates = enables_migration(settings)
     if migrates and is_between(release, "3.4", "4.0"):
         yield from _refused_migration(settings, release)
     if not roles and of_controllers and not migrates and is_between(release, "3.1", None):
@@ -201,12 +221,12 @@ def _refused_migration(settings: Mapping[str, str], release: Release) -> Iterato
     """Yield a migration to KRaft without one of its two sides."""
     if _entries(settings, "process.roles"):
         if "zookeeper.connect" not in settings:
-            yield RefusedSetting(_MIGRATION, "true", "needs zookeeper.connect")
+            yield RefusedSetting(MIGRATION, "true", "needs zookeeper.connect")
         return
     servers = _entries(settings, _BOOTSTRAP) if is_between(release, "3.9", None) else []
     for name in (_OF_CONTROLLERS, *(() if servers else (_VOTERS,))):
         if not _entries(settings, name):
-            yield RefusedSetting(_MIGRATION, "true", f"needs {name}")
+            yield RefusedSetting(MIGRATION, "true", f"needs {name}")
 
 
 def _refused_names(

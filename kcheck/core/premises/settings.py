@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, stated_id
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, enables_migration, stated_id
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.limits import (
     TOPIC,
@@ -20,7 +20,6 @@ from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.release import Release
 
 _ROLES = "process.roles"
-_MIGRATION = "zookeeper.metadata.migration.enable"
 _FIRST_COUNT = 3
 """Number of topics that the evidence names."""
 
@@ -51,7 +50,7 @@ def _is_of_other_mode(log_dir: LogDirFacts, facts: BrokerFacts) -> bool:
     """Return whether a log dir is of the mode that the settings do not have; a migration has both."""
     if facts.setting(_ROLES) is not None:
         return log_dir.version == 0 and facts.release.refuses_zookeeper_disks
-    return log_dir.version == 1 and facts.setting(_MIGRATION) != "true"
+    return log_dir.version == 1 and not enables_migration(facts.config or {})
 
 
 def accepted_settings(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:

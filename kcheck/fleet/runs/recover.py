@@ -27,7 +27,8 @@ from kcheck.fleet.run import FleetRun, holding, open_run
 from kcheck.fleet.runs.cluster import RunCluster, cluster_names
 from kcheck.fleet.runs.elect import RunElection, elect_in, here_of
 from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
-from kcheck.handouts.step_words import PlanContext, step_texts
+from kcheck.handouts.plan_context import PlanContext
+from kcheck.handouts.step_words import step_texts
 from kcheck.model.depth import Depth
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
@@ -231,9 +232,9 @@ def _places(run: FleetRun, cluster: RunCluster, steps: Iterable[RecoveryStep]) -
     names = {
         (number, name)
         for step in steps
-        if step.kind is RecoveryAction.SET_ASIDE
-        for number in step.brokers
-        for name in (*step.directories, *(part.name for part in step.partitions))
+        for moved in (step.partitions if step.kind is RecoveryAction.SET_ASIDE else step.emptied,)
+        for number in (step.brokers if moved or step.directories else ())
+        for name in (*step.directories, *(part.name for part in moved))
     }
     rows = run.values("replicas", ("cluster", "broker_id", "dir", "log_dir"), cluster.name) if names else ()
     return {(row[1], row[2]): join(row[3], row[2]) for row in rows if (row[1], row[2]) in names}
