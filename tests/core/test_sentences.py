@@ -25,6 +25,7 @@ SPEAKING = {
             "log_ranges",
             "metadata",
             "migration",
+            "names",
             "outside",
             "presence",
             "remote",
@@ -38,6 +39,7 @@ SPEAKING = {
             "voters",
         )
     },
+    "replication/log_names.py": "which partition a directory holds",
     "rescue/answers.py": "what the template of an answers file says",
     "rescue/broker_role.py": "a line to remove from settings, as a comment",
     "rescue/old_directories.py": "why a directory cannot become a replica",
