@@ -201,9 +201,13 @@ def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
 
 
 def _unrepaired(number: int, now: ClusterElection) -> dict[str, str]:
-    """Return the partitions, as TOPIC-N, that a broker must not serve before `kcheck repair`, and why."""
+    """Return the partitions, as TOPIC-N, that a broker must not serve before `kcheck repair`, and why.
+
+    A repair lowers the high watermark, which shows a loss. So other replicas have to have the records.
+    """
+    kept = {part.name for part in now.of_cluster if not _is_losing(part)}
     rows = (row for row in now.uncounted if row.id in _NEEDS_REPAIR and row.status is PremiseStatus.REFUTED)
-    return {row.partition: row.sentence for row in rows if row.broker_id == number and row.partition is not None}
+    return {name: row.sentence for row in rows if row.broker_id == number and (name := row.partition) in kept and name}
 
 
 def _is_troubled(target: Target, row: PartitionPrediction) -> bool:

@@ -173,7 +173,9 @@ def test_the_screen_says_who_stays_offline_and_what_comes_next(planned: Path) ->
         out = " ".join(kcheck("recover", *BROKERS, columns=300).out.split())
         elected = " ".join(kcheck("elect", *BROKERS, columns=300).out.split())
     plan, _, lost = out.partition("If the disk of broker-2/data1 is lost")
-    assert "This plan: 2 partitions get no leader (clicks-2, solo-1)." in plan
+    assert "Starting everything now: 2 partitions get no leader (clicks-2, solo-1)." in plan
+    assert "This plan" not in plan
+    assert "Start broker" not in plan
     assert "solo-1 is offline until broker 2 starts. clicks-2 can lose records" in plan
     again = "Once every broker here can start, ask again: kcheck recover 1=broker-1 2=broker-2 3=broker-3 --metadata"
     assert again in plan

@@ -195,7 +195,7 @@ def test_a_second_copy_of_a_directory_moves_aside(disks: Path) -> None:
 @pytest.mark.parametrize("state", ["stray", "delete"])
 def test_the_only_copy_goes_back_to_its_own_broker(disks: Path, place: str, state: str) -> None:
     """Its broker would begin with an empty log, wherever the directory is."""
-    (disks / "broker-2/data/solo-1").rename(disks / "broker-2" / place.format(state))
+    (disks / "broker-2/data/solo-1").rename(disks / place.format(state))
     shutil.rmtree(disks / "broker-3/data/solo-1")
     answer = recovered()
     typed(answer, disks)
