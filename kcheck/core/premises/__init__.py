@@ -8,6 +8,7 @@
 - `addresses`: Does another node have an address of the broker?
 - `zookeeper_sessions`: Does the broker get a session with ZooKeeper?
 - `migration`: Do the nodes take part in a migration to KRaft?
+- `providers`: Are the values of the settings known?
 - `clusters`: Which cluster has these brokers, if their disks name different ones?
 - `metadata`: Has the metadata log been lost, or is it in the wrong log dir?
 - `presence`: Are all log dirs and a copy of the metadata there?
