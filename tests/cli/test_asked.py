@@ -187,7 +187,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "zookeeper-lost-2.4.1": (
         row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 {EMPTY_ZOOKEEPER}",
-            "kafka-topics.sh --create --topic cust --partitions 2"),
+            "kcheck recover metadata --zookeeper", "Do not create the topics by hand."),
         row("check broker-1/data --metadata zookeeper", 0, "cust-0: the cluster has no topic of this name"),
         row("predict broker-1/data --metadata zookeeper", 1, "cust-0: stray"),
         row(f"{START_1} --metadata zookeeper", 1, "stray broker-1/data/cust-0"),

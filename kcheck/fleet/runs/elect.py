@@ -12,7 +12,7 @@ from typing import Any, Self
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.election.first_rescue import FirstRescue
+from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
 from kcheck.core.election.phases import Course
 from kcheck.core.election.plans import (
     BrokerGap,
@@ -21,7 +21,7 @@ from kcheck.core.election.plans import (
     is_safe,
     only_aside,
 )
-from kcheck.core.election.scenarios import Scenario, badness, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import OF_METADATA, Scenario, badness, in_doubt, not_known, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
@@ -246,7 +246,15 @@ def elected_by(
         return answer
     here = here_of(answer.cluster, question)
     written = write_plan_of_run(
-        run, answer.cluster, here, answer.of_cluster, answer.order_of_cluster, answer.uncounted, answer.rescue, out
+        run,
+        answer.cluster,
+        here,
+        answer.of_cluster,
+        answer.order_of_cluster,
+        answer.uncounted,
+        answer.rescue,
+        answer.verdict,
+        out,
     )
     return replace(answer, written=written)
 
@@ -420,6 +428,7 @@ def _concluded(
     gaps = tuple(gaps_of(wanted, here))
     premises = _with_all(cluster.premises, (*chosen.premises, *cluster.no_majority))
     apart = unserved_of(run, cluster)
+    costs = scenarios(wanted, here.starts, order.brokers)
     rescue = rescue_of(cluster.controllers, cluster.nodes, premises, here.dead, starts=bool(here.starts))
     uncounted = uncounted_premises(premises, elections)
     failing = failing_of(gaps)
@@ -452,7 +461,7 @@ def _concluded(
         ),
         gaps=gaps,
         order=shown_order,
-        scenarios=scenarios(wanted, here.starts, order.brokers),
+        scenarios=costs if rescue is None or rescue.verb is RescueVerb.NONE else not_known(costs, OF_METADATA),
         partitions=shown,
         partition_count=len(wanted),
         left_out=max(0, chosen.at_stake - len(shown)),
