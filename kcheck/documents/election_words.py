@@ -55,6 +55,10 @@ _WHYS = {
 _LATER = {Later.PREFERRED: "the preferred replica, once in sync", Later.REASSIGNED: "the first that is left"}
 
 
+NOTHING_AT_STAKE = "No partition loses records, whichever replica leads."
+UNTIL_RESCUE = "The loss under each leader depends on the metadata that the rescue brings back."
+
+
 def rescue_words(rescue: FirstRescue, refuted: Iterable[JudgedPremise]) -> tuple[str, ...]:
     """Return the decision where a rescue of the metadata comes before any start, as sentences."""
     apart = (row for row in refuted if row.id == SAME_HISTORY)

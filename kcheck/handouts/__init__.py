@@ -3,11 +3,11 @@
 In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writes it.
 
 - `election_files`: Which files does `elect --output-dir` write?
-- `election_guide`: Which commands should the operator type, in order? This is plan.md.
 - `step_words`: Which words and commands does each step of `recover` have?
-- `runbook`: Which page has them all? This is recovery.md.
+- `runbook`: Which page has them all? This is recovery.md of `recover`, and plan.md of `elect`.
 - `leader_table`: Which broker leads each partition by a plan?
-- `final_losses`: Which elections give up records of replicas that take no part?
+- `plan_context`: Which facts do these words need?
+- `final_losses`: Which records does a step of `recover` remove for good, or give up?
 - `tool_commands`: How are Kafka's own tools called?
 - `repair_steps`: Which commands repair brokers before any of them starts?
 - `aside_copies`: Which moved directories have records that no replica has?

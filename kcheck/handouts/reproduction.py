@@ -259,4 +259,5 @@ def _steering(event: Event, before: HistoryStep, paused: set[int]) -> _Typed:
         case EventKind.WAIT:
             return _Typed((f"sleep {-(-event.amount // 1000)}",))
         case _:
+            assert event.kind in (EventKind.DELIVER, EventKind.OVERTAKE, EventKind.TELL), event.kind
             return _Typed(("sleep 3",))

@@ -2,21 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from kcheck.core.election.early_elections import saved_by
 from kcheck.core.election.first_rescue import RescueVerb
+from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.handouts import tool_commands
-from kcheck.handouts.final_losses import forced_words, gives_up
-from kcheck.handouts.group_resets import GroupReset
+from kcheck.handouts.final_losses import gives_up, losses_of
+from kcheck.handouts.plan_context import PlanContext
 from kcheck.handouts.repair_steps import commands as repair_commands
 from kcheck.words import (
     LISTED_MAX,
     agree,
-    bare_range,
     broker_names,
     capital,
     counted,
@@ -37,42 +36,6 @@ _SHELL_WORDS = re.compile(r""""'"|\$'(?:[^'\\]|\\.)*'|'[^']*'|"\$(BOOTSTRAP|ZOOK
 """Quoted words of a name, and the variables, as a name may have the text of a variable."""
 
 
-class PlanContext(NamedTuple):
-    """The inputs for the words of the steps (the recommendation, and the paths of the user's own files)."""
-
-    recovery: Recovery
-    resets: tuple[GroupReset, ...]
-    """The runs that put consumer groups back."""
-    settings: Mapping[int, str]
-    """The server.properties of each broker, as far as it is known."""
-    log_dirs: Mapping[int, tuple[str, ...]]
-    """The log dirs of each broker that are not given up, as far as they are known."""
-    places: Mapping[tuple[int, str], str]
-    """The directories of partitions that the steps move, by broker and name."""
-    backup: str
-    """The directory that takes what is moved aside."""
-    homes: Mapping[tuple[int, str | None], str] = {}
-    """The log dirs, by broker and directory.id."""
-    controllers: tuple[str, ...] = ()
-    """The server.properties of controllers that are no brokers, as far as they are known."""
-    metadata: tuple[str, ...] = ()
-    """The paths that the user named for their metadata."""
-    saved: str | None = None
-    """The directory with the records that brokers remove; None if they are not saved yet."""
-    old_copies: Mapping[int, str] = {}
-    """The final loss of each broker with an old copy of a disk, in words."""
-    at_start: Mapping[int, tuple[str, ...]] = {}
-    """The records that brokers remove for good when they start, in words, with the commands that save some."""
-    session: str | None = None
-    """The session timeout by the settings, such as `3 s`; None without one."""
-    sought: Mapping[int, str] = {}
-    """The first step for each broker with a disk that is not here."""
-    save: str = "kcheck recover --output-dir DIR"
-    """The command that saves the records."""
-    save_step: int = 0
-    """The number of the step that does."""
-
-
 def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepText, ...]:
     """Return the steps in words, each with commands that can be typed as they are."""
     running: tuple[int, ...] = ()
@@ -89,7 +52,7 @@ def step_texts(plan: PlanContext, steps: Sequence[RecoveryStep]) -> tuple[StepTe
         bootstrap = tool_commands.address(plan.recovery, running or plan.recovery.live)
         typed = (*_copies(step, plan), *(_addressed(command, bootstrap) for command in text.commands))
         check = tuple(_addressed(command, bootstrap) for command in text.check)
-        losses = "; ".join(_losses(step, plan))
+        losses = "; ".join(losses_of(step, plan))
         where = _where(step, plan) if typed else ""
         texts.append(
             text._replace(
@@ -160,39 +123,6 @@ def _copies(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
     for number, paths in sorted(places.items()):
         yield f"mkdir broker-{number}.copy"
         yield shell_line(["cp", "-a", *paths, f"broker-{number}.copy/"])
-
-
-def _losses(step: RecoveryStep, plan: PlanContext) -> Iterator[str]:
-    """Yield the final losses of a step."""
-    if step.kind is RecoveryAction.START:
-        yield from (plan.old_copies[number] for number in step.brokers if number in plan.old_copies)
-        yield from (words for number in step.brokers if not step.is_again for words in plan.at_start.get(number, ()))
-    if step.forces:
-        yield forced_words(step)
-    if step.cuts:
-        yield _removed(step, plan)
-
-
-def _removed(step: RecoveryStep, plan: PlanContext) -> str:
-    """Return the records that a step removes, and where they are saved."""
-    removed: dict[int, list[str]] = {}
-    for cut in step.cuts:
-        words = f"{bare_range(cut.lost.start, cut.lost.end)} of {partition_name(cut.topic, cut.partition)}"
-        removed.setdefault(cut.broker_id, []).append(words)
-    rows = [f"broker {number} removes offsets {some_of(words)}" for number, words in sorted(removed.items())]
-    copied = sorted(plan.recovery.bundles & {*removed})
-    saved = f"{plan.saved} has them"
-    if plan.saved is None:
-        saved = "Before this step, save them with kcheck recover --output-dir"
-        if plan.save_step:
-            saved = f"Step {plan.save_step} saves them"
-    kept = [saved] if {*removed} - plan.recovery.bundles else []
-    if copied:
-        of_brokers = f", without the ones of {broker_names(copied)}" if kept else ""
-        kept = [f"{row}{of_brokers}" for row in kept]
-        where = f"where {broker_names(copied)} {agree(len(copied), 'was', 'were')} captured"
-        kept.append(f"A bundle has no records, so copy the directories first, {where}")
-    return f"{'; '.join(rows)}. {'. '.join(kept)}"
 
 
 def _rescue(_: RecoveryStep, plan: PlanContext) -> StepText:
@@ -325,6 +255,9 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     it, which = agree(count, "it", "them"), agree(count, "directory", "directories")
     what = f"Move {count} {which} of broker {number} aside: {agree(count, 'it lacks', 'they lack')} records, and only a"
     what += " complete new copy brings them back"
+    if any(_deletes_remotely(part) for part in step.partitions):
+        what += ". Once one of them leads, Kafka deletes records in remote storage. Set"
+        what += " auto.leader.rebalance.enable=false on the controllers until every replica is in sync"
     if step.directories:
         moved = [
             f"{shell_word(log_dir)}/*-delete"
@@ -339,6 +272,11 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
         "its log dirs no longer have the directories",
         f"nothing: move them back before broker {number} starts",
     )
+
+
+def _deletes_remotely(part: PartitionElection) -> bool:
+    """Return whether a candidate, once it leads, makes Kafka delete segments in remote storage."""
+    return any(row.plan is not None and row.plan.remote_lost for row in part.candidates)
 
 
 def _start(step: RecoveryStep, plan: PlanContext) -> StepText:
@@ -404,9 +342,14 @@ def _elect(step: RecoveryStep, plan: PlanContext) -> StepText:
         commands: tuple[str, ...] = (tool_commands.elect(recovery, step.file),)
         until = 'it prints "Successfully completed leader election (UNCLEAN)" or "Valid replica already elected"'
     else:
-        commands = tuple(tool_commands.allow_unclean(recovery, "add"))
+        commands = (*tool_commands.allow_unclean(recovery, "add"), *tool_commands.move_controller(recovery))
         until = "this prints nothing; then forbid it again, in the same way, with --delete-config"
         check = (tool_commands.describe(recovery, "--unavailable-partitions"),)
+        if recovery.release.exits_out_of_range_without_unclean_election:
+            until += (
+                ". Wait first until every replica of these topics is in sync. A broker of this release exits if its"
+            )
+            until += " log is longer than the one of its leader and unclean elections are off"
     return StepText(
         f"Let {_led(step)}{wait}, by an unclean election{_saves(step, recovery)}",
         "the brokers started so far run, and no other",
@@ -442,6 +385,30 @@ def _reassign(step: RecoveryStep, plan: PlanContext) -> StepText:
         (tool_commands.reassign(plan.recovery, "reassignment.json", "--execute"),),
         'it prints "Successfully started"',
         "nothing: rollback.json gives the replicas back, in the same way",
+    )
+
+
+def _follow(step: RecoveryStep, plan: PlanContext) -> StepText:
+    (number,) = step.brokers
+    follow = agree(len(step.partitions), "its replica follows", "its replicas follow")
+    what, final = f"Restart broker {number}, so that {follow}: {_names(step)}", NO_LOSS
+    moved: tuple[str, ...] = ()
+    if step.emptied:
+        folder = shell_word(f"{plan.backup}/broker-{number}")
+        count = len(step.emptied)
+        what += f". No broker truncates {counted(count, 'log')} of them, so move {agree(count, 'it', 'them')} aside"
+        sources = [shell_word(_place(plan, number, part.name)) for part in step.emptied]
+        moved = (f"mkdir -p {folder}", *(f"mv {source} {folder}/" for source in sources))
+        final = f"{NO_LOSS}: {plan.backup} keeps what the leader does not have"
+    stop = _stop(step, plan).commands
+    start = _start(step, plan).commands
+    return StepText(
+        what,
+        "each of these partitions has a leader, and this broker runs",
+        (*stop, *moved, *start),
+        f"this no longer shows {agree(len(step.partitions), 'this partition', 'these partitions')}",
+        final,
+        (tool_commands.describe(plan.recovery, "--under-replicated-partitions"),),
     )
 
 
@@ -482,6 +449,7 @@ _WORDS: Mapping[RecoveryAction, Callable[[RecoveryStep, PlanContext], StepText]]
     RecoveryAction.STOP: _stop,
     RecoveryAction.ELECT: _elect,
     RecoveryAction.REASSIGN: _reassign,
+    RecoveryAction.FOLLOW: _follow,
     RecoveryAction.RESET: _reset,
     RecoveryAction.RESTORE: _restore,
 }

@@ -1,7 +1,7 @@
 """The commands of Kafka's own tools that a plan needs, as its release takes them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.handouts.group_resets import GroupReset
@@ -52,6 +52,12 @@ def allow_unclean(recovery: Recovery, verb: str) -> list[str]:
     topics = " ".join(dict.fromkeys(shell_word(partition.topic) for partition in recovery.unclean))
     alter = f'bin/kafka-configs.sh {ZOOKEEPER} --alter --entity-type topics --entity-name "$topic"'
     return [f"for topic in {topics}; do", f"  {alter} --{verb}-config {UNCLEAN}{'=true' * (verb == 'add')}", "done"]
+
+
+def move_controller(recovery: Recovery) -> Iterator[str]:
+    """Yield the command that makes another broker the controller, where only a new one reads what a topic allows."""
+    if not recovery.release.elects_at_config_change:
+        yield 'bin/zookeeper-shell.sh "$ZOOKEEPER" delete /controller'
 
 
 def reassign(recovery: Recovery, name: str, option: str) -> str:

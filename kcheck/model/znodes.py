@@ -92,3 +92,5 @@ class ZookeeperTransaction(NamedTuple):
     """When, in ms."""
     changes: tuple[ZnodeChange, ...]
     """Its changes, in order; empty if it failed or changes no znode."""
+    session: int = 0
+    """The session of the client that asked; 0 for the server."""

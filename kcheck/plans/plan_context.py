@@ -8,7 +8,7 @@ from kcheck.disk.tree import path_at_home, real_path, tree_of
 from kcheck.documents.removed_records import removed_words
 from kcheck.documents.uncounted import served_from_copies
 from kcheck.handouts.group_resets import resets_of
-from kcheck.handouts.step_words import PlanContext
+from kcheck.handouts.plan_context import PlanContext
 from kcheck.model.java import java_int
 from kcheck.replicas.elect import ClusterElection
 from kcheck.startup.log_dir_outcome import has_metadata_log

@@ -169,7 +169,7 @@ def recover_quorum(arguments: list[str], question: QuorumQuestion, *, release: R
     torn = tuple(rifts(LOCAL, loss.newest, nodes)) if same else ()
     if torn:
         loss = loss._replace(is_one_history=False, committed_to=None)
-    elif loss.older and not loss.behind:
+    elif loss.may_be_behind and not loss.behind:
         loss = loss.proven_to(proven_end(LOCAL, loss.newest, targets))
     is_told = same and not torn and is_usable(loss.newest)
     news = later_on_disks(loss.copy.image, targets) if is_told else DiskNews((), ())

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from kcheck.core.election.broker_losses import BrokerLoss
-from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection, only_aside
+from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
@@ -21,16 +21,17 @@ from kcheck.documents.election_words import (
     why_first,
 )
 from kcheck.documents.premises import losing_premises, notes
-from kcheck.handouts.aside_copies import AsideCopy, aside_words
+from kcheck.handouts.aside_copies import aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
-from kcheck.words import agree, bare_range, counted
+from kcheck.words import agree, bare_range, counted, some_of
 
 if TYPE_CHECKING:
     from kcheck.fleet.runs.elect import RunElection
 
 Election: TypeAlias = "ClusterElection | RunElection"
+_Cell = TypeVar("_Cell")
 
 SCENARIO_TITLES = ("", "lost", "committed", "bytes", "offline")
 PARTITION_TITLES = ("partition", "ISR", "ELR", "if all start", "lost", "plan", "lost", "best", "lost")
@@ -39,7 +40,8 @@ LEADERS_LEGEND = (
 )
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
-CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
+_CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
+_REMOTE_TITLE, _REMOTE_COLUMN = "remote lost", _CANDIDATE_TITLES.index("refetch")
 _WORST_COUNT, _LOSING_MAX = 5, 50
 _WAYS = {
     "start-all": "start all brokers",
@@ -58,7 +60,7 @@ def warnings(election: Election) -> Iterator[str]:
         yield from map(why_first, election.repairs)
     said = [row for row in election.uncounted if row.id not in WRONG_METADATA]
     yield from losing_premises(row for row in election.premises if row not in said)
-    yield from aside_words(_aside(election.partitions))
+    yield from aside_words(election.partitions, cell)
     yield from unregistered_words(election.partitions, kraft=election.kraft)
     if isinstance(election, ClusterElection):
         yield from group_words(election.partitions)
@@ -81,14 +83,6 @@ def repair_commands(election: Election) -> Iterator[str]:
     """Yield the commands of the repairs that come first."""
     if isinstance(election, ClusterElection):
         yield from chain.from_iterable(map(commands, election.repairs))
-
-
-def _aside(partitions: Sequence[PartitionElection]) -> Iterator[AsideCopy]:
-    """Yield the copies that no broker serves, and that have records which no replica has."""
-    for partition, copy in only_aside(partitions):
-        only = copy.only_here
-        name, place = partition.name, cell(copy.dir)
-        yield AsideCopy(only and only.records, copy.broker_id, name, place, copy.state, partition.has_unloaded)
 
 
 def lost_cells(lost: Amounts) -> tuple[str, str]:
@@ -165,7 +159,22 @@ def _scenario_cells(scenario: Scenario, after: str) -> tuple[object, ...]:
     return words, *lost_cells(lost), size(lost.bytes), cell(scenario.offline_partitions)
 
 
-def candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
+def candidate_table(partition: PartitionElection) -> tuple[Sequence[str], list[Sequence[object]]]:
+    """Return the titles and rows of all candidates; with remote offsets if one of them loses some."""
+    rows: list[Sequence[object]] = [_candidate_cells(row, partition.best) for row in partition.candidates]
+    lost = [() if row.plan is None else row.plan.remote_lost for row in partition.candidates]
+    if not any(lost):
+        return _CANDIDATE_TITLES, rows
+    words = [some_of([bare_range(*span) for span in spans], _WORST_COUNT) if spans else "-" for spans in lost]
+    titles = _with_remote(_CANDIDATE_TITLES, _REMOTE_TITLE)
+    return titles, [_with_remote(row, each) for row, each in zip(rows, words, strict=True)]
+
+
+def _with_remote(row: Sequence[_Cell], value: _Cell) -> list[_Cell]:
+    return [*row[:_REMOTE_COLUMN], value, *row[_REMOTE_COLUMN:]]
+
+
+def _candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ...]:
     """Return the cells of a candidate; the best one has a star."""
     state, lost = candidate.state, candidate.lost or NOT_KNOWN
     is_best = candidate.broker_id == best and state in SERVED

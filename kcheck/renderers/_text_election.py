@@ -4,17 +4,23 @@ from typing import TYPE_CHECKING
 
 from kcheck.core.election.plans import Candidate, PartitionElection, is_at_stake
 from kcheck.core.election.scenarios import harm
-from kcheck.documents.election_words import SEAT_LEGEND, brokers_of, course_words, gap_words
+from kcheck.documents.election_words import (
+    NOTHING_AT_STAKE,
+    SEAT_LEGEND,
+    UNTIL_RESCUE,
+    brokers_of,
+    course_words,
+    gap_words,
+)
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
-    CANDIDATE_TITLES,
     CLUSTER_TITLES,
     LEADERS_LEGEND,
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
     Election,
-    candidate_cells,
+    candidate_table,
     cluster_cells,
     extent,
     interrupted,
@@ -84,7 +90,7 @@ def _election(answer: Election, page: Page) -> None:
         return
     if not at_stake:
         page.line()
-        page.line("No partition loses records, whichever replica leads.")
+        page.line(NOTHING_AT_STAKE if answer.rescue is None else UNTIL_RESCUE)
         if not page.every or not partitions:
             return
     rows = sorted(partitions, key=harm) if page.every else at_stake
@@ -161,7 +167,7 @@ def _whole(partition: PartitionElection, page: Page) -> None:
         if partition.kafka_unclean != partition.kafka_now:
             page.wrapped(f"With unclean elections on, Kafka elects {_elected(partition.kafka_unclean)}.", indent="  ")
     page.line()
-    page.table(CANDIDATE_TITLES, [candidate_cells(candidate, partition.best) for candidate in partition.candidates])
+    page.table(*candidate_table(partition))
     if registered is not None:
         page.wrapped(SEAT_LEGEND)
     for candidate in partition.candidates:

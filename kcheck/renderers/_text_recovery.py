@@ -56,6 +56,10 @@ def recovery(report: Report, page: Page) -> None:
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         _sentences(recovery, page)
         _steps(recovery, page)
+        if recovery.written:
+            page.line()
+            page.wrapped("Follow these steps with:")
+            page.line(f"  {recovery.next_command}")
     if answer.election.rescue is None and not answer.first.brokers:
         if answer.wanted != EVERY_PARTITION:
             page.line()
@@ -178,7 +182,7 @@ def _steps(answer: ClusterRecovery, page: Page) -> None:
     for place, text in enumerate(answer.texts, start=1):
         page.wrapped(f"{place:>{width}}. {text.title}.", hanging=" " * (width + 2))
         kind = answer.steps[place - 1].kind
-        if kind in (RecoveryAction.SET_ASIDE, RecoveryAction.STOP):
+        if kind in (RecoveryAction.SET_ASIDE, RecoveryAction.STOP, RecoveryAction.FOLLOW):
             page.wrapped(f"Needs: {text.needs}.", indent=" " * (width + 2))
         if kind is RecoveryAction.START and not is_started:
             needs = text.needs if first is None else text.needs.partition("; ")[2]

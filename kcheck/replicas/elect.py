@@ -12,14 +12,22 @@ from kcheck.core.election.early_elections import means_of
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fences_alone, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
-from kcheck.core.election.first_rescue import FirstRescue
+from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
 from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
-from kcheck.core.election.scenarios import START_ALL, Scenario, badness, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import (
+    OF_METADATA,
+    START_ALL,
+    Scenario,
+    badness,
+    in_doubt,
+    not_known,
+    planned,
+    scenarios,
+)
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.election.start_order import StartOrder
-from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.topic_settings import being_deleted
 from kcheck.core.start.unserved import Unserved, lost_in_starts
@@ -377,7 +385,9 @@ def _decided(
         words = f"The best order of starts and its loss are not known: {interrupted}."
     is_unknown = interrupted is not None or (not elections and image is None)
     if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
-        compared = tuple(row._replace(lost=NOT_KNOWN, offline_partitions=None, may_be_led=False) for row in compared)
+        compared = not_known(compared)
+    elif rescue is not None and rescue.verb is not RescueVerb.NONE:
+        compared = not_known(compared, OF_METADATA)
     return ClusterElection(
         release=release,
         kraft=directories.kraft,

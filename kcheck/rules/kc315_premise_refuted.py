@@ -4,7 +4,8 @@ What is wrong: The settings, the disks and the metadata of the cluster contradic
 cluster or broker, a log dir is missing, or a disk is an old copy. docs/premises.md lists every premise.
 
 What the broker does: It ends, or never joins its cluster. Or it starts without records that the cluster expects there.
-The premise says which. The finding is fatal if the broker does not start, and else an error.
+The premise says which. The finding is fatal if the broker does not start, and else an error. A
+premise that the broker needs and that no given file shows is an error too, as with corrupt metadata.
 
 What to do: Do not start the broker. Bring the right disk, settings or metadata, then ask kcheck preflight again.
 
@@ -32,7 +33,16 @@ def check(view: object, release: Release) -> Iterator[Finding]:
 
 
 def finding(where: Location, judged: JudgedPremise, premise: "Premise", release: Release) -> Finding:
-    """Return the finding for a premise that was judged to be refuted."""
+    """Return the finding for a premise that was judged to be refuted, or that is not seen."""
+    if judged.provide is not None:
+        return RULE.finding(
+            where,
+            judged.sentence,
+            effect="Its next start is not known.",
+            advice=f"Do not start the broker yet. Name {judged.provide}.",
+            severity=Severity.ERROR,
+            data={"premise": judged.id, "evidence": [f"{row.path}: {row.says}" for row in judged.evidence]},
+        )
     ends_start, is_offline = premise.ends_start, premise.takes_offline and not premise.is_counted
     effect = f"{kafka(release)} takes the log dir offline." if is_offline else premise.refutation
     effect = f"{kafka(release)} does not start, or never joins its cluster." if ends_start else effect

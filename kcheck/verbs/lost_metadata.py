@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.cluster.quorum import oldest_elected
 from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
 from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.table import with_premises
@@ -16,7 +17,7 @@ from kcheck.model.unreadable import UnreadableError
 from kcheck.views.metadata_copy import read_copy
 from kcheck.views.metadata_paths import MetadataPath, identity_of, paths_beside, without_metadata
 from kcheck.views.rescue_nodes import later_on_disks
-from kcheck.views.settings_files import configured_voters, number_of
+from kcheck.views.settings_files import configured_seats, configured_voters, number_of
 from kcheck.views.targets import Target, TargetKind, has_no_disk, replica_targets
 from kcheck.views.zookeeper_copy import is_zookeeper
 from kcheck.words import shell_line
@@ -52,7 +53,7 @@ def rescue_first(
     numbers = [(_node_of(row), row) for row in targets]
     without = {row.path for row in lost}
     here = MetadataHere(
-        voters=frozenset() if newest is None else newest.voters,
+        voters=frozenset() if newest is None else _voters(newest, known, targets),
         holders=frozenset(
             number
             for number, row in numbers
@@ -63,6 +64,7 @@ def rescue_first(
         unnamed=configured_voters(targets) - {number for number, _ in numbers} - {*given_up},
         dead=frozenset(given_up),
         damaged=frozenset(copy.node_id for copy in damaged if copy.node_id is not None),
+        behind=newest is not None and _are_behind(newest, known, targets),
         starts=starts,
         all_lost=kraft and not beside and not znodes and len(lost) == len(every) and not _are_simulated(targets),
     )
@@ -78,7 +80,30 @@ def rescue_first(
         first = next((row for number, row in numbers if number == rescue.first), targets[0])
         return rescue._replace(command=shell_line(("kcheck", "preflight", first.config or first.folder or first.path)))
     more = named if rescue.verb is RescueVerb.QUORUM else ()
-    return _by_owners(rescue, numbers, (*arguments, *more), given_up)
+    znode = () if kraft or rescue.verb is not RescueVerb.METADATA else ("--zookeeper",)
+    return _by_owners(rescue, numbers, (*arguments, *more, *znode), given_up)
+
+
+def _voters(newest: MetadataCopy, copies: Iterable[MetadataCopy], targets: Sequence[Target]) -> frozenset[int]:
+    """Return the controllers that elect, by the metadata, or else by the settings of all controllers here.
+
+    Such settings count after `kcheck recover quorum`, if one of these controllers has the newest copy. The quorum-state
+    still has the former voters.
+    """
+    if newest.voter_set:
+        return newest.voters
+    owners = {copy.node_id for copy in copies if (copy.epoch, copy.end) == (newest.epoch, newest.end)}
+    lists = {voters for _, voters in configured_seats(targets)}
+    return next((voters for voters in lists if len(lists) == 1 and voters & owners), newest.voters)
+
+
+def _are_behind(newest: MetadataCopy, copies: Iterable[MetadataCopy], targets: Sequence[Target]) -> bool:
+    """Return whether a majority of the controllers lacks metadata that brokers acted on, by their disks."""
+    oldest = oldest_elected([copy for copy in copies if copy.decides], newest.voters)
+    if oldest is None or (oldest.epoch, oldest.end) >= (newest.epoch, newest.end):
+        return False
+    news = later_on_disks(oldest.image, targets)
+    return bool(news.later) or any(topic in newest.image.topics for topic in news.unknown)
 
 
 def _by_owners(

@@ -12,6 +12,7 @@ from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, 
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.disk.paths import join
+from kcheck.documents.premises import may_not_serve
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.finding import Finding, Location, Severity
 from kcheck.model.premises import JudgedPremise, PremiseStatus
@@ -173,16 +174,16 @@ def as_judged(
 def refuted_findings(
     premises: Iterable[JudgedPremise], places: Sequence[Location], release: Release
 ) -> Iterator[Finding]:
-    """Yield a finding for each refuted premise; `places` are the log dirs."""
+    """Yield a finding for each premise that is refuted or, if needed, not seen; `places` are the log dirs."""
     for premise in premises:
-        if premise.status is PremiseStatus.REFUTED:
+        if premise.status is PremiseStatus.REFUTED or may_not_serve(premise):
             where = _place(premise, places)
             where = where._replace(log_dir=premise.log_dir or where.log_dir, dir=premise.partition)
             yield kc315_premise_refuted.finding(where, premise, BY_ID[premise.id], release)
 
 
 def unreported(premises: Iterable[JudgedPremise], findings: Iterable[Finding]) -> Iterator[JudgedPremise]:
-    """Yield the refuted premises without an error of a rule about the same defect of the same directory.
+    """Yield the premises for findings without an error of a rule about the same defect of the same directory.
 
     Such a rule can be milder, as the leader is not known there.
     """
@@ -190,7 +191,7 @@ def unreported(premises: Iterable[JudgedPremise], findings: Iterable[Finding]) -
     known = {(row.where.log_dir, row.where.dir, row.id) for row in errors}
     for premise in premises:
         places = {(premise.log_dir, premise.partition, rule) for rule in BY_ID[premise.id].rules}
-        if premise.status is PremiseStatus.REFUTED and known.isdisjoint(places):
+        if known.isdisjoint(places):
             yield premise
 
 

@@ -5,17 +5,19 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, decides_alone, newest_copy
+from kcheck.core.premises.addresses import registered_addresses
 from kcheck.core.premises.facts import (
     BrokerFacts,
     KeylessLog,
     LogDirFacts,
     LogFacts,
+    NodeAddresses,
     VoterList,
     enables_migration,
     ids_of_voters,
     stated_id,
 )
-from kcheck.core.premises.listeners import listening_ports
+from kcheck.core.premises.listeners import addresses_of, listening_ports
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
@@ -27,7 +29,7 @@ from kcheck.model.names import META_PROPERTIES
 from kcheck.model.premises import PremiseEvidence
 from kcheck.model.release import Release
 from kcheck.model.zookeeper_metadata import ZookeeperCopy
-from kcheck.views.host_facts import is_its_host, stopped_at, stores_of, with_rights, with_volumes
+from kcheck.views.host_facts import is_its_host, stopped_at, stores_of, with_rights, with_volumes, written_at
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.settings_files import beside
 from kcheck.views.targets import (
@@ -76,11 +78,12 @@ def broker_facts(
     of_cluster = [] if is_led else [copy for cluster in sorted(ids) for copy in copies.get(cluster, ())]
     own = _own(facts, settings or {}) if broker_id is None else broker_id
     (image, image_path), controllers = _deciding(of_cluster, zookeeper), _of_controllers(of_cluster, own)
+    asked_at = None if zookeeper is None or own is None else zookeeper.metadata.asked_at.get(own)
     return BrokerFacts(
         broker_id=own,
         release=log_dirs.release,
         mode=_mode(settings, facts, log_dirs.release, of_cluster=mode),
-        log_dirs=facts if _registered_at(zookeeper, own) is None else tuple(map(_with_stop, facts)),
+        log_dirs=facts if _registered_at(zookeeper, own) is asked_at is None else tuple(map(_with_times, facts)),
         config=settings,
         config_path=path,
         refused_line=None if path is None else refused_line_of(path),
@@ -100,14 +103,28 @@ def broker_facts(
         is_expected=_is_expected(copies, zookeeper, own),
         chroot=zookeeper.metadata.chroot if _has_topics(zookeeper) else None,
         registered_at=_registered_at(zookeeper, own),
+        asked_at=asked_at,
         closed_session=zookeeper is not None and own in zookeeper.metadata.closed,
         elected=next((copy.elected for copy in of_cluster if copy.node_id == own and copy.elected is not None), None),
         voter_lists=tuple(_voter_lists(controllers)),
         stopped=_stopped(controllers, _foreign(copies, ids, clusters), own),
         controller_ports={number: listening_ports(said) for number, (_, said) in controllers.items()},
         controller_config=next((said for _, said in controllers.values()), None),
+        addresses=tuple(_addresses(image, zookeeper, controllers)),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _addresses(
+    image: ClusterImage | None,
+    zookeeper: ZookeeperCopy | None,
+    controllers: Mapping[int, tuple[str, Mapping[str, str]]],
+) -> Iterator[NodeAddresses]:
+    """Yield the addresses that nodes registered, and those in the settings of controllers."""
+    if image is not None:
+        yield from registered_addresses(image, {} if zookeeper is None else zookeeper.metadata.endpoints)
+    for number, (path, said) in controllers.items():
+        yield NodeAddresses(number, addresses_of(said), path)
 
 
 def _is_led_by_zookeeper(settings: Mapping[str, str] | None, zookeeper: ZookeeperCopy | None, release: Release) -> bool:
@@ -131,9 +148,9 @@ def _registered_at(zookeeper: ZookeeperCopy | None, own: int | None) -> int | No
     return None if zookeeper is None or own is None else zookeeper.metadata.registered_at.get(own)
 
 
-def _with_stop(row: LogDirFacts) -> LogDirFacts:
-    """Return a log dir with the time of its clean stop."""
-    return row._replace(stopped_at=stopped_at(row.path)) if row.clean else row
+def _with_times(row: LogDirFacts) -> LogDirFacts:
+    """Return a log dir with the times of its clean stop and of its newest checkpoint."""
+    return row._replace(stopped_at=stopped_at(row.path) if row.clean else None, written_at=written_at(row.path))
 
 
 def _on_host(

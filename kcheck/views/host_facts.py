@@ -11,7 +11,7 @@ from kcheck.disk.local import LOCAL
 from kcheck.disk.paths import is_absolute
 from kcheck.disk.rights import in_container, machine_names, rights_in, rights_of, volume_of
 from kcheck.disk.tree import real_path, tree_of
-from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
+from kcheck.model.names import CLEAN_SHUTDOWN, LOG_START, META_PROPERTIES, RECOVERY_POINT, REPLICATION_OFFSET
 from kcheck.model.rights import LogDirRights, Rights
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 
@@ -33,6 +33,18 @@ def stopped_at(path: str) -> int | None:
             times = {name: int(str(ns)) for name, _, _, ns in tree.states(path)}
             if times.get(CLEAN_SHUTDOWN) != times.get(META_PROPERTIES) and CLEAN_SHUTDOWN in times:
                 return times[CLEAN_SHUTDOWN] // _NS_A_MS
+    return None
+
+
+def written_at(path: str) -> int | None:
+    """Return the time of the newest checkpoint or marker of a log dir, in ms since 1970; None without one."""
+    tree = tree_of(path)
+    if not tree.is_remote:
+        with suppress(UnreadableError):
+            times = [
+                int(str(ns)) for name, _, _, ns in tree.states(path) if name in (*_REPLACED, LOG_START, CLEAN_SHUTDOWN)
+            ]
+            return max(times) // _NS_A_MS if times else None
     return None
 
 

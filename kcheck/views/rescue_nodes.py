@@ -176,24 +176,27 @@ def rifts(tree: Tree, newest: RescueNode, nodes: Iterable[RescueNode]) -> Iterat
 def proven_end(tree: Tree, newest: RescueNode, targets: Iterable[Target]) -> int:
     """Return the offset below which logs and disks prove the records of the newest copy committed.
 
-    A broker makes the directory of a topic once the topic is committed.
+    A broker makes directories and leader epochs once their records are committed.
     """
     assert newest.copy is not None
     end = max(newest.copy.snapshot, committed_end(_marks(tree, newest.copy)))
-    created: dict[str, tuple[str, int]] = {}
+    begun: dict[tuple[str | None, int], list[tuple[int, int]]] = {}
 
     def observe(replay: MetadataReplay, name: str, data: Fields, offset: int, timestamp: int) -> None:
-        del replay, timestamp
-        if name == "TopicRecord" and offset >= end:
-            created[data["name"]] = data["topicId"], offset
+        del timestamp
+        if offset >= end and (name == "PartitionRecord" or data.get("leader") is not None):
+            key = data["topicId"], data["partitionId"]
+            begun.setdefault(key, []).append((replay.leader_epoch(*key), offset))
 
     read_copy(tree, newest.copy.path, newest.node_id, observe=observe)
     served = (
-        created[parts.topic][1] + 1
-        for target in targets
+        offset + 1
+        for target in (targets if begun else ())
         for name in _directories(target)
-        if (parts := parse_directory(name)) is not None and parts.topic in created
-        if _topic_id(target.tree, join(target.path, name)) == created[parts.topic][0]
+        if (parts := parse_directory(name)) is not None
+        for path in (join(target.path, name),)
+        for epoch, offset in begun.get((_topic_id(target.tree, path), parts.partition), ())
+        if epoch <= _last_epoch(target.tree, path)
     )
     return max(served, default=end)
 

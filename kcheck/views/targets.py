@@ -156,7 +156,8 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
     """Yield the log dirs in a folder, or in its server.properties, or itself if it is empty.
 
     Its server.properties counts if the folder has no log dirs. An empty directory is a new disk, also if the
-    server.properties of log dirs here names it. NotALogDirError without any Kafka file.
+    server.properties of log dirs here names it. Copies that these settings leave out do not count.
+    NotALogDirError without any Kafka file.
     """
     log_dirs = [*_log_dirs_below(target.tree, target.path, listing, depth=2)]
     path = join(target.path, SERVER_PROPERTIES) if SERVER_PROPERTIES in listing.files else None
@@ -165,6 +166,8 @@ def _below(target: Target, listing: Listing) -> Iterator[Target]:
         yield from named
         places = {row.tree.real(row.path) for row in named}
         log_dirs = [below for below in log_dirs if target.tree.real(below) not in places]
+    elif path is not None and (left := _left_behind(target.tree, path, log_dirs)):
+        log_dirs = [below for below in log_dirs if below not in left]
     elif new := [*_new_brokers(target, listing, log_dirs)]:
         yield from new
     elif not log_dirs:
@@ -192,6 +195,44 @@ def _new_brokers(target: Target, listing: Listing, log_dirs: Sequence[str]) -> I
             continue
         if places and all(_lacks_disk(tree, place, split(path)[0]) for place in places):
             yield from _server_properties(tree, path, target.broker_id)
+
+
+def _left_behind(tree: Tree, path: str, log_dirs: Sequence[str]) -> set[str]:
+    """Return the log dirs of a broker that its server.properties leaves out, if all others are here.
+
+    Their logs do not end beyond the logs of the same partitions in the others.
+    """
+    try:
+        places = {tree.real(place) for place in log_dirs_in(tree, path, _properties(tree, path))}
+        named = [below for below in log_dirs if tree.real(below) in places]
+        if len(named) < len(places) or len(named) == len(log_dirs):
+            return set()
+        numbers = {below: _number_in(tree, below) for below in log_dirs}
+        rest = [below for below in log_dirs if below not in named and {*map(numbers.get, named)} == {numbers[below]}]
+        ends = {below: _ends(tree, below) for below in (*named, *rest)}
+    except (UsageError, UnreadableError):
+        return set()
+    own = {name: end for below in named for name, end in ends[below].items()}
+    return {below for below in rest if all(own.get(name, ("", 0)) >= end for name, end in ends[below].items())}
+
+
+def _number_in(tree: Tree, path: str) -> str:
+    """Return the broker that the meta.properties of a log dir names, else its path."""
+    if not tree.exists(join(path, META_PROPERTIES)):
+        return path
+    said = properties(tree.read_whole(join(path, META_PROPERTIES), size_max=_PROPERTIES_SIZE_MAX))
+    return said.get("node.id") or said.get("broker.id") or path
+
+
+def _ends(tree: Tree, path: str) -> dict[str, tuple[str, int]]:
+    """Return the last segment of each log in a log dir, with its size."""
+    logs = {
+        name: [file for file in tree.listing(join(path, name)).files if file.endswith(".log")]
+        for name in tree.listing(path, is_stranger_in_log_dir).directories
+        if parse_directory(name) is not None
+    }
+    lasts = ((name, max(files, default="")) for name, files in logs.items())
+    return {name: (last, tree.size(join(path, name, last)) if last else 0) for name, last in lasts}
 
 
 def _names_new_disk(tree: Tree, path: str, log_dirs: Sequence[str]) -> bool:

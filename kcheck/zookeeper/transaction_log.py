@@ -89,7 +89,7 @@ def _transaction(reader: JuteReader, begin: int) -> ZookeeperTransaction:
         changes = _multi(reader, session) if kind == MULTI else _changes(reader, kind, session, cxid)
     except JuteError as error:
         raise JuteError(f"the transaction is unreadable: {error}", begin) from error
-    return ZookeeperTransaction(begin, zxid, time, changes)
+    return ZookeeperTransaction(begin, zxid, time, changes, session if cxid else 0)
 
 
 def _multi(reader: JuteReader, session: int) -> tuple[ZnodeChange, ...]:

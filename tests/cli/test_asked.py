@@ -4,6 +4,7 @@ Real brokers wrote the disks, and were started on copies of them afterwards: eac
 """
 
 import contextlib
+import re
 import shlex
 import tarfile
 from pathlib import Path
@@ -200,7 +201,7 @@ TABLE: dict[str, tuple[Asked, ...]] = {
     ),
     "zookeeper-lost-2.4.1": (
         row("check broker-1/data --metadata empty-zookeeper", 1, f"error KC315 {EMPTY_ZOOKEEPER}",
-            "kafka-topics.sh --create --topic cust --partitions 2"),
+            "kcheck recover metadata --zookeeper", "Do not create the topics by hand."),
         row("check broker-1/data --metadata zookeeper", 0, "cust-0: the cluster has no topic of this name"),
         row("predict broker-1/data --metadata zookeeper", 1, "cust-0: stray"),
         row(f"{START_1} --metadata zookeeper", 1, "stray broker-1/data/cust-0"),
@@ -413,4 +414,5 @@ def test_damaged_metadata(name: str, place: str, commands: dict[str, int], tmp_p
     with contextlib.chdir(tmp_path):
         ended = {command: kcheck(*shlex.split(command), columns=200) for command in commands}
     assert commands == {command: one.code for command, one in ended.items()}
-    assert "cannot be read in full; name --metadata with another copy" in next(iter(ended.values())).out
+    out = " ".join(next(iter(ended.values())).out.split())
+    assert re.search(r"cannot be read in full \(.+\); name --metadata with another copy", out)

@@ -5,6 +5,7 @@ uncleanly. D: the metadata topic is lost. E: deletes that fail. F: a gap below t
 """
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -298,6 +299,9 @@ def test_the_loss_of_each_leader_in_remote_storage(verb: str, tmp_path: Path) ->
     (row,) = document(*map(str, VERBS[verb](case, of, tmp_path)))["partitions"]
     lost = {leader["broker_id"]: leader["remote_lost"] for leader in row["candidates"]}
     assert lost == {1: [{"from": 0, "to_exclusive": 24}], 2: []}
+    if verb == "elect":
+        shown = " ".join(command(*VERBS[verb](case, of, tmp_path)).out.split())
+        assert re.findall(r"remote lost (\S+) ·", shown) == ["0-23", "-"]
 
 
 @pytest.mark.parametrize("verb", ["elect", "recover"])

@@ -2,8 +2,9 @@
 
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
+from kcheck.handouts.plan_context import PlanContext
 from kcheck.handouts.runbook import runbook
-from kcheck.handouts.step_words import PlanContext, nodes_first
+from kcheck.handouts.step_words import nodes_first
 from tests.core.election.test_recovery_plan import recovery
 
 START = RecoveryStep(RecoveryAction.START, (1,))

@@ -1,12 +1,17 @@
 """The steps of a recovery in words: who leads what, on which host a step is typed, what a step makes final."""
 
+import pytest
+
+from kcheck.core.election.election import Seats
 from kcheck.core.election.plans import CopyState
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import Cut, RecoveryAction, RecoveryStep, SelfElected, StepText
+from kcheck.core.releases.releases import release
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.core.replication.truncation_plans import TruncatedRecords
+from kcheck.handouts.plan_context import PlanContext
 from kcheck.handouts.runbook import runbook
-from kcheck.handouts.step_words import PlanContext, step_texts
+from kcheck.handouts.step_words import step_texts
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration
 from kcheck.model.entries import Offset
 from tests.core.election.test_plans import candidate, election
@@ -103,3 +108,36 @@ def test_records_are_saved_by_a_step_before_the_one_that_removes_them() -> None:
     (alone,) = _texts(recovery(), start)
     assert alone.final.endswith("Before this step, save them with kcheck recover --output-dir")
     assert alone.is_loss
+
+
+def test_a_broker_whose_replicas_do_not_follow_restarts() -> None:
+    """Its other logs are moved between the stop and the start. Nothing is lost then."""
+    rows = [election(candidate(1))._replace(partition=at) for at in range(2)]
+    moved = RecoveryStep(RecoveryAction.FOLLOW, (2,), tuple(rows), emptied=(rows[0],))
+    first, second = _texts(recovery(), moved, RecoveryStep(RecoveryAction.FOLLOW, (3,), (rows[0],)))
+    assert first.title == (
+        "Restart broker 2, so that its replicas follow: t-0, t-1. No broker truncates 1 log of them, so move it aside"
+    )
+    assert first.commands == (
+        "bin/kafka-server-stop.sh --node-id=2",
+        "mkdir -p aside/broker-2",
+        "mv t-0 aside/broker-2/",
+        "bin/kafka-server-start.sh -daemon config/server.properties",
+    )
+    assert (first.is_loss, first.final) == (False, "no record is lost: aside keeps what the leader does not have")
+    assert second.title == "Restart broker 3, so that its replica follows: t-0"
+    assert [line.partition(" ")[0] for line in second.commands] == [
+        "bin/kafka-server-stop.sh", "bin/kafka-server-start.sh",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kafka", "moves", "exits"), [("1.1", True, True), ("2.0.1", True, False), ("2.1", False, False)]
+)
+def test_an_election_by_configuration(kafka: str, moves: bool, exits: bool) -> None:
+    """Only a new controller reads it in 2.0 and earlier; in 2.0.0 a longer follower exits if it is off too early."""
+    part = election(candidate(1), candidate(2), planned=1)
+    of = recovery(part._replace(seats=Seats((1, 2), (9,))), release=release(kafka), kraft=False)
+    (text,) = _texts(of, RecoveryStep(ELECT, partitions=(part,)))
+    assert ("bin/zookeeper-shell.sh localhost:2181 delete /controller" in text.commands) is moves
+    assert ("A broker of this release exits" in text.until) is exits

@@ -61,7 +61,6 @@ ANSWERS = {
 """A command for each layout; the folder of the log dirs is the working directory."""
 
 RESCUES = ("recover-quorum", "recover-metadata", "recover-topic")
-"""Those that have no other layout where the screen is wider."""
 
 BEFORE = {
     "verify": ("elect", "1=diverged1", "2=diverged2", "--output-dir", "plan"),
@@ -80,7 +79,7 @@ STYLES: dict[str, tuple[int, tuple[str, ...]]] = {
 """The width and the options behind each ending."""
 
 ONLY = {
-    "120.txt": tuple(answer for answer in ANSWERS if answer not in RESCUES),
+    "120.txt": ("inspect", "inspect-files", "dump", "dump-files", "cluster-fetchers"),
     "csv": (
         "end-offset",
         "dump",
@@ -94,7 +93,7 @@ ONLY = {
     ),
     "kafka": ("dump", "dump-files", "dump-records", "dump-data"),
 }
-"""The answers of a style that cannot show every one."""
+"""The answers that a style shows: on a wide screen, those whose words differ from those on a narrow one."""
 
 
 def names() -> list[str]:

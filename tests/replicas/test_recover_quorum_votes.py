@@ -12,6 +12,7 @@ from kcheck.core.rescue.ways import Way
 from kcheck.disk.local import LOCAL
 from kcheck.errors import UsageError
 from kcheck.segments.batches import Walk
+from tests.cli.command import kcheck as command
 from tests.replicas.test_recover_quorum import asked, dynamic, laid_out, log, names, nodes
 
 __all__ = ["nodes"]
@@ -34,9 +35,14 @@ def test_two_of_three_of_an_old_state_lack_a_topic_that_a_broker_serves(nodes: P
         cut(nodes, number, TOPIC_AT)
     answer = asked(nodes, 1, 2, 3)
     assert answer.loss is not None
-    assert (answer.loss.behind, answer.loss.committed_to) == ((1, 2), TOPIC_AT + 1)
+    assert (answer.loss.behind, answer.loss.committed_to) == ((1, 2), TOPIC_AT + 2)  # the topic and its partition
     assert answer.rescue is not None
     assert (answer.rescue.way, answer.rescue.target.node_id) == (Way.STATIC, 3)
+    here = [f"{number}={nodes}/broker-{number}" for number in (1, 2, 3)]
+    assert {verb: command(verb, *here).code for verb in ("cluster", "elect", "recover")} == {
+        "cluster": 1, "elect": 1, "recover": 1
+    }  # fmt: skip
+    assert "Do not start any node: kcheck recover quorum" in " ".join(command("cluster", *here).out.split())
     for path in nodes.glob("broker-*/data1/voted-0/partition.metadata"):
         path.write_text("version: 0\ntopic_id: AAAAAAAAQAaAAAAAAAAAAA")
     (nodes / "broker-1" / "data1" / "voted-0" / "partition.metadata").unlink()

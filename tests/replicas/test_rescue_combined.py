@@ -233,6 +233,34 @@ def test_the_plan_of_a_quorum_makes_them_brokers_too(tmp_path: Path) -> None:
     assert again.steps[-1].notes[0].endswith("With the old disk, first move __cluster_metadata-0 elsewhere.")
 
 
+def test_no_verb_asks_for_a_quorum_again_once_all_settings_name_its_controller(tmp_path: Path) -> None:
+    """The quorum-state of node 3 still has three voters, which 4.3.1 does not read; a controller left out is asked for.
+
+    Nodes of 4.3.1 that were set like this started, and kept everything.
+    """
+    nodes = quorum.laid_out(tmp_path)
+    for number in NODES:
+        with_settings(nodes, number)
+    for number in (1, 2):
+        shutil.rmtree(nodes / f"broker-{number}" / "data1" / METADATA)
+    here = paths(nodes, *NODES)
+
+    def asks() -> dict[str, bool]:
+        told = {verb: command(verb, *here, columns=1000).out for verb in ("cluster", "elect", "recover")}
+        return {verb: "Do not start any of them: kcheck recover quorum" in out for verb, out in told.items()}
+
+    assert asks() == dict.fromkeys(("cluster", "elect", "recover"), True)
+    answer = kcheck.recover_quorum(*here, out=tmp_path / "out")
+    assert answer.refusals == ()
+    alone = {"controller.quorum.voters": "3@c3:9093"}
+    with_settings(nodes, 3, **alone)
+    assert asks() == dict.fromkeys(("cluster", "elect", "recover"), True)
+    steps = [step for step in answer.steps if step.title.startswith("Make node ")]
+    for number, step in zip((1, 2), steps, strict=True):
+        with_settings(nodes, number, **alone | dict(line.split("=", 1) for line in step.commands if "=" in line))
+    assert asks() == dict.fromkeys(("cluster", "elect", "recover"), False)
+
+
 def test_a_broker_that_is_not_named_is_awaited(tmp_path: Path) -> None:
     """A plan is not done before all of its brokers are here."""
     nodes, out = metadata.laid_out(tmp_path), tmp_path / "out"

@@ -210,9 +210,10 @@ def test_metadata_that_are_named(tmp_path: Path) -> None:
     log.write_bytes(log.read_bytes()[:-5])
     assert kcheck.predict(data, metadata=[other]).severity == "info"
     flip_byte(log, 300)
-    (unseen,) = (row for row in kcheck.predict(data, metadata=[other]).premises if row.id == "P303")
+    (unseen,) = (row for row in kcheck.predict(data, metadata=[other]).premises if row.id == "P353")
     assert unseen.status == "not-seen"
-    assert unseen.sentence.endswith(f"the metadata in {other} cannot be read in full")
+    assert f"the metadata in {other} cannot be read in full (" in unseen.sentence
+    assert kcheck.predict(data, metadata=[other]).severity == "error"
     with pytest.raises(UsageError, match="codecs-0: not cluster metadata, which is in"):
         kcheck.overview(data, metadata=[tmp_path / "d" / "codecs-0"])
 

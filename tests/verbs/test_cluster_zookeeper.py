@@ -14,6 +14,7 @@ from kcheck.formats.producer_snapshot import ProducerSnapshot, serialize
 from kcheck.model.finding import Severity
 from kcheck.model.report import PartitionFilter
 from tests.builders import epochs, flip_byte, log_dir, meta_properties, partition_dir, partition_metadata, run, write
+from tests.oracle.incidents.kept import PLACE, unpacked
 from tests.test_brokers import BROKERS
 from tests.verbs.test_cluster import COORDINATORS, DIVERGED, answer, screen
 
@@ -134,6 +135,30 @@ def test_metadata_of_zookeeper_that_are_damaged_or_of_another_cluster(of_zookeep
     assert ["KC315"] == [finding.id for finding in refused if finding.severity is Severity.FATAL]
     copy = shutil.copytree(ZOOKEEPER / "3.9.2", tmp_path / "z")
     flip_byte(copy / "version-2" / "log.49", 100)
-    assert "KC315" not in {finding.id for finding in kcheck.check(of_zookeeper, metadata=[copy], kafka="3.9").findings}
     (unseen,) = [row for row in kcheck.predict(of_zookeeper, metadata=[copy], kafka="3.9").premises if row.provide]
-    assert (unseen.id, unseen.sentence.endswith(f"the metadata in {copy} cannot be read in full")) == ("P303", True)
+    words = f"because the metadata in {copy} cannot be read in full ("
+    assert (unseen.id, words in unseen.sentence, "log.49" in unseen.sentence) == ("P353", True, True)
+    checked = kcheck.check(of_zookeeper, metadata=[copy], kafka="3.9").findings
+    assert [Severity.ERROR] == [row.severity for row in checked if row.message == unseen.sentence]
+
+
+def test_logs_without_snapshots_are_green_in_no_verb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ZooKeeper of 2.4 and later does not start with them, as real ones showed. No verb knows the next start then."""
+    unpacked(PLACE / "2.4.1-zk-nothing-m1.tar.xz", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    told: dict[str, Any] = {"metadata": ["zookeeper"], "kafka": "2.4"}
+    settings, brokers = "broker-1/server.properties", ["broker-1", "broker-2"]
+
+    def is_green() -> list[bool]:
+        starts = kcheck.predict(settings, **told).severity, kcheck.overview(settings, **told).severity
+        found = [row for row in kcheck.check(settings, **told).findings if row.severity.rank >= Severity.ERROR.rank]
+        may_start = kcheck.preflight(settings, **told).may_start is True
+        return [may_start, *(severity is Severity.INFO for severity in starts), not found]
+
+    assert is_green() == [True] * 4
+    for snapshot in tmp_path.glob("zookeeper/version-2/snapshot.*"):
+        snapshot.unlink()
+    assert is_green() == [False] * 4
+    elected, recovered = kcheck.elect(*brokers, **told), kcheck.recover(*brokers, **told)
+    for said in (elected.to_dict()["verdict"], recovered.to_dict()["verdict"]):
+        assert "because no snapshot is next to its logs" in said

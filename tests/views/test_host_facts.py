@@ -8,7 +8,7 @@ import pytest
 from kcheck.disk.local import LOCAL, LocalTree
 from kcheck.model.unreadable import UnreadableCause, UnreadableError
 from kcheck.views import host_facts
-from kcheck.views.host_facts import stopped_at, stores_of
+from kcheck.views.host_facts import stopped_at, stores_of, written_at
 
 
 @pytest.fixture
@@ -62,6 +62,19 @@ def test_other_machines(settings: dict[str, str], tmp_path: Path, monkeypatch: p
         assert stores_of(settings, places, {str(tmp_path)}) is None
     monkeypatch.setattr(host_facts, "in_container", lambda: True)
     assert stores_of(settings, [str(tmp_path)], {str(tmp_path)}) is None
+
+
+def test_the_time_of_the_newest_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other files show nothing; neither does a store, nor a log dir that cannot be listed."""
+    (tmp_path / "meta.properties").touch()
+    assert written_at(str(tmp_path)) is None
+    for time, name in enumerate((".kafka_cleanshutdown", "replication-offset-checkpoint"), 7):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, ns=(0, time * 1_000_000))
+    assert written_at(str(tmp_path)) == 8
+    assert written_at(str(tmp_path / "gone")) is None
+    monkeypatch.setattr(LocalTree, "is_remote", True)
+    assert written_at(str(tmp_path)) is None
 
 
 def test_the_time_of_a_clean_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from kcheck.disk.local import LocalTree
 from kcheck.errors import NotALogDirError, UsageError
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import Target, TargetKind, replica_targets, targets
-from tests.builders import broker, log_dir, meta_properties, offsets, partition_dir, run, write
+from tests.builders import batch, broker, log_dir, meta_properties, offsets, partition_dir, run, write
 from tests.reports import inspected, planned
 
 pytestmark = pytest.mark.usefixtures("in_folder")
@@ -367,6 +367,26 @@ def test_a_folder_with_a_new_disk() -> None:
     for text in ("log.dirs=x,b/d2\n", "log.dirs=b/d1,b/gone\n", "", "log.dirs=b/d1,\\ud800\n"):
         config.write_text(text)
         assert [(row.path, row.config) for row in replica_targets(["b"])] == [("b/backup", None), ("b/d1", None)]
+
+
+def test_a_copy_that_was_left_behind_is_no_log_dir_of_the_broker() -> None:
+    """Its settings name the new place alone. A log dir that has more, or that is of another broker, still counts."""
+    for name, count in (("new", 3), ("old", 3), ("older", 1), ("longer", 4)):
+        broker(Path("b", name), [batch(0, payload=b"x")] * count)
+    for name, number in (("other", 2), ("unnamed", None)):
+        log_dir(Path("b", name), broker_id=number)
+    (Path("b/older") / "x-0").mkdir()
+    log_dir(Path("b/more"))
+    (Path("b/more/t-7")).mkdir()
+    (Path("b/more/t-7/00000000000000000000.log")).touch()
+    settings = Path("b/server.properties")
+    every = ["longer", "more", "new", "old", "older", "other", "unnamed"]
+    for named, left in (
+        ("log.dirs=b/new\n", {*every} - {"old", "older"}), ("log.dirs=b/new,b/gone\n", {*every}),
+        ("log.dirs=/x\n", {*every}), ("", {*every}), ("log.dirs=b/new,b/\\ud800\n", {*every}),
+    ):  # fmt: skip
+        settings.write_text(named)
+        assert [row.path for row in replica_targets(["b"])] == [f"b/{name}" for name in every if name in left], named
 
 
 def test_a_new_file_system_is_an_empty_disk() -> None:

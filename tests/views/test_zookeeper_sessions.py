@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kcheck.model.znodes import CloseSession, CreateNode, Znode, ZookeeperTransaction
-from kcheck.views.host_facts import stopped_at
+from kcheck.views.host_facts import stopped_at, written_at
 from kcheck.views.zookeeper_copy import read_zookeeper
 from kcheck.views.zookeeper_sessions import BrokerSessions
 from tests.oracle.incidents import kept
@@ -30,6 +30,24 @@ def test_the_last_session_of_each_broker_counts() -> None:
     sessions.observe({}, None)
     assert {} == sessions.registered_at("")
     assert frozenset() == sessions.closed("")
+
+
+def test_the_last_change_of_a_broker_is_of_its_last_session() -> None:
+    """Neither the end of a session counts, nor what the server or another client did, nor an earlier session."""
+    sessions = BrokerSessions()
+    sessions.observe({"/brokers/ids/9": Znode(None, ephemeral_owner=9)}, None)
+    changes = [
+        (1, (CreateNode("/brokers/ids/1", None, 1),)), (2, (CreateNode("/brokers/ids/2", None, 2),)), (1, ()), (7, ()),
+        (1, (CloseSession(1, (), asked=True),)), (0, (CloseSession(2, ()),)), (2, ()),
+        (3, (CreateNode("/brokers/ids/2", None, 3),)), (2, ()),
+    ]  # fmt: skip
+    for at, (session, of) in enumerate(changes, 1):
+        sessions.observe({}, ZookeeperTransaction(0, at, 10 * at, of, session))
+    assert ({1: 30, 2: 80}, {}) == (sessions.asked_at(""), sessions.asked_at("/k"))
+    sessions.observe({}, ZookeeperTransaction(0, 10, 100, (), 9))
+    assert sessions.asked_at("") == {1: 30, 2: 80, 9: 100}
+    sessions.observe({}, None)
+    assert {} == sessions.asked_at("")
 
 
 def test_brokers_that_were_stopped_or_killed(tmp_path: Path) -> None:
@@ -63,3 +81,17 @@ def test_a_broker_registers_after_it_removed_the_file_of_its_clean_stop(
     stops = {name: registered[number] - time for name, (number, time) in times.items() if time is not None}
     assert stops
     assert older == {name for name, later in stops.items() if later > 1000}
+
+
+@pytest.mark.parametrize(
+    "name", ["2.4.1-zk-flip-active-k3", "2.8.2-zk-swap-partitions-n27", "3.9.2-zk-remove-last-z9b"]
+)
+def test_a_broker_that_runs_writes_its_checkpoints_again_and_again(name: str, tmp_path: Path) -> None:
+    """These brokers were killed. Their settings have an interval of 500 ms."""
+    folder = kept.unpacked(kept.PLACE / f"{name}.tar.xz", tmp_path / name).folder
+    asked = read_zookeeper(str(folder / "zookeeper")).asked_at
+    times = [
+        (int(path.parent.name.removeprefix("broker-")), written_at(str(path))) for path in folder.glob("broker-?/data?")
+    ]
+    assert {number for number, _ in times} == set(asked)
+    assert [] == [number for number, at in times if at is None or asked[number] - at > 500]

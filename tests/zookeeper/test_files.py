@@ -151,8 +151,8 @@ def test_every_cut_and_every_changed_byte_of_a_snapshot_is_a_defect() -> None:
 
 def test_log() -> None:
     first, second = transactions(LOG)
-    assert first == ZookeeperTransaction(16, 2, 1_700_000_000_000, (CreateNode("/a", b"1", 0),))
-    assert second == ZookeeperTransaction(SECOND, 3, 1_700_000_000_000, (SetNode("/a", b"2", 1),))
+    assert first == ZookeeperTransaction(16, 2, 1_700_000_000_000, (CreateNode("/a", b"1", 0),), 7)
+    assert second == ZookeeperTransaction(SECOND, 3, 1_700_000_000_000, (SetNode("/a", b"2", 1),), 7)
     assert _changes(LOG[:16]) == _changes(log()) == []
 
 

@@ -137,6 +137,12 @@ class MetadataReplay:
         topic_id = self._ids.get(topic)
         return topic_id, None if topic_id is None else self._topics[topic_id].partitions.get(number)
 
+    def leader_epoch(self, topic_id: str, number: int) -> int:
+        """Return the leader epoch of a partition, as of the records so far; -1 if not known."""
+        topic = self._topics.get(topic_id)
+        part = None if topic is None else topic.partitions.get(number)
+        return -1 if part is None else part.leader_epoch or 0
+
     def image(self) -> ClusterImage:
         """Return the metadata after the records so far."""
         topics = {

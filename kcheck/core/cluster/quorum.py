@@ -127,6 +127,13 @@ def committed_to(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> int 
     return snapshots or None
 
 
+def oldest_elected(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> MetadataCopy | None:
+    """Return the oldest copy that a majority of the voters here can elect; None without a majority."""
+    majority = len(voters) // 2 + 1
+    held = sorted(_of_voters(copies, voters), key=_age)
+    return held[majority - 1] if len(held) >= majority else None
+
+
 def _of_voters(copies: Sequence[MetadataCopy], voters: frozenset[int]) -> list[MetadataCopy]:
     """Return the newest copy of each voter."""
     by_node: dict[int, MetadataCopy] = {}

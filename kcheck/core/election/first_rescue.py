@@ -55,6 +55,8 @@ class MetadataHere(NamedTuple):
     """True if a node here starts, by its premises."""
     outrun: bool = False
     """True if a broker has metadata that the controllers lack (P201)."""
+    behind: bool = False
+    """True if a majority of the controllers lacks metadata that a broker acted on."""
     stopped: bool = False
     """True if a controller lost its log, or too few of them start (P202, P205)."""
     ended: tuple[tuple[int, str], ...] = ()
@@ -94,7 +96,7 @@ def first_rescue(here: MetadataHere) -> FirstRescue | None:
         its = agree(len(damaged), "has a corrupt metadata log", "have corrupt metadata logs")
         why = f"{count} {its} ({listed(sorted(damaged))}), truncated when they start. Do not start any node"
         return FirstRescue(RescueVerb.QUORUM, why)
-    if here.outrun and not here.starts:
+    if here.behind or (here.outrun and not here.starts):
         why = "The controllers here lack metadata that the brokers have. Do not start any node"
         return FirstRescue(RescueVerb.QUORUM, why)
     ended = tuple(row for row in here.ended if row[0] in here.voters - gone - damaged)

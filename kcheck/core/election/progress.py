@@ -254,6 +254,9 @@ def _state(step: SavedStep, planned: Mapping[TopicPartition, PlannedPartition], 
         there = {(number, name) for number in brokers for name in step.partitions} & seen.present
         deleted = {(number, name) for number in brokers for name in step.directories} & seen.deleted
         return _done(is_done=not there and not deleted)
+    if step.kind is RecoveryAction.FOLLOW:
+        return _done(is_done=all(_is_in_sync(name, brokers, seen) for name in step.partitions))
+    assert step.kind is RecoveryAction.RESET
     return _done(is_done=seen.beyond.isdisjoint(step.partitions))
 
 
@@ -266,6 +269,11 @@ def _is_led(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartit
     if row is None or name not in planned:
         return False
     return _leader_since(row, planned[name], seen) in planned[name].leaders
+
+
+def _is_in_sync(name: TopicPartition, brokers: frozenset[int], seen: ClusterSeen) -> bool:
+    row = seen.leaders.get(name)
+    return row is not None and brokers <= {*row.isr}
 
 
 def _is_full(name: TopicPartition, planned: Mapping[TopicPartition, PlannedPartition], seen: ClusterSeen) -> bool:

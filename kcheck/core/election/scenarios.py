@@ -1,6 +1,6 @@
 """Compares courses of a cluster by their cost (start all, best leaders, unclean elections on, each broker first)."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from functools import reduce
 from math import inf
 from operator import sub
@@ -15,6 +15,8 @@ from kcheck.core.sums import plus
 START_ALL = "start-all"
 """The scenario in which every broker here starts without other steps, with the most that this can lose."""
 _UNCLEAN = "kafka-unclean"
+OF_METADATA = (START_ALL, "plan", _UNCLEAN)
+"""The scenarios that depend on the metadata, which a rescue changes. The others are about the logs."""
 _OUTSIDER = BrokerStart(-1, clean=True)
 """A broker without a replica of the partition."""
 
@@ -37,6 +39,16 @@ class Scenario(NamedTuple):
         return (self.lost.committed, self.offline_partitions) == (0, 0)
 
 
+def not_known(rows: Iterable[Scenario], names: Container[str] | None = None) -> tuple[Scenario, ...]:
+    """Return courses without the costs; with names, those courses alone."""
+    return tuple(
+        row._replace(lost=NOT_KNOWN, offline_partitions=None, may_be_led=False)
+        if names is None or row.name in names
+        else row
+        for row in rows
+    )
+
+
 _Sums = tuple[int, ...]
 """Sums over partitions: records, committed records and bytes lost, then upper bounds of the first two.
 
@@ -49,9 +61,11 @@ _OFFLINE: _Sums = (*_NOTHING[1:], 1)
 
 
 def _under(partition: PartitionElection, leader: int | None) -> _Sums:
-    """Return the loss of one partition under a leader."""
+    """Return the loss of one partition under a leader; not known if a replica is neither here nor given up."""
     if leader is None:
         return _OFFLINE
+    if partition.unknown_replicas and partition.best is None:
+        return _of_lost(NOT_KNOWN)
     candidate = next(row for row in partition.candidates if row.broker_id == leader and row.can_lead)
     return _of_lost(candidate.lost_in_the_end)
 

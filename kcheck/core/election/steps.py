@@ -40,6 +40,8 @@ class RecoveryAction(StrEnum):
     """The tool elects uncleanly (LeaderElectionCommand). In 2.3 and earlier the configuration of topics does it."""
     REASSIGN = "reassign"
     """The wanted leaders become the first of their assignments (ReassignPartitionsCommand)."""
+    FOLLOW = "follow"
+    """Brokers whose replicas get no records from the new leader restart, without the directories that differ."""
     RESET = "reset-groups"
     """Consumer groups go back to the new log ends (ConsumerGroupCommand)."""
     RESTORE = "restore"
@@ -74,7 +76,9 @@ class RecoveryStep(NamedTuple):
     brokers: tuple[int, ...] = ()
     """The brokers that it is done to."""
     partitions: tuple[PartitionElection, ...] = ()
-    """The partitions that are elected, reassigned or moved aside."""
+    """The partitions that are elected, reassigned or moved aside, or that follow."""
+    emptied: tuple[PartitionElection, ...] = ()
+    """The partitions of a `follow` step whose directories move aside. No broker truncates these logs."""
     directories: tuple[str, ...] = ()
     """The -delete directories that are moved aside."""
     before: int | None = None
@@ -140,6 +144,7 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
         )
     if recovery.unclean:
         steps.append(RecoveryStep(RecoveryAction.ELECT, partitions=recovery.unclean))
+    steps += _following(recovery)
     beyond = tuple(part for part in recovery.partitions if part.recommended and part.recommended.groups_beyond)
     if beyond and recovery.release.resets_offsets:
         steps.append(RecoveryStep(RecoveryAction.RESET, partitions=beyond))
@@ -149,6 +154,21 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
         )
     cut = _with_forced(recovery, _with_cuts(recovery.partitions, steps))
     return (*sought, *_saving(recovery, cut), *cut)
+
+
+def _following(recovery: Recovery) -> Iterator[RecoveryStep]:
+    """Yield the steps for replicas that get no records from their leaders, broker by broker.
+
+    Directories that an earlier step moves aside are not among them.
+    """
+    stuck, restarted = recovery.stuck, recovery.restarted
+    for number in recovery.live:
+        aside = recovery.kept_out.get(number, [])
+        emptied = tuple(part for part, other in stuck if other == number and part not in aside)
+        fails = (part for part, other in restarted if other == number and part not in aside)
+        partitions = (*emptied, *fails)
+        if partitions:
+            yield RecoveryStep(RecoveryAction.FOLLOW, (number,), partitions, emptied=emptied)
 
 
 def _saving(recovery: Recovery, steps: Sequence[RecoveryStep]) -> Iterator[RecoveryStep]:

@@ -9,7 +9,7 @@ from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import only_follows
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.java import java_int
-from kcheck.model.names import CLEAN_SHUTDOWN
+from kcheck.model.names import CLEAN_SHUTDOWN, REPLICATION_OFFSET
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.words import counted, partition_name, some_of
 
@@ -23,6 +23,7 @@ AGES = frozenset((DISK_NOT_OLDER, STOPPED_TOGETHER))
 """The premises about an old copy of a disk."""
 _CLOCKS_DIFFER = 1000
 """Difference of two synchronized clocks, in ms, with the resolution of old file systems."""
+_CHECKPOINTS, _CHECKPOINTS_DEFAULT = "replica.high.watermark.checkpoint.interval.ms", 5000
 _SESSION, _SESSION_DEFAULT = "broker.session.timeout.ms", 9000
 
 
@@ -43,7 +44,11 @@ def is_current(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         if log.unseen_epoch is not None and (writes or log.start >= log.end)
     ]
     if newest is None or broker is None or broker.epoch is None or not epochs:
-        yield from (*_behind(premise, facts, unseen), *_started_since(premise, facts), *_absent(premise, facts))[:1]
+        signs = (
+            *_behind(premise, facts, unseen), *_started_since(premise, facts), *_asked_since(premise, facts),
+            *_absent(premise, facts),
+        )  # fmt: skip
+        yield from signs[:1]
         return
     registered = PremiseEvidence(newest.path, f"broker {facts.broker_id} registered with epoch {broker.epoch}")
     old = {path: epoch for path, epoch in epochs.items() if epoch < broker.epoch}
@@ -91,6 +96,26 @@ def _started_since(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
                     " be an older copy"
                 )
                 evidence = PremiseEvidence(f"{log_dir.path}/{CLEAN_SHUTDOWN}", f"written {later} ms before")
+                yield not_seen(premise, facts, sentence, _PROVIDE, evidence)
+
+
+def _asked_since(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Compare the time of the newest checkpoint with the broker's own last change at ZooKeeper.
+
+    A broker with leaders writes replication-offset-checkpoint all the time, in each log dir with replicas
+    (ReplicaManager.checkpointHighWatermarks 0.8.2 to 3.9). The times are of two clocks.
+    """
+    interval = java_int((facts.config or {}).get(_CHECKPOINTS, "").strip()) or _CHECKPOINTS_DEFAULT
+    with_replicas = {log.log_dir for log in facts.logs}
+    for log_dir in facts.log_dirs:
+        if facts.asked_at is not None and log_dir.written_at is not None and log_dir.path in with_replicas:
+            later = facts.asked_at - max(log_dir.written_at, facts.registered_at or 0)
+            if later > 2 * interval + _CLOCKS_DIFFER:  # A busy broker writes late: 7 s on a real one of 3.9.2.
+                sentence = (
+                    f"{facts.name} changed ZooKeeper {later // 1000} s after its last checkpoint in {log_dir.path}, so"
+                    " the disk may be an older copy"
+                )
+                evidence = PremiseEvidence(f"{log_dir.path}/{REPLICATION_OFFSET}", f"written {later} ms before")
                 yield not_seen(premise, facts, sentence, _PROVIDE, evidence)
 
 
@@ -195,12 +220,13 @@ TABLE = (
         "The broker epoch in .kafka_cleanshutdown is from the last registration.",
         "A lower broker epoch in .kafka_cleanshutdown. Not seen: an only replica without the epoch in which its broker"
         " led it last. Not seen either: a metadata log that lacks the last run of the broker, or its end. With"
-        " ZooKeeper, a clean stop before the last registration, by the time of the file.",
+        " ZooKeeper, a clean stop before the last registration. Or the last checkpoint is older than the broker's last"
+        " change there.",
         "The broker starts and may lead without the records that were written since.",
         "Find the newest disk of the broker, or start the broker after the others (kcheck recover).",
-        "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager.handleBrokerShutdown 4.0 to 4.3.1; "
-        "LeaderEpochFileCache.assign 0.11 to 4.3.1; BrokerHeartbeatManager 3.3 to 4.3.1; KafkaServer.startup 0.8.2 to "
-        "3.9",
+        "CleanShutdownFileHandler 3.7 to 4.3.1; ReplicationControlManager, BrokerHeartbeatManager 3.3 to 4.3.1; "
+        "LeaderEpochFileCache.assign 0.11 to 4.3.1; KafkaServer.startup, ReplicaManager.checkpointHighWatermarks 0.8.2 "
+        "to 3.9",
         is_current, ends_start=False, may_lack=True,
     ),
     Premise(

@@ -160,6 +160,17 @@ class VoterList(NamedTuple):
     """The ids in their controller.quorum.voters."""
 
 
+class NodeAddresses(NamedTuple):
+    """The addresses of a node."""
+
+    node: int | None
+    """The node."""
+    addresses: frozenset[str]
+    """The hosts and ports of its listeners."""
+    path: str | None = None
+    """The path of its settings; None for its last registration."""
+
+
 class StoreFile(NamedTuple):
     """A store of keys or certificates, on the host of the broker."""
 
@@ -200,6 +211,8 @@ class LogDirFacts(NamedTuple):
     """The broker epoch in .kafka_cleanshutdown; None without one."""
     stopped_at: int | None = None
     """The time of that shutdown, in ms since 1970; None if not known."""
+    written_at: int | None = None
+    """The time of its newest checkpoint or marker, in ms since 1970; None if not known."""
     rights: LogDirRights | None = None
     """The missing permissions of the broker's user in it; None if kcheck cannot see them, as in a store."""
     volume: Volume | None = None
@@ -292,6 +305,8 @@ class BrokerFacts(NamedTuple):
     """The logs with records that the cleaner deletes at its first run; None if kcheck did not look."""
     registered_at: int | None = None
     """Its last registration at ZooKeeper, in ms since 1970; None if not known."""
+    asked_at: int | None = None
+    """Its last change at ZooKeeper, in ms since 1970; None if not known."""
     closed_session: bool = False
     """True if its last session at ZooKeeper ended by a request, as at the end of a clean stop."""
     elected: QuorumState | None = None
@@ -302,6 +317,8 @@ class BrokerFacts(NamedTuple):
     """The settings of one of them; None if they are not known."""
     controller_ports: Mapping[int, frozenset[str]] = {}
     """The ports of the listeners in the settings of other controllers, by node."""
+    addresses: tuple[NodeAddresses, ...] = ()
+    """The addresses that nodes registered, then those in the given settings of other nodes."""
     map_count_max: int | None = None
     """Number of maps that a process may have on the broker's machine; None if that is not known."""
 

@@ -1,19 +1,21 @@
 """Premises about the copy of the metadata that decides, and about the log dir that contains it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
 from kcheck.core.cluster.metadata_version import unsupported
 from kcheck.core.cluster.quorum import kept_to, parting
-from kcheck.core.premises.facts import BrokerFacts
+from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.voters import former_voter
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
-from kcheck.model.names import CLUSTER_METADATA, METADATA_DIRECTORY
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.names import CLUSTER_METADATA, METADATA_DIRECTORY, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
-from kcheck.words import agree, counted
+from kcheck.words import agree, counted, listed, partition_name
 
 SAME_HISTORY = "P201"
 """The premise that the controllers have the history that a broker has."""
@@ -23,6 +25,8 @@ MAJORITY_STARTS = "P205"
 """The premise that a majority of the controllers starts."""
 METADATA_IN_REACH = "P303"
 """The premise that metadata from elsewhere than the broker's own disk was given."""
+METADATA_READ = "P353"
+"""The premise that the metadata that the user names for the cluster has no problem."""
 
 
 def metadata_log_dir(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -164,9 +168,14 @@ def _same_ends(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     voters = frozenset(number for copy in of_voters for number in copy.voters)
     newest = newest_copy(tuple(of_voters))
     own = observers if facts.broker_id in voters else [copy for copy in observers if copy.node_id == facts.broker_id]
-    if newest is None or not own or voters - {copy.node_id for copy in of_voters}:
+    absent = voters - {copy.node_id for copy in of_voters}
+    if newest is None or not own or 2 * len(absent) >= len(voters):
         return
     evidence = tuple(PremiseEvidence(copy.path, f"epoch {copy.epoch}, end {copy.end}") for copy in (*own, newest))
+    if absent:
+        ahead = max(own, key=lambda copy: (copy.epoch, copy.end))
+        yield from _of_majority(premise, facts, ahead, newest, evidence)
+        return
     for copy in own:
         common = kept_to(copy, newest)
         if common >= copy.end and (copy.epoch, copy.end) <= (newest.epoch, newest.end):
@@ -182,6 +191,71 @@ def _same_ends(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
             records, logs = sum(log.end - log.start for log in strays), counted(len(strays), "partition")
             sentence += f"; up to {counted(records, 'record')} of {logs} would become stray"
         yield refuted(premise, facts, sentence, *evidence)
+
+
+def _of_majority(
+    premise: Premise, facts: BrokerFacts, ahead: MetadataCopy, newest: MetadataCopy, evidence: Sequence[PremiseEvidence]
+) -> Iterator[JudgedPremise]:
+    """Compare a broker's copy with the newest one of a majority of the voters, which should have all committed records.
+
+    A broker makes a directory, or leads in a leader epoch, once the record is committed. Other records may never have
+    been committed.
+    """
+    if (ahead.epoch, ahead.end) <= (newest.epoch, newest.end):
+        return
+    lacks = [*_later(newest.image, ahead.image)]
+    held = {log.partition: log for log in facts.logs if ahead.node_id == facts.broker_id}
+    acted = [row for row in lacks if row.partition in held and row.is_shown_by(held[row.partition])]
+    names = listed(dict.fromkeys(row.name for row in acted or lacks), most=3)
+    sentence = (
+        f"the controllers here have older metadata than broker {ahead.node_id}. Theirs ends at offset"
+        f" {newest.end - 1}, before {names}"
+    )
+    strays = [held[row.partition] for row in acted if row.is_new]
+    if strays:
+        records = counted(sum(log.end - log.start for log in strays), "record")
+        sentence += f"; up to {records} of {counted(len(strays), 'partition')} would become stray"
+    if acted:
+        yield refuted(premise, facts, sentence, *evidence)
+    elif lacks:
+        yield not_seen(premise, facts, sentence, "--metadata with the log dirs of the other controllers", *evidence)
+
+
+class _Gained(NamedTuple):
+    """A partition that an older copy of the metadata does not have, or has in an earlier leader epoch."""
+
+    partition: TopicPartition
+    topic_id: str | None
+    former_epoch: int | None
+    """Its leader epoch there; None for a new partition."""
+
+    @property
+    def is_new(self) -> bool:
+        """True if the older copy does not have the topic."""
+        return self.former_epoch is None
+
+    @property
+    def name(self) -> str:
+        """The topic, or the partition."""
+        return self.partition.topic if self.is_new else partition_name(*self.partition)
+
+    def is_shown_by(self, log: LogFacts) -> bool:
+        """Return whether a broker acted on the later record, by its log."""
+        if self.former_epoch is None:
+            return log.topic_id is not None and log.topic_id == self.topic_id
+        return log.epoch is not None and log.epoch > self.former_epoch
+
+
+def _later(older: ClusterImage, newer: ClusterImage) -> Iterator[_Gained]:
+    """Yield the partitions that a newer image has changed since an older one."""
+    for topic in newer.topics.values():
+        known = older.topics.get(topic.name)
+        is_same = known is not None and known.topic_id == topic.topic_id
+        for number, part in topic.partitions.items():
+            former = known.partitions.get(number) if is_same and known is not None else None
+            epoch = None if former is None else former.leader_epoch or 0
+            if epoch is None or (part.leader_epoch or 0) > epoch:
+                yield _Gained(TopicPartition(topic.name, number), topic.topic_id, epoch)
 
 
 def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -238,11 +312,7 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
     if facts.image is not None and (facts.has_metadata_of_others or not facts.copies):
         yield proven(premise, facts, PremiseEvidence(facts.image_path or "", "metadata of the cluster"))
     elif facts.damaged_copies:
-        path, *_, damage = facts.damaged_copies[0]
-        sentence = f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} cannot"
-        sentence += " be read in full"
-        provide = "--metadata with another copy"
-        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
+        return
     elif facts.mode is Mode.ZOOKEEPER and not facts.copies:
         empty = ", ".join(copy.path for copy in facts.lost_copies)
         why = f"no data of ZooKeeper is in {empty}" if empty else "its metadata is in ZooKeeper"
@@ -258,13 +328,28 @@ def metadata_in_reach(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPr
         yield not_seen(premise, facts, sentence, "--metadata with a controller's log dir")
 
 
+def metadata_read(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for metadata that the user names and that has a problem, unless another copy serves.
+
+    ZooKeeper or controllers may not start then, or may elect by other metadata.
+    """
+    if facts.damaged_copies and (facts.image is None or not (facts.has_metadata_of_others or not facts.copies)):
+        path, *_, damage = facts.damaged_copies[0]
+        sentence = f"what the cluster expects of {facts.name} is not known now, because the metadata in {path} cannot"
+        sentence += f" be read in full ({damage})"
+        provide = "--metadata with another copy"
+        yield not_seen(premise, facts, sentence, provide, PremiseEvidence(path, damage or ""))
+
+
 TABLE = (
     Premise(
         SAME_HISTORY, PremiseKind.METADATA, "The controllers have the history that the broker has.",
         "The copies of all voters contain the broker's own copy.",
-        "The newest copy of a voter lacks entries of the broker's copy, or has other batches.",
+        "The newest copy of a voter lacks entries of the broker's copy, or has other batches. Or the copies of a"
+        " majority lack a topic or leader epoch on the disk of this broker. Not seen if the disk shows no such record.",
         "The broker truncates its metadata and renames every partition to -stray, or waits for ever.",
-        "Keep the broker down. Find the controllers with its history (kcheck cluster).",
+        "Keep the broker down. Find the controllers with its history (kcheck cluster). Without them, run kcheck"
+        " recover quorum.",
         "KafkaRaftClient, BrokerMetadataPublisher 3.3 to 4.3.1", same_history, is_of_quorum=True,
     ),
     Premise(
@@ -307,11 +392,21 @@ TABLE = (
         METADATA_IN_REACH, PremiseKind.PRESENCE, "Metadata that is not from the broker's own disk is in reach.",
         "--metadata names a controller's log dir or ZooKeeper's data, or another node's copy is given. That copy has"
         " the last registration of the broker.",
-        "Not seen with only the broker's own copy of the metadata, with none, or with unreadable copies. Not seen with"
-        " copies of before that registration either.",
+        "Not seen with only the broker's own copy of the metadata, or with none. Not seen with copies of before that"
+        " registration either. P353 is about copies that cannot be read.",
         "Lost or reassigned partitions cannot be seen, nor an old copy of the disks.",
         "Name a controller's log dir by --metadata, or accept it: --allow P303. If no node has any metadata left:"
         " kcheck recover metadata.",
         "BrokerMetadataPublisher 3.3 to 4.3.1", metadata_in_reach,
+    ),
+    Premise(
+        METADATA_READ, PremiseKind.METADATA, "The metadata that the user names has no problem.",
+        "kcheck reads all of a copy that --metadata names.",
+        "Not seen with a missing, corrupt or contradictory part of each copy that --metadata names.",
+        "ZooKeeper or the controllers may not start, or may elect by older metadata.",
+        "Name another copy by --metadata. kcheck cluster names the problem. ZooKeeper lost its snapshots? Restore them"
+        " from a backup or another server.",
+        "FileTxnSnapLog.restore 3.5.3 to 3.8; KafkaRaftClient, MetadataLoader 3.3 to 4.3.1", metadata_read,
+        cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),
 )  # fmt: skip

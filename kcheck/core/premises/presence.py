@@ -375,13 +375,10 @@ def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[Judged
         return
     counts = Counter(topic for topic, _ in sorted(directories))
     topics = [f"{topic} ({counted(count, 'partition')})" for topic, count in counts.items()]
-    topic, count = next((row for row in counts.items() if not row[0].startswith("__")), next(iter(counts.items())))
     more = f" and {len(topics) - _TOPICS_SHOWN} more" if len(topics) > _TOPICS_SHOWN else ""
     sentence = (
         f"ZooKeeper has no topic: the {counted(len(directories), 'directory')} here are orphans, of"
-        f" {', '.join(topics[:_TOPICS_SHOWN])}{more}. Nothing serves them until"
-        f" each topic is created with as many partitions: kafka-topics.sh --create --topic {shell_word(topic)}"
-        f" --partitions {count} --replication-factor N"
+        f" {', '.join(topics[:_TOPICS_SHOWN])}{more}. Nothing serves them"
     )
     yield refuted(premise, facts, sentence, PremiseEvidence(facts.image_path or "", "no topic"))
 
@@ -416,7 +413,9 @@ TABLE = (
         "ZooKeeper's data directory has topics.",
         "ZooKeeper has no topic, but the log dirs have partitions. It was emptied, or is another one.",
         "The broker starts and serves no partition.",
-        "Restore ZooKeeper's data, or create each topic again with as many partitions.",
+        "Restore ZooKeeper's data. If that is lost, run kcheck recover metadata --zookeeper with the disks of all"
+        " brokers. Do not create the topics by hand. New topics begin at leader epoch 0, and followers never come into"
+        " sync.",
         "ZkPartitionStateMachine, KafkaController 0.8.2 to 3.9.2", topics_in_zookeeper, ends_start=False,
         cost=PremiseCost.METADATA,
     ),

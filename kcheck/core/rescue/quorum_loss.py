@@ -136,6 +136,11 @@ class QuorumLoss(NamedTuple):
         return older if len(older) >= self.majority else ()
 
     @property
+    def may_be_behind(self) -> bool:
+        """True if a majority lacks records of the newest copy, which can have been committed."""
+        return sum(node.age < self.newest.age for node in self.survivors) >= self.majority
+
+    @property
     def lost(self) -> tuple[int, ...]:
         """The voters that do not come back, or without their metadata."""
         left = {node.node_id for node in self.survivors}

@@ -290,6 +290,12 @@ def refusals_of_zookeeper(disks: HeldDisks, wanted: Wanted) -> Iterator[RescueRe
         )
 
 
+def _or_zookeeper(disks: HeldDisks) -> str:
+    """Return the other way back for disks of ZooKeeper brokers; empty for others."""
+    of_zookeeper = disks.log_dirs and all(row.version != _KRAFT for row in disks.log_dirs)
+    return " For a new ZooKeeper in place of a controller, write --zookeeper." if of_zookeeper else ""
+
+
 def refusals_of_controller(
     controller: RescueNode | None, disks: HeldDisks, wanted: Wanted, *, is_empty: bool
 ) -> Iterator[RescueRefusal]:
@@ -302,7 +308,7 @@ def refusals_of_controller(
         yield RescueRefusal(
             "no-controller",
             "No disk of a new controller is here.",
-            f"Format one ({command}), and name it: {number}=PATH.",
+            f"Format one ({command}), and name it: {number}=PATH.{_or_zookeeper(disks)}",
         )
         return
     if not is_empty:

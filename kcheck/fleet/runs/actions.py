@@ -56,10 +56,16 @@ def every_action(
     planned: list[Any] = sorted(filter(_is_at_stake, clusters), key=_stake)
     names = {row["cluster"] for row in planned}
     others = [row for row in partitions if row["cluster"] not in names]
-    apart = [row for row in premises if row["cluster"] not in names]
+    decided = {row["cluster"] for row in clusters if row["safe"] is not None}
+    apart = [row for row in premises if row["cluster"] not in names and _costs(row, decided)]
     nodes = [row for row in brokers if not _is_told(row, names)]
     first = (_not_found(lost, commands), _of_plans(planned, premises), _went_back(worst, commands))
     return chain(first, _actions(commands, nodes, starts, others, apart))
+
+
+def _costs(premise: Any, decided: Container[object]) -> bool:
+    """Return whether a broker starts and loses, as a premise is refuted. A decision contains the cost of some."""
+    return is_losing(premise["id"]) or (premise["id"] not in ENDS_START and premise["cluster"] not in decided)
 
 
 def _is_told(broker: Any, planned: Container[object]) -> bool:
@@ -113,7 +119,7 @@ def _not_found(lost: Sequence[Any], commands: RunCommands) -> Action:
             return f"Cluster {row['cluster']} was not found. Mount its disks, or name its folder in ROOT."
         return f"Log dirs of {named(row)} were not found. Mount its disks before this broker starts."
 
-    return Action("not-found", lost, what, "broker", lambda _: commands.lost())
+    return Action("not-found", lost, what, "broker", commands.lost)
 
 
 def _went_back(worst: Sequence[Any], commands: RunCommands) -> Action:
@@ -121,7 +127,7 @@ def _went_back(worst: Sequence[Any], commands: RunCommands) -> Action:
     return Action(
         "went-back", older,
         lambda row: f"Do not restart {named(row)} yet: {row['dir']}: {row['message']}. Find the newest disk.",
-        "replica", lambda _: commands.lost(WENT_BACK),
+        "replica", lambda row: commands.lost(row, WENT_BACK),
     )  # fmt: skip
 
 
@@ -166,7 +172,7 @@ def _actions(
         lambda row: f"Do not restart {named(row)}: it will lose {_records(row['lost_records'])}.", "broker", predict,
     )  # fmt: skip
     yield Action(
-        "premise-refuted", [row for row in premises if is_losing(row["id"])],
+        "premise-refuted", premises,
         lambda row: f"Do not restart {named(row)} yet: {row['sentence']}. {BY_ID[row['id']].remedy}",
         "premise", predict,
     )  # fmt: skip

@@ -12,13 +12,22 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.run import FleetRun, name_order
+from kcheck.fleet.runs.premises import open_premises
 from kcheck.fleet.runs.quorum import RunNodes, no_majority
 from kcheck.fleet.scan.releases import BrokerKafka, common_evidence
 from kcheck.formats.clean_shutdown import CleanShutdown
 from kcheck.model.cluster import BrokerRegistration, ClusterImage, PartitionRegistration, TopicImage
+from kcheck.model.entries import Offset
 from kcheck.model.evidence import AUTO
 from kcheck.model.finding import Location
-from kcheck.model.names import CLEAN_SHUTDOWN, META_PROPERTIES, DirectoryState, TopicPartition, parse_directory
+from kcheck.model.names import (
+    CLEAN_SHUTDOWN,
+    META_PROPERTIES,
+    REPLICATION_OFFSET,
+    DirectoryState,
+    TopicPartition,
+    parse_directory,
+)
 from kcheck.model.parsed import Parsed
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
@@ -34,6 +43,7 @@ _LOG_DIRS = (
 _STARTS = ("cluster", "broker_id", "log_dir", "dir", "outcome", "reason", "uncertain")
 _MENDABLE = frozenset({Outcome.ABORT, Outcome.OFFLINE, Outcome.LOST, Outcome.STRAY, Outcome.DELETED})
 """The outcomes of the next start of a directory that a repair may change, so that records are kept."""
+_ENTRIES = ("cluster", "id", "file", "broker_id", "data")
 _BROKERS = ("cluster", "broker_id", "epoch", "fenced", "in_controlled_shutdown", "log_dirs", "migrating")
 
 
@@ -62,6 +72,10 @@ class RunCluster(NamedTuple):
     """The partitions whose leader may lose records in remote storage. No table has the costs of their leaders."""
     mendable: tuple[int, ...] = ()
     """The brokers whose next start loses records, or serves less than it could. A repair may come first."""
+    premises: tuple[JudgedPremise, ...] = ()
+    """The refuted and unseen premises of its brokers."""
+    marks: Mapping[TopicPartition, Mapping[int, Offset]] = {}
+    """The checkpointed high watermarks of partitions without a directory, by broker."""
 
     @property
     def kraft(self) -> bool:
@@ -109,7 +123,20 @@ def run_cluster(run: FleetRun, wanted: str | None) -> RunCluster:
         controllers=controllers,
         remote=frozenset(_remote(run, name)),
         mendable=mendable,
+        premises=open_premises(run, name),
+        marks=_marks(run, name),
     )
+
+
+def _marks(run: FleetRun, name: str | None) -> dict[TopicPartition, dict[int, Offset]]:
+    """Return the high watermarks without a directory. The finding of each checkpoint names a limited number."""
+    marks: dict[TopicPartition, dict[int, Offset]] = {}
+    for cluster, rule, file, broker_id, data in run.values("findings", _ENTRIES, name):
+        if (cluster, rule, file) == (name, "KC302", REPLICATION_OFFSET) and broker_id is not None:
+            for entry in json.loads(data)["entries"]:
+                known = marks.setdefault(TopicPartition(entry["topic"], entry["partition"]), {})
+                known[broker_id] = max(entry["offset"], known.get(broker_id, Offset(0)))
+    return marks
 
 
 def _remote(run: FleetRun, name: str | None) -> Iterator[TopicPartition]:

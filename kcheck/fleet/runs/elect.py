@@ -5,13 +5,14 @@ The decisions equal `kcheck elect`. The tables have no batches, so facts of batc
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import itemgetter
 from typing import Any, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
-from kcheck.core.election.first_rescue import FirstRescue
+from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
 from kcheck.core.election.phases import Course
 from kcheck.core.election.plans import (
     BrokerGap,
@@ -20,7 +21,7 @@ from kcheck.core.election.plans import (
     is_safe,
     only_aside,
 )
-from kcheck.core.election.scenarios import Scenario, badness, in_doubt, planned, scenarios
+from kcheck.core.election.scenarios import OF_METADATA, Scenario, badness, in_doubt, not_known, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
@@ -35,7 +36,7 @@ from kcheck.documents.election import (
     lacking_row,
 )
 from kcheck.documents.election_verdict import verdict, why_empty
-from kcheck.documents.premises import premise_rows
+from kcheck.documents.premises import premise_rows, with_old_disk
 from kcheck.documents.uncounted import NOTHING, nothing_words
 from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
@@ -46,12 +47,12 @@ from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, 
 from kcheck.fleet.runs.election_plan import require_metadata, write_plan_of_run
 from kcheck.fleet.runs.election_rows import PartitionRows, partition_rows
 from kcheck.fleet.runs.elections import Elections
-from kcheck.fleet.runs.premises import open_premises
 from kcheck.fleet.runs.quorum import rescue_of
 from kcheck.fleet.runs.replicas import copies_of
 from kcheck.fleet.runs.unserved import unserved_of
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.depth import Depth
+from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise
@@ -245,7 +246,15 @@ def elected_by(
         return answer
     here = here_of(answer.cluster, question)
     written = write_plan_of_run(
-        run, answer.cluster, here, answer.of_cluster, answer.order_of_cluster, answer.uncounted, answer.rescue, out
+        run,
+        answer.cluster,
+        here,
+        answer.of_cluster,
+        answer.order_of_cluster,
+        answer.uncounted,
+        answer.rescue,
+        answer.verdict,
+        out,
     )
     return replace(answer, written=written)
 
@@ -275,6 +284,8 @@ def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
         release=cluster.release,
         incomplete_ok=question.incomplete_ok,
         offsets=_no_offsets,
+        marks=partial(_marks_of, cluster.marks),
+        old=with_old_disk(cluster.premises),
         fenced=() if image is None or not kraft else fencing_order(image.brokers, cluster.release),
         remote=cluster.remote,
     )
@@ -282,6 +293,13 @@ def here_of(cluster: RunCluster, question: ElectionQuestion) -> ClusterHere:
 
 def _no_offsets(_: str, __: int) -> None:
     """Return the committed offsets of consumer groups, which no table has."""
+
+
+def _marks_of(
+    known: Mapping[TopicPartition, Mapping[int, Offset]], topic: str, partition: int
+) -> Mapping[int, Offset]:  # fmt: skip
+    """Return the checkpointed high watermarks of a partition, by broker."""
+    return known.get(TopicPartition(topic, partition), {})
 
 
 def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, int, tuple[JudgedPremise, ...]]:
@@ -408,8 +426,9 @@ def _concluded(
     shown = planned(shown, here.starts, order.brokers, course.means)
     wanted = tuple(row for row in elections if chosen.wanted.has(row.topic, row.partition))
     gaps = tuple(gaps_of(wanted, here))
-    premises = _with_all(open_premises(run, cluster.name), (*chosen.premises, *cluster.no_majority))
+    premises = _with_all(cluster.premises, (*chosen.premises, *cluster.no_majority))
     apart = unserved_of(run, cluster)
+    costs = scenarios(wanted, here.starts, order.brokers)
     rescue = rescue_of(cluster.controllers, cluster.nodes, premises, here.dead, starts=bool(here.starts))
     uncounted = uncounted_premises(premises, elections)
     failing = failing_of(gaps)
@@ -442,7 +461,7 @@ def _concluded(
         ),
         gaps=gaps,
         order=shown_order,
-        scenarios=scenarios(wanted, here.starts, order.brokers),
+        scenarios=costs if rescue is None or rescue.verb is RescueVerb.NONE else not_known(costs, OF_METADATA),
         partitions=shown,
         partition_count=len(wanted),
         left_out=max(0, chosen.at_stake - len(shown)),

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.scenarios import harm
+from kcheck.documents.election_words import NOTHING_AT_STAKE, UNTIL_RESCUE
 from kcheck.errors import UsageError
 from kcheck.model.report import Report, Row
 from kcheck.renderers._election_rows import (
-    CANDIDATE_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
     Election,
     LogLine,
-    candidate_cells,
+    candidate_table,
     extent,
     log_lines,
     offsets,
@@ -53,7 +53,7 @@ def page(report: Report) -> Iterator[Html]:
     at_stake = [*rows] if len(rows) == 1 else sorted(filter(is_at_stake, rows), key=harm)
     count = len(at_stake) + (0 if isinstance(answer, ClusterElection) else answer.left_out)
     if rows and not at_stake:
-        yield "<p>No partition loses records, whichever replica leads.</p>\n"
+        yield f"<p>{NOTHING_AT_STAKE if answer.rescue is None else UNTIL_RESCUE}</p>\n"
     elif rows:
         shown = at_stake[:_ROW_COUNT]
         said = caption(len(shown), count, "partition")
@@ -86,8 +86,8 @@ def _table(name: str, said: str, titles: Sequence[str], rows: Iterable[Sequence[
 def _partition(at: int, partition: PartitionElection) -> Html:
     """Return one partition: its candidates, and the logs if there is a leader to recommend."""
     name, best = partition.name, partition.recommended
-    cells = (candidate_cells(candidate, partition.best) for candidate in partition.candidates)
-    parts = [f"<h3>{text(name)}</h3>\n", _table(f"candidates-{at}", f"Candidates of {name}", CANDIDATE_TITLES, cells)]
+    titles, cells = candidate_table(partition)
+    parts = [f"<h3>{text(name)}</h3>\n", _table(f"candidates-{at}", f"Candidates of {name}", titles, cells)]
     parts += [
         f'<p class="note">{text(candidate.problem)}</p>\n' for candidate in partition.candidates if candidate.problem
     ]

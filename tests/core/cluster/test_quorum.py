@@ -3,7 +3,7 @@
 import pytest
 
 from kcheck.core.cluster.copies import MetadataCopy, RaftEpoch
-from kcheck.core.cluster.quorum import committed_to, kept_to, quorum, started_together
+from kcheck.core.cluster.quorum import committed_to, kept_to, oldest_elected, quorum, started_together
 from kcheck.model.cluster import ClusterImage, QuorumState
 
 VOTERS = frozenset({1, 2, 3})
@@ -111,3 +111,18 @@ def test_a_minority_of_the_controllers_does_not_show_that_one_can_be_elected() -
     assert (quorum([broker]).voters_here, quorum([broker]).can_elect) == ((), False)
     assert quorum([one, two]).can_elect
     assert quorum([copy(1, 30, voters=frozenset({1}))]).can_elect is None
+
+
+@pytest.mark.parametrize(
+    ("copies", "expected"),
+    [
+        ((copy(1, 30), copy(2, 40), copy(3, 50)), 40),
+        ((copy(1, 30), copy(2, 30), copy(7, 50)), 30),
+        ((copy(1, 30), copy(1, 60), copy(2, 40)), 60),
+        ((copy(1, 30), copy(7, 50)), None),
+    ],
+)
+def test_the_oldest_copy_that_a_majority_can_elect(copies: tuple[MetadataCopy, ...], expected: int | None) -> None:
+    """The newest one of the majority with the oldest copies; a node has its newest copy."""
+    found = oldest_elected(copies, VOTERS)
+    assert expected == (None if found is None else found.end)

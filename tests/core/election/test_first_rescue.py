@@ -51,6 +51,7 @@ def here(*, without: tuple[int, ...] = (), dead: tuple[int, ...] = (), **more: A
         ),
         (here(outrun=True), None, ""),
         (here(outrun=True, starts=False), QUORUM, "The controllers here lack metadata that the brokers have"),
+        (here(behind=True), QUORUM, "The controllers here lack metadata that the brokers have"),
         (here(stopped=True), None, ""),
         (here(stopped=True, starts=False), QUORUM, "No majority of the controllers starts"),
         (

@@ -175,6 +175,10 @@ def test_what_files_show() -> None:
     reset = (step(RecoveryAction.RESET, of=(T0,)),)
     beyond = seen("", "")._replace(beyond=frozenset({T0}))
     assert [states(reset, PLAN, now) for now in (beyond, seen("", ""))] == [(OPEN,), (DONE,)]
+    follow = (step(RecoveryAction.FOLLOW, 2, of=(T0,)),)
+    out, joined = ({T0: led(1, 5, isr=isr)} for isr in ((1,), (1, 2)))
+    rows = [seen("1", "1")._replace(leaders=leaders) for leaders in ({}, out, joined)]
+    assert [states(follow, PLAN, now) for now in rows] == [(OPEN,), (OPEN,), (DONE,)]
     restore = (step(RecoveryAction.RESTORE, of=(T0,)),)
     short = seen("", "")._replace(leaders={T0: led(1, 5, replicas=(1, 2))})
     under_way = seen("", "")._replace(leaders={T0: led(1, 5, removing=(3,))})

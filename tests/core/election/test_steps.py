@@ -6,13 +6,14 @@ from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.steps import Cut, RecoveryAction, RecoveryStep, steps_of
 from kcheck.core.releases.releases import release
+from kcheck.core.replication.dialogue import Dialogue, Replica, Status
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.core.replication.truncation_plans import TruncatedRecords
+from kcheck.core.replication.truncation_plans import FollowerPlan, TruncatedRecords
 from kcheck.model.entries import Offset
 from tests.core.election.test_plans import candidate, election, follower, plan
 from tests.core.election.test_recovery_plan import WAITS, recovery
 
-START, STOP, ELECT = RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT
+START, STOP, ELECT, FOLLOW = RecoveryAction.START, RecoveryAction.STOP, RecoveryAction.ELECT, RecoveryAction.FOLLOW
 
 
 def test_repairs_come_first_then_starts() -> None:
@@ -83,6 +84,26 @@ def test_groups_are_reset_and_directories_moved_aside() -> None:
     poor = candidate(1, later=LaterLeader(2, Later.PREFERRED), lost_later=Amounts(5, 5, 50))
     kept = election(poor, candidate(2, Amounts(9, 9, 90)), planned=1)
     assert steps_of(recovery(kept))[1] == RecoveryStep(RecoveryAction.SET_ASIDE, (2,), (kept,))
+
+
+def test_replicas_that_do_not_follow_get_a_step() -> None:
+    """Broker by broker, once every leader is elected. What a step moves aside before the start fetches anyway."""
+
+    def ends(number: int, status: Status) -> FollowerPlan:
+        after = Replica((), Offset(0), Offset(9), Offset(9))
+        return follower(number, None)._replace(dialogue=Dialogue(steps=(), after=after, status=status))
+
+    part = election(candidate(1, plan=plan(1, ends(2, Status.TRUNCATION_FAILS), ends(3, Status.FETCH_FAILS))))
+    other = part._replace(partition=1)
+    assert steps_of(recovery(part, other))[-2:] == (
+        RecoveryStep(FOLLOW, (2,), (part, other)),
+        RecoveryStep(FOLLOW, (3,), (part, other), emptied=(part, other)),
+    )
+    assert steps_of(recovery(election(candidate(1, plan=plan(1, ends(9, Status.FETCH_FAILS))))))[-1].kind is START
+    poor = candidate(1, later=LaterLeader(2, Later.PREFERRED), lost_later=Amounts(5, 5, 50))
+    poor = poor._replace(plan=plan(1, ends(2, Status.FETCH_FAILS), ends(3, Status.OK)))
+    kept = election(poor, candidate(2, Amounts(9, 9, 90)), planned=1)
+    assert [step.kind for step in steps_of(recovery(kept))].count(FOLLOW) == 0
 
 
 def test_what_a_step_makes_final() -> None:

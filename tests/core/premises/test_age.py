@@ -105,6 +105,30 @@ def test_a_clean_stop_before_the_last_registration(
     assert (said if is_older else None) == not_seen(given).get("P701")
 
 
+@pytest.mark.parametrize(
+    ("asked", "written", "registered", "is_older"),
+    [
+        (14_000, 2_000, None, True), (14_000, 3_000, None, False), (14_000, 2_000, 3_000, False),
+        (14_000, 1_000, 2_000, True), (None, 2_000, None, False), (14_000, None, None, False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("has_log", [True, False])
+def test_a_change_at_zookeeper_after_the_last_checkpoint(
+    asked: int | None, written: int | None, registered: int | None, *, is_older: bool, has_log: bool
+) -> None:
+    """A broker of 2.4.1 lost records of 13 partitions. Before its first leader a broker writes no checkpoint."""
+    dirs = (log_dir("d1"), log_dir("d2", written_at=written))
+    logs = (LOG._replace(log_dir="d2"),) if has_log else ()
+    given = facts(
+        *dirs, mode=Mode.ZOOKEEPER, release=release("3.9"), config={}, copies=(), registered_at=registered,
+        asked_at=asked, logs=logs,
+    )  # fmt: skip
+    said = "broker 1 changed ZooKeeper 12 s after its last checkpoint in d2, so the disk may be an older copy"
+    assert (said if is_older and has_log else None) == not_seen(given).get("P701")
+    slower = given._replace(config={"replica.high.watermark.checkpoint.interval.ms": "60000"})
+    assert not_seen(slower).get("P701") is None
+
+
 @pytest.mark.parametrize(("epoch", "is_older"), [(7, False), (5, True)])
 def test_a_metadata_log_with_the_shutdown_of_a_broker(epoch: int, *, is_older: bool) -> None:
     """A broker of 3.9.2 had records that a copy from before its shutdown lacked; the shutdown must be the last one."""

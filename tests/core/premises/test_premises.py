@@ -6,7 +6,7 @@ import pytest
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, RaftEpoch
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, LogFacts, MissingRecords
-from kcheck.core.premises.table import ENDS_START, PREMISES, judged, why_not_started
+from kcheck.core.premises.table import BY_ID, ENDS_START, PREMISES, judged, why_not_started
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import (
@@ -123,12 +123,13 @@ def test_an_emptied_zookeeper_leaves_orphans() -> None:
     )  # fmt: skip
     sentence = refuted(given)["P309"]
     assert sentence.startswith("ZooKeeper has no topic: the 3 directories here are orphans, of __consumer_offsets (1 ")
-    assert "kafka-topics.sh --create --topic cust --partitions 2 --replication-factor N" in sentence
+    assert sentence.endswith("cust (2 partitions). Nothing serves them")
+    assert "Do not create the topics by hand" in BY_ID["P309"].remedy
     many = tuple(directory(f"t{number}") for number in range(7))
     assert (
         "t4 (1 partition) and 2 more. Nothing" in refuted(given._replace(log_dirs=(log_dir(directories=many),)))["P309"]
     )
-    assert "--topic __a --" in refuted(given._replace(log_dirs=(log_dir(directories=(directory("__a"),)),)))["P309"]
+    assert "__a (1 partition)" in refuted(given._replace(log_dirs=(log_dir(directories=(directory("__a"),)),)))["P309"]
     assert "P309" not in refuted(given._replace(image=image(1)))
     assert "P309" not in refuted(given._replace(log_dirs=(log_dir(directories=()),)))
 
@@ -147,8 +148,8 @@ def test_ids_are_unique_and_in_order() -> None:
     assert sorted(set(ids)) == ids
     losing = (
         "P109", "P302", "P304", "P305", "P306", "P307", "P308", "P309", "P310", "P311", "P312", "P313", "P315", "P316",
-        "P317", "P319", "P320", "P321", "P324", "P351", "P352", "P375", "P402", "P404", "P601", "P602", "P701", "P702",
-        "P801", "P802", "P811", "P812", "P813", "P814", "P821", "P822", "P861",
+        "P317", "P319", "P320", "P321", "P324", "P351", "P352", "P356", "P375", "P402", "P404", "P601", "P602", "P701",
+        "P702", "P801", "P802", "P811", "P812", "P813", "P814", "P821", "P822", "P861",
     )  # fmt: skip
     assert {*losing} == {*ids} - ENDS_START
 
@@ -395,7 +396,7 @@ def test_a_refuted_premise_says_why(given: BrokerFacts, premise: str, sentence: 
         ),
         (
             facts(copies=(), image=None, lost_copies=(LostCopy("c/m", 100, damage="m.log: offset 7"),)),
-            "P303",
+            "P353",
             "what the cluster expects of broker 1 is not known now, because the metadata in c/m cannot be read in full",
         ),
         (
@@ -442,6 +443,8 @@ def test_what_was_not_seen_is_named(given: BrokerFacts, premise: str, beginning:
         (facts(log_dir(is_readable=False)), "P302"),
         (facts(is_complete=False, copies=(copy(of=image(log_dirs=("D1", "D2"))),)), "P302"),
         (facts(release=release("3.2"), copies=(), image=None), "P303"),
+        (facts(copies=(), image=None, lost_copies=(LostCopy("c/m", 100, damage="m.log: offset 7"),)), "P303"),
+        (facts(lost_copies=(LostCopy("c/m", 100, damage="m.log: offset 7"),)), "P353"),
         (facts(config=None), "P501"),
         (facts(release=release("2.8")), "P501"),
         (facts(broker_id=9), "P701"),

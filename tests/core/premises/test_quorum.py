@@ -2,16 +2,20 @@
 
 from kcheck.core.cluster.copies import LostCopy, RaftEpoch
 from kcheck.core.election.first_rescue import MetadataHere
-from kcheck.core.premises.facts import BrokerFacts, MissingRecords
+from kcheck.core.premises.facts import BrokerFacts, LogFacts, MissingRecords
 from kcheck.core.premises.identity import NODE_ID
 from kcheck.core.premises.metadata import SAME_HISTORY
 from kcheck.core.premises.presence import TOPICS_THERE
 from kcheck.core.premises.table import judged, judged_together, with_premises
 from kcheck.core.releases.releases import release
-from kcheck.model.cluster import Voter
-from kcheck.model.entries import Offset
+from kcheck.model.cluster import ClusterImage, Voter
+from kcheck.model.entries import Epoch, Offset
+from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
-from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, copy, facts, image, log_dir, refuted
+from tests.core.premises.test_premises import GAP, IDENTITY, KRAFT, copy, facts, image, log_dir, not_seen, refuted
+
+LED = image(1, leader_epoch=4)
+"""A cluster whose orders-0 is in leader epoch 4."""
 
 
 def test_what_no_log_lacks() -> None:
@@ -122,6 +126,31 @@ def test_copies_with_other_batches() -> None:
     assert status(7, other, other, of=alone) == ["refuted"]
     assert status(7, other, mine, of=alone) == ["not-seen"]
     assert status(7, other, mine, mine, of=alone) == []
+
+
+def test_a_majority_of_controllers_that_lacks_what_a_broker_acted_on() -> None:
+    """A directory of the topic, or a later leader epoch, shows it; without them it may not have been committed."""
+    voters = frozenset({100, 101, 102})
+    told = "the controllers here have older metadata than broker 1. Theirs ends at offset 49, before"
+
+    def given(
+        older: ClusterImage, *logs: LogFacts, newer: ClusterImage = LED, at: int = 60, node: int = 1
+    ) -> BrokerFacts:
+        old = (copy(number, 50, of=older, voters=voters) for number in (100, 101))
+        return facts(broker_id=node, logs=logs, copies=(*old, copy(1, at, of=newer, voters=voters)))
+
+    log = LogFacts(TopicPartition("orders", 0), "d1", topic_id="T", epoch=Epoch(4), end=Offset(9))
+    without, earlier = ClusterImage({}), image(1, leader_epoch=3)
+    assert refuted(given(without, log))["P201"] == f"{told} orders; up to 9 records of 1 partition would become stray"
+    assert refuted(given(earlier, log))["P201"] == f"{told} orders-0"
+    for logs in ((), (log._replace(topic_id=None),), (log._replace(topic_id="U"),)):
+        assert not_seen(given(without, *logs))["P201"] == f"{told} orders"
+    assert not_seen(given(earlier, log._replace(epoch=None)))["P201"] == f"{told} orders-0"
+    assert not_seen(given(without, log, node=100))["P201"] == f"{told} orders"
+    for row in (given(LED, log), given(without, log, at=50)):
+        assert "P201" not in refuted(row) | not_seen(row)
+    one = facts(logs=(log,), copies=(copy(100, 50, of=without, voters=voters), copy(1, 60, of=LED, voters=voters)))
+    assert "P201" not in refuted(one) | not_seen(one)
 
 
 def test_what_the_premises_say_of_the_metadata() -> None:

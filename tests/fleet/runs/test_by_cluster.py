@@ -60,6 +60,25 @@ def test_a_cluster_without_metadata_is_not_called_safe(tmp_path: Path) -> None:
     assert "no metadata of this cluster" in row["what"]
 
 
+def test_a_partition_without_any_log_is_bounded_by_checkpoints(fleet: Path) -> None:
+    """Its high watermarks bound the loss. Without them it is unknown, and a restart still makes an empty log."""
+    shutil.rmtree(fleet / "killed")
+    for log in (fleet / "stopped").glob("broker-*/*/plain-0"):
+        shutil.rmtree(log)
+    row = decisions(fleet, "a")["stopped"]
+    assert "before a restart" == row["when"]
+    assert "Starting everything now: at most 40 records are lost, all of them committed." in row["what"]
+    asked = ("--format", "json")
+    disks = json.loads(kcheck("recover", fleet / "stopped", *asked).out)["start_all"]
+    tables_say = json.loads(kcheck("recover", "--from", fleet.parent / "out" / "run=a", *asked).out)["clusters"][0]
+    assert disks["lost"] == tables_say["start_all"]["lost"]
+    for checkpoint in (fleet / "stopped").glob("broker-*/*/replication-offset-checkpoint"):
+        checkpoint.unlink()
+    row = decisions(fleet, "b")["stopped"]
+    assert "before a restart" == row["when"]
+    assert row["what"].startswith("Do not restart broker-2 of stopped yet: plain-0 may lead here without a directory.")
+
+
 def test_a_cluster_that_needs_a_person_is_never_green(tmp_path: Path) -> None:
     """No rule says error. The exit code, the finding, the metric and the risk follow the decision all the same."""
     shutil.copytree(BROKERS / "4.3.1" / "tiered", tmp_path / "fleet" / "tiered")

@@ -60,6 +60,12 @@ def follow(cluster: Cluster, answer: ClusterRecovery, settle: Callable[[Sequence
         elif step.kind is RecoveryAction.STOP:
             for number in step.brokers:
                 cluster[number].stop()
+        elif step.kind is RecoveryAction.FOLLOW:
+            (number,) = step.brokers
+            cluster[number].stop()
+            printed.append(typed(cluster, "\n".join(text.commands[1:-1])))  # Between the stop and the start.
+            cluster[number].spawn()
+            settle([cluster[number]])
         elif step.kind is RecoveryAction.FENCE:
             fence(cluster)
         else:
@@ -115,9 +121,9 @@ def install(cluster: Cluster) -> None:
     """Give the folder of a cluster what the commands name: Kafka's tools below bin/, and kcheck."""
     (cluster.dir / "bin").mkdir(exist_ok=True)
     commands = {"kcheck": [sys.executable, "-m", "kcheck"]}
-    for tool in TOOLS:
-        main, *options = class_of(f"kafka-{tool}", cluster.version).split()
-        commands[f"kafka-{tool}.sh"] = java_command(cluster.version, main, *options)
+    for tool in (*(f"kafka-{tool}" for tool in TOOLS), "zookeeper-shell"):
+        main, *options = class_of(tool, cluster.version).split()
+        commands[f"{tool}.sh"] = java_command(cluster.version, main, *options)
     for name, command in commands.items():
         words = " ".join(f"'{word}'" for word in command)
         yes = '[ "$1" = apply ] && set -- "$@" --yes\n' if name == "kcheck" else ""
@@ -129,7 +135,7 @@ def typed(cluster: Cluster, commands: str) -> str:
     """Type commands in a shell; return what they print, and how the last one ended: repair ends with 1 for findings."""
     alive = [f"127.0.0.1:{broker.port}" for broker in cluster.brokers.values() if broker.alive]
     text = re.sub(r"(--bootstrap-server) \S+", rf"\1 {','.join(alive)}", commands)
-    text = re.sub(r"(--zookeeper) \S+", rf"\1 127.0.0.1:{cluster.beside.port}", text)
+    text = re.sub(r"(--zookeeper|zookeeper-shell\.sh) \S+", rf"\1 127.0.0.1:{cluster.beside.port}", text)
     done = subprocess.run(
         ["bash", "-c", f'PATH="$PWD/bin:$PATH"\n{text}'],
         cwd=cluster.dir,

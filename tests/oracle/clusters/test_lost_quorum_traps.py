@@ -17,6 +17,7 @@ from kcheck.model.cluster import QuorumState
 from kcheck.records.raft_batch import voters_batch
 from kcheck.segments.batches import Walk
 from kcheck.views.metadata_copy import read_copy
+from tests.cli.command import kcheck as kcheck_command
 from tests.oracle.ask import sampled
 from tests.oracle.clusters.lost_quorum import (
     BROKERS,
@@ -88,6 +89,34 @@ def test_a_stale_survivor_that_is_forced_makes_strays_of_what_it_lacks(
             return sorted({name.rpartition("-")[0] for name in nodes.strays()})
 
         wait_for("strays", lambda: stray_topics() == named)
+
+
+@pytest.mark.parametrize("version", sampled(RELEASES))
+def test_an_old_disk_that_is_put_back_gives_a_majority_without_the_last_topics(
+    version: str, base: Base, tmp_path: Path
+) -> None:
+    """Two of three controllers elect one of themselves, and topics become stray; no verb calls that safe."""
+    cluster = base(version, dynamic=False)
+    with copied(cluster, tmp_path / "run", version, dynamic=False, lost=[103]) as nodes:
+        for number in (101, 102):
+            cut(nodes, number, middle(nodes))
+        here = nodes.arguments(101, 102, *BROKERS)
+        for verb in ("recover", "elect", "cluster"):
+            told = kcheck_command(verb, *here)
+            assert told.code == 1
+            assert "The controllers here lack metadata that the brokers have." in " ".join(told.out.split())
+        controllers = [word for number in (101, 102) for word in ("--metadata", str(nodes[number].log_dirs[0]))]
+        told = kcheck_command("preflight", str(nodes[1].dir / "server.properties"), *controllers)
+        assert told.code == 1
+        assert "abort P201 the controllers here have older metadata than broker 1" in " ".join(told.out.split())
+        (refusal,) = kcheck.recover_quorum(*here).refusals
+        assert refusal.name == "unnamed-nodes"
+        lacked = sorted(set(nodes.image(1).topics) - set(read_copy(LOCAL, str(nodes.metadata(101)), 101).image.topics))
+        assert lacked
+        nodes.start(101, 102)
+        wait_for("a leader", lambda: any(LEADS.search(nodes[one].log_since_start()) for one in (101, 102)))
+        nodes.start(*BROKERS)
+        wait_for("strays", lambda: sorted({name.rpartition("-")[0] for name in nodes.strays()}) == lacked)
 
 
 @pytest.mark.parametrize("version", sampled(RELEASES))

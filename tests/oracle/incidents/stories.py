@@ -172,6 +172,27 @@ def reassigning(run: Run) -> bool:
     return stop(run)
 
 
+def reassigned_midway(run: Run) -> bool:
+    """Move partitions to other brokers, slowly; then kill all, or stop them."""
+    _all_up(run)
+    ids = list(run.cluster.brokers)
+    for number in ids:
+        run.client.ask(f"slow {number}")
+    for topic in ("solo", "audit", "orders"):
+        for side in ("leader", "follower"):
+            run.client.ask(f"configure {topic} {side}.replication.throttled.replicas=*")
+    for partition, number in enumerate(ids):
+        run.client.ask(f"reassign solo {partition} {ids[(ids.index(number) + 1) % len(ids)]}")
+    run.client.ask(f"reassign audit 0 {run.random.choice(ids)}")
+    run.client.ask(f"reassign orders 0 {','.join(map(str, run.random.sample(ids, max(1, len(ids) - 1))))}")
+    time.sleep(2)
+    run.load()
+    if run.random.random() < 0.5:
+        return stop(run)
+    run.cluster.kill()
+    return False
+
+
 def moved_away(run: Run) -> bool:
     """Give partitions of a broker that is down to the others; it comes back with what is not its own any more."""
     _all_up(run)
@@ -377,7 +398,7 @@ STORIES: tuple[tuple[Callable[[Run], bool], int], ...] = (
     (reassigning, 2), (more_in_sync, 3), (unclean_topic, 2), (moved_away, 2), (recreated_behind, 2),
     (trimmed_behind, 2), (lost_disk, 2), (between_disks, 1),
     (deleting, 2), (grown_behind, 2), (alone_in_sync, 2), (retention_behind, 2), (controller_first, 2),
-    (killed_in_start, 1), (cleaned_no_more, 1), (larger_batches, 2),
+    (killed_in_start, 1), (cleaned_no_more, 1), (larger_batches, 2), (reassigned_midway, 2),
 )  # fmt: skip
 """What happens last, and how many brokers it takes; what stands here twice is likelier."""
 OF_TWO_DISKS = (lost_disk, between_disks)

@@ -38,12 +38,13 @@ LOADED_OLD = re.compile(
 )
 """Up to 2.7."""
 EXPIRED = re.compile(r"partition=(\S+), dir=(\S+?)\] (?:Found deletable|Deleting) segments?\b.* due to .*retention")
-PORT_TAKEN = re.compile(r"BindException: Address already in use")
+PORT_TAKEN = re.compile(r"BindException: Address already in use|ids/\d+ with return code: SESSIONEXPIRED")
+"""The second of a broker that registers in ZooKeeper too late for its session, on a busy machine."""
 TELLING = re.compile(r"FATAL|ERROR|Exiting|Halting|stray|truncat|Truncat|WARN .*(?:orrupt|offline|recover)")
 
 
 class PortTakenError(Exception):
-    """Another process of this machine has the port of a broker: its end says nothing of the disks."""
+    """Another process has the port of a broker, or the machine is too busy: its end says nothing of the disks."""
 
 
 class Truth(NamedTuple):
@@ -187,7 +188,8 @@ def happened(
             process.run_as(user)
     try:
         if shape.mode == "zk":
-            of.beside.start()
+            with contextlib.suppress(RuntimeError):  # it does not start, and no broker will
+                of.beside.start()
             time.sleep(ZOOKEEPER_SESSION + 1)  # the sessions of killed brokers end; else NodeExists
         elif shape.beside == "controller":
             of.beside.spawn()

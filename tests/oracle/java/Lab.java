@@ -228,9 +228,11 @@ public class Lab {
                 admin.alterReplicaLogDirs(Map.of(new TopicPartitionReplica(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3])), w[4])).all().get();
                 break;
             case "slow":
-                ConfigEntry rate = new ConfigEntry("replica.alter.log.dirs.io.max.bytes.per.second", "100");
-                admin.incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.BROKER, w[1]),
-                    List.of(new AlterConfigOp(rate, AlterConfigOp.OpType.SET)))).all().get();
+                List<AlterConfigOp> rates = new ArrayList<>();
+                for (String name : List.of("replica.alter.log.dirs.io.max.bytes.per.second",
+                    "leader.replication.throttled.rate", "follower.replication.throttled.rate"))
+                    rates.add(new AlterConfigOp(new ConfigEntry(name, "100"), AlterConfigOp.OpType.SET));
+                admin.incrementalAlterConfigs(Map.of(new ConfigResource(ConfigResource.Type.BROKER, w[1]), rates)).all().get();
                 break;
             case "configure":
                 ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, w[1]);

@@ -8,6 +8,7 @@ from tests.oracle.incidents.damages import (
     filesystems,
     generations,
     handiwork,
+    hands,
     hosts,
     identities,
     operators,
@@ -145,6 +146,10 @@ KINDS = (
     Kind(20, hosts.unmounted), Kind(26, hosts.alone_of_snapshot, "kraft"),
     Kind(26, operators.spoil_quorum_state, "kraft"), Kind(48, operators.role_of_a_controller, "kraft"),
     Kind(38, operators.wrong_controller_port, "kraft beside"), Kind(53, operators.short_retention),
+    Kind(24, hands.swap_replicas, "many"), Kind(24, hands.swap_between, "many"), Kind(24, hands.rsync_replica, "many"),
+    Kind(4, hands.freed_space), Kind(12, hands.swept), Kind(13, hands.touched_marker), Kind(2, hands.truncated_file),
+    Kind(20, hands.replaced_disk), Kind(18, hands.formatted_again, "kraft"), Kind(46, hands.moved_log_dir),
+    Kind(15, hands.renumbered, "many"), Kind(17, hands.dirs_of_another, "many"),
 )  # fmt: skip
 """Numbers are those of the subjects: 1-9 records, 10-14 checkpoints, 15-19 ids, 20-37 places, 38-54 settings;
 55 and 56 are of other times and clusters."""
