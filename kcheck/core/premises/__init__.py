@@ -11,6 +11,7 @@
 - `providers`: Are the values of the settings known?
 - `clusters`: Which cluster has these brokers, if their disks name different ones?
 - `metadata`: Has the metadata log been lost, or is it in the wrong log dir?
+- `held`: Which partitions of a broker have a directory?
 - `presence`: Are all log dirs and a copy of the metadata there?
 - `log_ranges`: Does a log have its beginning, its middle and its end?
 - `followers`: Does a leader lack what its followers have?
