@@ -84,6 +84,8 @@ class BrokerHere(NamedTuple):
     """True if the broker has log dirs that are not given."""
     offline: Mapping[str, str] = {}
     """The reason why log dirs go offline, by path."""
+    is_clean: bool = True
+    """True after a clean shutdown. After a kill the checkpointed high watermarks are older than the logs."""
 
 
 class ClusterHere(NamedTuple):
@@ -186,7 +188,7 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
     others = tuple(copy for copy in own if copy.role not in SERVED)
     unserved = tuple(_salvage(copy, served, election, cluster) for copy in others)
     with_log = any(copy.role is CopyState.CURRENT for copy in served) or bool(election.unknown_replicas)
-    is_bound = with_log or cluster.old.isdisjoint(replicas)
+    is_bound = with_log or all(_is_bound(number, own, cluster) for number in replicas)
     held = _held(unserved, others)
     leading = _candidates(served, election, cluster, held)
     candidates = (
@@ -194,6 +196,13 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
         *unserved,
     )
     return decided(election._replace(candidates=candidates), cluster.starts, complete=cluster.incomplete_ok)
+
+
+def _is_bound(number: int, copies: Iterable[ReplicaCopy], cluster: ClusterHere) -> bool:
+    """Return whether no record of a replica is above its checkpointed high watermark, which is known."""
+    if number in cluster.old or number not in cluster.brokers or not cluster.brokers[number].is_clean:
+        return False
+    return any(copy.state.broker_id == number and copy.high_watermark is not None for copy in copies)
 
 
 def _is_unknown(number: int, current: Mapping[int | None, ReplicaCopy], cluster: ClusterHere) -> bool:

@@ -109,5 +109,5 @@ class LostCopy(NamedTuple):
 
 
 def newest_copy(copies: tuple[MetadataCopy, ...]) -> MetadataCopy | None:
-    """Return the copy that knows most; None without a copy."""
-    return max(copies, key=lambda copy: (copy.epoch, copy.end), default=None)
+    """Return the copy that knows most, of equal ones first a controller's; None without a copy."""
+    return max(copies, key=lambda copy: (copy.epoch, copy.end, copy.node_id in copy.voters), default=None)
