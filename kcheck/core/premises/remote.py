@@ -160,6 +160,7 @@ def takes_regularly(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     rows = [(log, log.regular) for log in _tiered(facts) if log.regular is not None]
     taken = [(log, row) for log, row in rows if row.most is not None and row.most > row.start]
     dated = [row.first_ms for _, row in rows if row.first_ms is not None]
+    local = [row.local_first_ms for _, row in rows if row.local_first_ms is not None]
     unknown = [log for log, row in rows if row.most is None or not row.is_dated]
     sentences = list[str]()
     if taken:
@@ -170,6 +171,12 @@ def takes_regularly(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         count = counted(len(dated), "partition")
         sentences.append(
             f"from {moment(min(dated))} on retention.ms deletes remote segments of {count}. That is regular"
+        )
+    if local:
+        count = counted(len(local), "partition")
+        sentences.append(
+            f"from {moment(min(local))} on local.retention.ms deletes segments of {count} on disk. Remote storage keeps"
+            " these"
         )
     if unknown:
         names = some_of([_name(log) for log in unknown], _MOST)
@@ -184,7 +191,7 @@ def finds_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
     """Look for settings with which the broker does not use `__remote_log_metadata`.
 
     TopicBasedRemoteLogMetadataManager 3.6 to 4.3.1 wants the number of partitions of its settings. Without servers it
-    makes no clients. In 4.3 either ends the broker after the start.
+    makes no clients. In 4.3 both end the broker.
     """
     topic = None if facts.image is None else facts.image.topics.get(REMOTE_LOG_METADATA)
     is_usual = (facts.setting(_MANAGER) or _TOPIC_BASED) == _TOPIC_BASED
@@ -302,7 +309,7 @@ TABLE = (
     ),
     Premise(
         REMOTE_SETTINGS, PremiseKind.REMOTE, "The broker can use __remote_log_metadata.",
-        "The settings have the number of partitions of the topic, 50 by default, and a listener or servers for it.",
+        "The settings have the number of partitions of the topic, 50 by default, and a listener or servers.",
         "Another number of partitions in the cluster metadata. Or no listener and no servers.",
         "Nothing is copied, deleted or read in remote storage, and the broker may end.",
         "Set the number of partitions that the topic has, with the prefix rlmm.config., and the listener.",
