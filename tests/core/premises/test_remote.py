@@ -240,13 +240,11 @@ def test_regular_deletions() -> None:
         )
     ]
     on_disk = RegularDeletion(0, 0, 0, local_first_ms=1_700_000_000_000)
-    assert of_retention(on_disk, none) == [
-        (
-            PremiseStatus.NOT_SEEN,
-            "from 2023-11-14T22:13:20Z on local.retention.ms deletes segments of 1 partition on disk. Remote storage"
-            " keeps these",
-        )
-    ]
+    ((_, sentence),) = of_retention(on_disk, none)
+    assert sentence == (
+        "from 2023-11-14T22:13:20Z on local.retention.ms deletes segments of 1 partition on disk. Remote storage keeps"
+        " these"
+    )
     unknown = RegularDeletion(0, 0, None)
     assert of_retention(none, unknown, RegularDeletion(0, 0, 0, is_dated=False)) == [
         (PremiseStatus.NOT_SEEN, "what retention deletes of pay-1, pay-2 is not known without server.properties")
