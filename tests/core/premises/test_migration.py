@@ -28,7 +28,8 @@ def migrating(of: MetadataCopy, **fields: object) -> BrokerFacts:
         "release": release("3.9"), "mode": Mode.ZOOKEEPER, "config": ZOOKEEPER, "copies": (of,), "image": of.image,
         **fields,
     }  # fmt: skip
-    return facts(log_dir(identity={**IDENTITY, "version": "0"}), **given)
+    identity = {**IDENTITY, "version": "0", "node.id": str(fields.get("broker_id", 1))}
+    return facts(log_dir(identity=identity), **given)
 
 
 def status(given: BrokerFacts, premise: str) -> str | None:
