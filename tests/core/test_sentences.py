@@ -17,6 +17,7 @@ SPEAKING = {
             "batches",
             "compaction",
             "elections",
+            "addresses",
             "followers",
             "identity",
             "joining",
@@ -27,6 +28,7 @@ SPEAKING = {
             "migration",
             "names",
             "outside",
+            "providers",
             "presence",
             "remote",
             "resources",
@@ -37,6 +39,7 @@ SPEAKING = {
             "settings",
             "short_leaders",
             "voters",
+            "zookeeper_sessions",
         )
     },
     "replication/log_names.py": "which partition a directory holds",
