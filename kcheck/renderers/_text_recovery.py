@@ -238,7 +238,8 @@ def _leaders(answer: ClusterRecovery, page: Page) -> None:
     if leads:
         words = [f"broker {number} leads {some_of(names)}" for number, names in sorted(leads.items())]
         page.line()
-        page.wrapped(f"By this plan {listed(words, most=len(words))}. They lose nothing. --all lists them.")
+        lose = agree(sum(map(len, leads.values())), "This partition loses", "These partitions lose")
+        page.wrapped(f"By this plan {listed(words, most=len(words))}. {lose} nothing. --all has every partition.")
 
 
 def recover_run(report: Report, page: Page) -> None:
