@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, decides_alone, newest_copy
 from kcheck.core.premises.addresses import registered_addresses
 from kcheck.core.premises.facts import (
     BrokerFacts,
@@ -305,9 +305,9 @@ def _placed(copy: LostCopy) -> LostCopy:
 
 
 def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
-    """Return the metadata that decides, of the newest copy or in ZooKeeper, and where it is; None without any."""
+    """Return the metadata that decides, of the newest copy or in ZooKeeper, with its path; None without any."""
     newest = newest_copy(tuple(copies))
-    if newest is not None:
+    if newest is not None and decides_alone(newest, None if zookeeper is None else zookeeper.metadata.image):
         return newest.image, newest.path
     return (None, None) if zookeeper is None else (zookeeper.metadata.image, zookeeper.path)
 

@@ -26,6 +26,7 @@ SPEAKING = {
             "log_ranges",
             "metadata",
             "migration",
+            "names",
             "outside",
             "providers",
             "presence",
@@ -41,6 +42,7 @@ SPEAKING = {
             "zookeeper_sessions",
         )
     },
+    "replication/log_names.py": "which partition a directory holds",
     "rescue/answers.py": "what the template of an answers file says",
     "rescue/broker_role.py": "a line to remove from settings, as a comment",
     "rescue/old_directories.py": "why a directory cannot become a replica",

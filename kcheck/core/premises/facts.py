@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.replication.dialogue import Replica
+from kcheck.core.replication.log_names import OtherName
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
@@ -132,6 +133,12 @@ class LogFacts(NamedTuple):
     """The lowest log start of other replicas, and the broker, if no epoch of this log explains a higher one."""
     replica: Replica | None = None
     """The log as a follower; None for 2.0.1 and later."""
+    is_served: bool = True
+    """False if the broker renames or deletes the directory on its way up."""
+    is_compacted: bool = False
+    """True if the log cleaner may write other batches before the last segment."""
+    other_name: OtherName | None = None
+    """The partition of its records, if that is not the one of its name."""
     short_leader: ShortLeader | None = None
     """The replica of another broker that may lead and then ends this broker."""
 

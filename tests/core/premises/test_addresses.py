@@ -20,7 +20,7 @@ from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import ControllerRegistration
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.views.zookeeper_copy import read_zookeeper
-from tests.core.premises.test_premises import KRAFT, facts, image
+from tests.core.premises.test_premises import IDENTITY, KRAFT, facts, image, log_dir
 from tests.oracle.incidents.damages.site import property_of, set_property
 from tests.oracle.incidents.kept import PLACE, unpacked
 
@@ -40,7 +40,7 @@ def broker(number: int = 1, places: str = "PLAINTEXT://127.0.0.1:9092", **fields
         "broker_id": number, "config": {**KRAFT, "node.id": str(number), "listeners": places}, "image": image(1, 2),
         "config_path": f"{number}/server.properties", **fields,
     }  # fmt: skip
-    return facts(**given)
+    return facts(log_dir(identity={**IDENTITY, "node.id": str(number)}), **given)
 
 
 def said(rows: tuple[JudgedPremise, ...]) -> list[tuple[str, PremiseStatus]]:
