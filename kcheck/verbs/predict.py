@@ -1,6 +1,6 @@
 """`kcheck predict`: simulates the next start of the broker on its log dirs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.premises.settings import refused_start
@@ -8,7 +8,8 @@ from kcheck.core.start.predictions import LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NOT_LOADED, Mode, Outcome, Settings
 from kcheck.core.start.unserved import unserved
 from kcheck.disk.paths import join, split
-from kcheck.disk.tree import Tree, tree_of
+from kcheck.disk.tree import Tree, real_path, tree_of
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.finding import Finding
 from kcheck.model.names import (
     META_PROPERTIES,
@@ -28,6 +29,7 @@ from kcheck.survey.selection import require_match
 from kcheck.verbs.log_facts import looks_between, looks_into_segments
 from kcheck.verbs.prediction import Prediction
 from kcheck.verbs.premises import judged_starts
+from kcheck.views.broker_facts import are_missed, metadata_log_dir
 from kcheck.views.controller_settings import controller_settings, with_settings
 from kcheck.views.log_dir import LogDirs, open_single_partition, report_links, wanted_directories
 from kcheck.views.partition import read_partition
@@ -37,6 +39,7 @@ from kcheck.views.targets import (
     TargetKind,
     broker_of,
     directory_wanted,
+    log_dirs_in,
     paths_of,
     read_properties,
     replica_targets,
@@ -150,12 +153,27 @@ def _not_started(copy: MetadataCopy, options: StartOptions, log_dirs: LogDirs) -
         return None
     target = Target(TargetKind.LOG_DIR, place, copy.node_id, tree=tree)
     path = beside({tree.real(place): target})
-    refused = None if path is None else refused_start(copy.node_id, read_properties(path), options.release)
+    said = {} if path is None else read_properties(path)
+    refused = None if path is None else refused_start(copy.node_id, said, options.release)
+    if path is not None and refused is None:
+        refused = _kept_elsewhere(tree.real(place), said, log_dirs_in(tree_of(path), path, said))
     if refused is not None:
         return f"{path} has {refused}"
     alone = options._replace(wanted=PartitionFilter(partitions=(METADATA_DIRECTORY,)))
     start = start_of(target, alone, [], log_dirs)
     return start.reasons[0] if start.outcome in NOT_LOADED else None
+
+
+def _kept_elsewhere(place: str, settings: Mapping[str, str], named: list[str]) -> str | None:
+    """Return in words where else settings keep the metadata log; None for this place or a copy."""
+    if not named or PROVIDER in "".join(named):
+        return None
+    real = {real_path(one): one for one in named}
+    expected = metadata_log_dir(settings, named, real)
+    is_other = expected is not None and real_path(expected) != place
+    if is_other and (place in real or are_missed(settings, named, [place])):
+        return f"the metadata log in {expected}, and not in {place}"
+    return None
 
 
 def _mode_of_disks(targets: Iterable[Target], options: StartOptions, log_dirs: LogDirs) -> Mode | None:

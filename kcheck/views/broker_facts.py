@@ -90,10 +90,10 @@ def broker_facts(
         defined=defined,
         refused_line=None if path is None else refused_line_of(path),
         doubled=tuple(_doubled(settings or {}, every)),
-        elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),
+        elsewhere=tuple(every) if is_elsewhere and are_missed(settings or {}, every, given) else (),
         begins_in=_base(path, every) if path in (config, targets[0].config) else None,
         stores=None if written is None else stores_of(settings or {}, every, given),
-        metadata_log_dir=None if settings is None else _metadata_log_dir(settings, [*brought, *named], paths),
+        metadata_log_dir=None if settings is None else metadata_log_dir(settings, [*brought, *named], paths),
         is_complete=bool(every and not is_elsewhere) or all(target.folder is not None for target in given.values()),
         clusters=clusters,
         logs=logs,
@@ -198,7 +198,7 @@ def _base(path: str | None, every: Iterable[str]) -> str | None:
     return next((place.removesuffix(written) for written, place in pairs if place != written), None)
 
 
-def _are_missed(settings: Mapping[str, str], places: Iterable[str], given: Iterable[str]) -> bool:
+def are_missed(settings: Mapping[str, str], places: Iterable[str], given: Iterable[str]) -> bool:
     """Return whether the broker may miss the listed log dirs, because no given one can be a copy of them.
 
     On the broker's own host an absolute path does not change.
@@ -299,7 +299,7 @@ def _placed(copy: LostCopy) -> LostCopy:
         return copy
     settings = read_properties(path)
     named = log_dirs_in(tree_of(path), path, settings)
-    expected = _metadata_log_dir(settings, named, {real_path(place): real_path(place) for place in named})
+    expected = metadata_log_dir(settings, named, {real_path(place): real_path(place) for place in named})
     number = java_int(settings.get("node.id", "").strip()) if copy.node_id is None else copy.node_id
     return copy._replace(node_id=number, is_place=expected == tree.real(copy.path))
 
@@ -343,7 +343,7 @@ def _has_topics(zookeeper: ZookeeperCopy | None) -> TypeGuard[ZookeeperCopy]:
     return zookeeper is not None and zookeeper.names_all and bool(zookeeper.metadata.image.topics)
 
 
-def _metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapping[str, str]) -> str | None:
+def metadata_log_dir(settings: Mapping[str, str], named: list[str], paths: Mapping[str, str]) -> str | None:
     """Return the log dir for the metadata log, which is metadata.log.dir, or else the first of log.dirs."""
     own = settings.get("metadata.log.dir", "").strip()
     of_setting = (place for place in reversed(named) if place == own or place.endswith(f"/{own}"))

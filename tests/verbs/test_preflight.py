@@ -22,6 +22,8 @@ from kcheck.views.targets import replica_targets
 from tests.cases.build import CASES, shared_copies
 from tests.docs.incidents import dead_disk
 from tests.oracle.ask import spread
+from tests.oracle.incidents.damages.site import set_property
+from tests.oracle.incidents.kept import PLACE, unpacked
 from tests.startup.test_unchanged import log_dirs
 from tests.test_brokers import BROKERS
 
@@ -95,6 +97,26 @@ def test_settings_with_which_the_controller_does_not_start(
     assert ended.startswith("1 of 1 controller (100) does not start or vote")
     (log_dir.parent / "server.properties").write_text(f"{text}node.id={stored}", "utf-8")
     assert "P205" not in {row["premise"] for row in kcheck.preflight(broker, metadata=[log_dir]).to_dict()["reasons"]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "elsewhere"),
+    [
+        ("log.dirs=/nowhere/x", "/nowhere/x"), ("log.dirs={place}\nmetadata.log.dir=/nowhere/m", "/nowhere/m"),
+        ("log.dirs={place}", None), ("log.dirs=/nowhere/data1", None), ("log.dirs=${{env:X}}", None),
+    ],
+)  # fmt: skip
+def test_a_controller_whose_settings_keep_the_metadata_elsewhere(
+    settings: str, elsewhere: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Preflight of the controller was red alone. A log dir of the same name can be a copy."""
+    unpacked(PLACE / "4.3.1-kraft-nothing-k0.tar.xz", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for line in settings.format(place="controller/data1").split("\n"):
+        set_property(Path("controller/server.properties"), *line.split("=", 1))
+    reasons = kcheck.preflight("broker-1/server.properties", metadata=["controller/data1"]).reasons
+    words = f"has the metadata log in {elsewhere}, and not in {tmp_path}/controller/data1"
+    assert ([True] if elsewhere else []) == [words in row.why for row in reasons if row.premise == "P205"]
 
 
 def test_an_unclean_stop_costs_no_leader(broker: Path) -> None:
