@@ -33,7 +33,7 @@ from kcheck.replicas.lost_amounts import amounts_lost, lacks, removed
 from kcheck.replicas.lost_transactions import cut_transactions, open_transactions
 from kcheck.replicas.remote_losses import remote_amounts, remote_lost
 from kcheck.replicas.replica import ReplicaState, after_start
-from kcheck.replicas.unserved_copies import covers, first_identity_of, only_here
+from kcheck.replicas.unserved_copies import covers, only_here, shared_batches
 
 GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
 """Takes a partition; returns what consumer groups have committed in it, None if there are no offsets."""
@@ -396,7 +396,7 @@ def _candidate(
         log_start_offset=None if end is None else state.log_start_offset,
         lost=None,
         refetch=None,
-        first=first_identity_of(state),
+        shared=shared_batches(state),
     )
     if plan is None or state.problem is not None or end is None:
         return candidate

@@ -53,6 +53,7 @@ def broker_facts(
     logs: tuple[LogFacts, ...] = (), keyless_logs: tuple[KeylessLog, ...] | None = None, sees_host: bool = True,
     without: frozenset[str] = frozenset(), added: frozenset[str] = frozenset(),
     planned: Mapping[int, Mapping[str, str]] = {}, mode: Mode | None = None,
+    defined: frozenset[str] = frozenset(),
 ) -> BrokerFacts:  # fmt: skip
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
@@ -86,6 +87,7 @@ def broker_facts(
         log_dirs=facts if _registered_at(zookeeper, own) is asked_at is None else tuple(map(_with_times, facts)),
         config=settings,
         config_path=path,
+        defined=defined,
         refused_line=None if path is None else refused_line_of(path),
         doubled=tuple(_doubled(settings or {}, every)),
         elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),

@@ -267,7 +267,7 @@ def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
 
     A log is on no disk here if no log dir has a directory of the partition. Another disk may have a log if the
     metadata names a log dir that is not here. Missing log dirs (P301) come first. P302 counts the losses of only
-    replicas.
+    replicas. P367 names a log that is here under another name.
     """
     if facts.image is None or facts.broker_id is None:
         return
@@ -275,7 +275,8 @@ def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         return
     kept = of_states(facts.log_dirs, {*DirectoryState} - {DirectoryState.FUTURE})
     led = [partition for partition in assigned_to(facts) if _has_newest(partition, facts)]
-    absent = [partition for partition in led if partition not in kept and not is_alone(partition, facts)]
+    renamed = {name for log in facts.logs if log.other_name is not None for name in log.other_name.holds}
+    absent = [row for row in led if row not in kept and row not in renamed and not is_alone(row, facts)]
     moved = [partition for partition in led if partition in kept and _is_elsewhere(partition, facts)]
     evidence = PremiseEvidence(facts.image_path or "", f"{facts.name} led {counted(len(led), 'partition')} last")
     if absent:
