@@ -114,8 +114,14 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         ),
         row(f"{START_1} --kafka 2.4.1", 1, "abort P301 broker-1/data9: log dir broker-1/data9 is missing"),
     ),
-    # Brokers of 3.9.2. data2 of broker 1 is no more in log.dirs, and moves of its logs to data1 had begun.
-    # Broker 1 made solo-2 again, empty, and led it.
+    # The directories of data2 of broker 1 were moved by hand, and data2 left log.dirs. In 3.9.2 solo-2 had no leader.
+    "moved-off-a-log-dir": (
+        row(".", 1, "does not contain ./broker-1/data2, where the metadata has solo-2. The controllers elect no"),
+        row(f"recover {BY_FOLDER}", 1, "Starting everything now: 1 partition may get no leader (solo-2)."),
+        row(f"{START_1} --metadata controller", 1, "unknown P861 broker 1 led solo-2 last in a log dir"),
+    ),
+    # data2 of broker 1 is no more in log.dirs, and moves of its logs to data1 had begun. A broker of 3.9.2
+    # made solo-2 again, empty, and led it.
     "move-interrupted": (
         row(f"{START_1} --metadata controller", 1, "loss P302 solo-2 would start empty"),
         row(f"elect {BY_FOLDER}", 1, "First add broker-1/data2 to log.dirs of broker 1", "as they are at most 40"),

@@ -134,7 +134,11 @@ def _unplaced(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
 
 
 def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
-    """Look for partitions in log dirs outside of the settings. The broker makes them again, empty."""
+    """Look for partitions in log dirs outside of the settings. The broker makes them again, empty.
+
+    The controllers elect no replica whose log dir is not registered. A move by hand can leave one
+    (ReplicationControlManager.LeaderAcceptor 3.7 to 4.3.1).
+    """
     if facts.config_path is None or facts.elsewhere:
         return
     value = facts.setting("log.dirs") or facts.setting("log.dir")
@@ -143,7 +147,16 @@ def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
     for path, names in left_out.items():
         sentence = f"log.dirs in {facts.config_path} does not contain {path}, which alone has {_named(sorted(names))}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
-    if not left_out:
+    moved = {
+        row.path: names for row in facts.log_dirs if row.path not in left_out and (names := _placed_in(row, facts))
+    }
+    for path, names in moved.items():
+        sentence = (
+            f"log.dirs in {facts.config_path} does not contain {path}, where the metadata has {_named(names)}. The"
+            " controllers elect no replica there"
+        )
+        yield refuted(premise, facts, sentence, evidence, log_dir=path)
+    if not left_out and not moved:
         count = counted(sum(row.is_named for row in facts.log_dirs), "log dir")
         yield proven(premise, facts, PremiseEvidence(facts.config_path, f"log.dirs contains {count}"))
 
@@ -173,6 +186,13 @@ def _partitions_there(facts: BrokerFacts) -> str:
         return ""
     noun = "partition was" if len(absent) == 1 else "partitions were"
     return f"; {len(absent)} assigned {noun} there"
+
+
+def _placed_in(log_dir: LogDirFacts, facts: BrokerFacts) -> list[TopicPartition]:
+    """Return the partitions that the broker alone can lead, and that belong to a log dir outside of log.dirs."""
+    number = None if log_dir.is_named or not log_dir.is_there else log_dir.directory_id
+    placed = (row for row in assigned_to(facts) if number is not None and directory_id(row, facts) == number)
+    return [row for row in placed if _has_newest(row, facts)]
 
 
 def _only_in(log_dir: LogDirFacts, facts: BrokerFacts) -> set[TopicPartition]:
@@ -423,8 +443,9 @@ TABLE = (
     Premise(
         LOG_DIRS_NAMED, PremiseKind.PRESENCE, "log.dirs contains every log dir with partitions of the broker.",
         "No given log dir that log.dirs does not contain has a partition that the others lack.",
-        "Only a log dir that log.dirs does not contain has a partition of the broker.",
-        "The broker starts without them, and makes them again, empty.",
+        "Only a log dir that log.dirs does not contain has a partition of the broker. Or the metadata has a partition"
+        " there that no other broker can lead.",
+        "The broker starts without them, and makes them again, empty. Or the partition gets no leader.",
         "Add the log dir to log.dirs before the broker starts (kcheck recover).",
         "LogManager.loadLogs, getOrCreateLog 1.1 to 4.3.1; ReplicationControlManager.handleAssignReplicasToDirs",
         log_dirs_named, ends_start=False, takes_offline=True, is_counted=True,

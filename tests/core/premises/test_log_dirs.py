@@ -103,6 +103,23 @@ def test_a_future_directory_is_a_part_of_a_log() -> None:
     assert alone == refuted(facts(part, other, image=image(1, directories=("D2",))))["P311"]
 
 
+def test_a_replica_that_the_metadata_has_in_a_log_dir_outside_of_the_settings() -> None:
+    """Its directory was moved by hand. A controller of 3.9.2 elected no leader."""
+    former = log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=(), is_named=False)
+    sentence = (
+        "log.dirs in server.properties does not contain d2, where the metadata has orders-0."
+        " The controllers elect no replica there"
+    )
+    assert sentence == refuted(facts(log_dir(), former, image=image(1, directories=("D2",))))["P311"]
+    for number, replicas, row in (
+        ("D1", (1,), former),
+        ("D2", (1, 2), former),
+        ("D2", (1,), former._replace(is_there=False)),
+    ):
+        of = image(*replicas, isr=replicas, leader=replicas[-1], directories=(number,) * len(replicas))
+        assert "P311" not in refuted(facts(log_dir(), row, image=of))
+
+
 def test_a_log_in_another_log_dir_than_in_the_metadata() -> None:
     """It was moved by hand, or made again. Ids that name no log dir show nothing, nor does a log dir that is here."""
     sentence = (
