@@ -34,7 +34,7 @@ def check(view: RunView, release: Release) -> Iterable[Finding]:
         yield RULE.finding(
             Location(broker_id=view.broker_id),
             f"{' and '.join(view.brokers)} have log dirs of the same broker {view.broker_id}",
-            effect=f"{kafka(release)} refuses a second broker with this id while the first one runs. The one that runs"
+            effect=f"{kafka(release)} refuses a second broker with this id while the first one runs. A host that runs"
             " alone leads with the records of its own disks.",
             advice="Find out which disks are the newest, and start no broker with the others. Give one broker one name"
             " in ROOT.",
