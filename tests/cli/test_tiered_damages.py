@@ -106,14 +106,18 @@ def test_the_healthy_disks(verb: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["predict", "elect", "tiered"])
 def test_a_log_that_ends_below_its_remote_segments(verb: str, tmp_path: Path) -> None:
-    """Nothing else on the disk knows these records; those of an only replica are in no log."""
+    """A follower shows more, where there is one. Nothing else knows the records of an only replica."""
     _, brokers = damaged(old_logs, tmp_path)
     said = " ".join(command(verb, *brokers, "--all").out.split())
-    for name, number, then in (
-        ("a", 0, "as leader broker 1 makes the other replicas delete theirs"),
-        ("alone", 2, "no other broker has a replica with them"),
+    for name, shown, then in (
+        (
+            "a",
+            "the replica of broker 2 shows records up to offset 44",
+            "as leader broker 1 makes the other replicas delete theirs",
+        ),
+        ("alone", "__remote_log_metadata-2 shows records up to offset 39", "no other broker has a replica with them"),
     ):
-        line = f"{name}-0 ends at 20 here, but __remote_log_metadata-{number} shows records up to offset 39: {then}"
+        line = f"{name}-0 ends at 20 here, but {shown}: {then}"
         assert line in said
 
 

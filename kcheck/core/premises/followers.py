@@ -8,6 +8,7 @@ from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import only_follows
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from kcheck.words import partition_name
 
 STARTS_TOGETHER = "P320"
@@ -50,9 +51,11 @@ def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[
         if number in known.replicas and other.epoch == known.last_leader_epoch and other.topic_id == log.topic_id
     ]
     end, number = max(ends, default=(log.end, 0))
-    if end <= log.end or any(records.known_by is not None for records in log.missing):
+    # Remote segments end earlier than the log, so a follower shows more.
+    missing = [row for row in log.missing if row.end > end or not (row.known_by or "").startswith(REMOTE_LOG_METADATA)]
+    if end <= log.end or any(records.known_by is not None for records in missing):
         return log
-    return log._replace(missing=(*log.missing, MissingRecords(log.end, end, f"the replica of broker {number}")))
+    return log._replace(missing=(*missing, MissingRecords(log.end, end, f"the replica of broker {number}")))
 
 
 def starts_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:

@@ -2,12 +2,13 @@
 
 import pytest
 
-from kcheck.core.premises.facts import LogFacts
+from kcheck.core.premises.facts import LogFacts, MissingRecords
 from kcheck.core.premises.table import judged, judged_together
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.premises import PremiseStatus
+from kcheck.model.remote_log import REMOTE_LOG_METADATA
 from tests.core.premises.test_premises import END, GAP, HEAD, KRAFT, LOG, facts, image, not_seen, refuted
 
 
@@ -97,6 +98,15 @@ def test_a_leader_whose_own_disk_knows_more() -> None:
     """One sentence is enough."""
     own = END._replace(end=Offset(20), epoch=Epoch(4))
     assert ["replication-offset-checkpoint" in row for row in of_followers(own, AHEAD)] == [True]
+
+
+def test_a_leader_whose_remote_segments_show_less() -> None:
+    """They end with the last closed segment, and the follower has the active one too."""
+    remote = MissingRecords(Offset(129), Offset(150), f"{REMOTE_LOG_METADATA}-0")
+    (sentence,) = of_followers(BEHIND._replace(missing=(remote,)), AHEAD)
+    assert "the replica of broker 2 shows records up to offset 158" in sentence
+    (sentence,) = of_followers(BEHIND._replace(missing=(remote._replace(end=Offset(170)),)), AHEAD)
+    assert "__remote_log_metadata-0 shows records up to offset 169" in sentence
 
 
 def test_a_last_segment_that_a_killed_broker_had_closed() -> None:
