@@ -6,6 +6,7 @@ from kcheck.core.election.at_risk import at_risk, has_directory, without_copy
 from kcheck.core.election.plans import BrokerGap, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.premises.age import AGES
+from kcheck.core.premises.identity import NODE_ID
 from kcheck.core.premises.presence import LAST_LOGS_THERE, lacks_log_dirs
 from kcheck.core.premises.remote import REMOTE_METADATA
 from kcheck.core.premises.table import BY_ID
@@ -69,6 +70,14 @@ def uncounted_words(
         names = [f"Broker {number} had {_names(gone)} there."] if gone else []
         risk = risk_words(number, gone, is_gone=True)
         yield " ".join((f"Data that only {path} has is lost, and not counted.", *names, *risk))
+
+
+def exchanged_words(refuted: Iterable[JudgedPremise]) -> Iterator[str]:
+    """Yield the disks in the place of another broker's disk, by the `refuted` premises."""
+    rows = [row for row in refuted if row.id == NODE_ID and row.log_dir is not None]
+    yield from dict.fromkeys(f"{(row.log_dir or '').removeprefix('./')}: {row.sentence}." for row in rows)
+    if rows:
+        yield "Mount each of these disks at its own broker. Format none: one may have the only copy of records."
 
 
 def in_sync_words(partitions: Iterable[PartitionElection]) -> Iterator[str]:

@@ -178,14 +178,20 @@ def _repair(step: RecoveryStep, plan: PlanContext) -> StepText:
 
 
 def _put_back(step: RecoveryStep, plan: PlanContext) -> StepText:
-    exchanged = [row for row in step.misplaced if row.broker_id == row.to_broker]
-    held = {row: _place(plan, row.broker_id, row.dir) for row in exchanged}
-    commands = [shell_line(["mv", path, f"{path}.held"]) for path in held.values()]
-    commands += [
-        shell_line(["mv", f"{path}.held", _place(plan, row.to_broker, row.replaces or row.holds)])
-        for row, path in held.items()
-    ]
-    words = [f"Broker {row.broker_id} holds {row.holds} in {row.dir}" for row in exchanged]
+    extra = [row for row in step.misplaced if row.is_extra]
+    own = [row for row in step.misplaced if row.broker_id == row.to_broker]
+    exchanged = [row for row in own if row.records is None and not row.is_extra]
+    held = {row: _place(plan, row.broker_id, row.dir) for row in (*extra, *exchanged)}
+    commands = [shell_line(["mv", held[row], f"{held[row]}.held"]) for row in exchanged if row.replaces is not None]
+    for row in exchanged:
+        if row.replaces is None:
+            commands.append(shell_line(["mv", held[row], f"{held[row].rpartition('/')[0]}/{row.holds}"]))
+        else:
+            commands.append(shell_line(["mv", f"{held[row]}.held", _place(plan, row.to_broker, row.replaces)]))
+    for row in extra:
+        folder = f"{plan.backup}/broker-{row.broker_id}"
+        commands += [shell_line(["mkdir", "-p", folder]), shell_line(["mv", held[row], f"{folder}/"])]
+    words = [f"Broker {row.broker_id} holds {row.holds} in {row.dir}" for row in held]
     for row in step.misplaced:
         if row in held:
             continue
@@ -194,10 +200,15 @@ def _put_back(step: RecoveryStep, plan: PlanContext) -> StepText:
             old, folder = _place(plan, row.to_broker, row.replaces), f"{plan.backup}/broker-{row.to_broker}"
             home = old.rpartition("/")[0]
             commands += [shell_line(["mkdir", "-p", folder]), shell_line(["mv", old, f"{folder}/"])]
-        commands.append(shell_line(["cp", "-a", _place(plan, row.broker_id, row.dir), f"{home}/{row.holds}"]))
+        source = _place(plan, row.broker_id, row.dir)
+        if row in own and "/" not in row.dir:
+            home = source.rpartition("/")[0]  # A name is free in the log dir of the directory.
+        move = ["mv"] if row in own else ["cp", "-a"]
+        commands.append(shell_line([*move, source, f"{home}/{row.holds}"]))
+        serves = "that broker" if row in own else f"broker {row.to_broker}"
         words.append(
-            f"Only broker {row.broker_id} has {record_count(row.records)} of {row.holds}, in {row.dir}, and broker"
-            f" {row.to_broker} serves this partition"
+            f"Only broker {row.broker_id} has {record_count(row.records)} of {row.holds}, in {row.dir}, and {serves}"
+            " serves this partition"
         )
     title = f"{'. '.join(words[:LISTED_MAX])}. Put"
     reached = ", and this host has the disks of both" if len(step.brokers) > 1 else ""

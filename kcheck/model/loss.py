@@ -66,6 +66,10 @@ class DatedRecords(NamedTuple):
     """That of the newest record."""
 
 
+BatchIdentity = tuple[Offset, Offset, int, int]
+"""The first and the last offset of a batch of magic 2, its CRC and its epoch. The CRC contains no offsets."""
+
+
 class BatchFaults(NamedTuple):
     """The faults of batches that readers of a log meet."""
 
@@ -81,9 +85,16 @@ class BatchFaults(NamedTuple):
     """The segments that their time index dates before their newest record."""
     skipped: tuple[tuple[Offset, Offset], ...] = ()
     """The offsets `[start, end)` that no lookup in an offset index finds."""
-    first: tuple[Offset, Offset, int] | None = None
-    """The first and the last offset of its first batch of magic 2, and its CRC; None without one."""
+    first: BatchIdentity | None = None
+    """Its first batch of magic 2; None without one."""
     head: tuple[Offset, Offset] | None = None
     """The offsets `[start, end)` from the log start to its first batch."""
     tail: str | None = None
     """The reason why the bytes after the last batch are no batch. The broker appends after them. None without any."""
+    newest: BatchIdentity | None = None
+    """The first batch of magic 2 of its last segment, which no cleaner writes; None if that was not read."""
+
+    def shared(self, *, is_compacted: bool) -> tuple[BatchIdentity, ...]:
+        """Return the batches that the other replicas of the partition have, too."""
+        first = None if is_compacted else self.first
+        return tuple(dict.fromkeys(batch for batch in (first, self.newest) if batch is not None))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kcheck.core.election.first_repairs import FirstRepair, unrepaired
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.scenarios import Scenario, scenarios
+from kcheck.core.premises.batches import APPENDED, LOOKUPS
 from kcheck.core.start.predictions import LogCut, LogDirPrediction, PartitionPrediction
 from kcheck.core.start.startup import NOT_LOADED, Outcome
 from kcheck.disk.paths import absolute, join
@@ -24,6 +25,7 @@ from kcheck.dumps.entries import crc32c_of
 from kcheck.errors import PlanError, UsageError
 from kcheck.model.names import LIVE, DirectoryState, parse_directory
 from kcheck.model.plan import FileOp, Patch, Plan, Rename, SetAside, Write, place_of
+from kcheck.model.premises import PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter
 from kcheck.model.unreadable import UnreadableError
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 _TWICE = "KC304"
 """The rule of partitions with two directories."""
+_NEEDS_REPAIR = (LOOKUPS, APPENDED)
+"""The premises about logs that load, and that a broker damages or misreads before a repair."""
 _CRC_FROM = 21
 """First byte of a batch that its CRC covers."""
 
@@ -135,7 +139,8 @@ def _planned(now: ClusterElection) -> Iterator[_Planned]:
     """Yield the repairs that a broker needs first, and that lose nothing."""
     brokers = tuple(_brokers(now))
     for broker in brokers:
-        dirs, failed = (*_troubled(broker), *_only_aside(broker.number, now)), _failed(broker.starts)
+        dirs = (*_troubled(broker), *_only_aside(broker.number, now), *_unrepaired(broker.number, now))
+        dirs, failed = tuple(dict.fromkeys(dirs)), _failed(broker.starts)
         # Where the partitions that fail do not explain it, the whole broker is looked at.
         ways: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(dirs, ())] if dirs else []
         ways += [((), ())] if failed else []
@@ -195,6 +200,12 @@ def _only_aside(number: int, now: ClusterElection) -> Iterator[str]:
             yield part.name
 
 
+def _unrepaired(number: int, now: ClusterElection) -> dict[str, str]:
+    """Return the partitions, as TOPIC-N, that a broker must not serve before `kcheck repair`, and why."""
+    rows = (row for row in now.uncounted if row.id in _NEEDS_REPAIR and row.status is PremiseStatus.REFUTED)
+    return {row.partition: row.sentence for row in rows if row.broker_id == number and row.partition is not None}
+
+
 def _is_troubled(target: Target, row: PartitionPrediction) -> bool:
     if row.outcome in NOT_LOADED or row.fails_later or row.unread or _is_nameless(row):
         return True
@@ -239,11 +250,12 @@ def _repair_of(
     """
     planned, accepts = _plan_of(broker, wanted, now, against), False
     is_open = planned is None or any(row.plan_loses is not None for row in planned.losses)
-    if is_open and any(
-        _is_losing(part) for part in now.of_cluster if wanted.partitions and part.name in wanted.partitions
-    ):
+    losing = {part.name for part in now.of_cluster if _is_losing(part)}.intersection(wanted.partitions or ())
+    needs = _unrepaired(broker.number, now).keys()
+    is_left = bool(needs - {*(() if planned is None else _changed(planned.plan))}) and bool(wanted.partitions)
+    if is_left or (is_open and losing):
         gentler = _plan_of(broker, wanted, now, against, accept_loss=True)
-        accepts = gentler is not None and (planned is None or _saved(gentler) > _saved(planned))
+        accepts = gentler is not None and (is_left or planned is None or _saved(gentler) > _saved(planned))
         planned = gentler if accepts else planned
     if planned is None:
         return None
@@ -270,7 +282,7 @@ def _repair_of(
     discards = some_of([f"{in_words(row.plan_loses)} of {row.dir}" for row in planned.losses if row.plan_loses])
     copies = dict.fromkeys(row.reason for row in planned.chosen if row.finding == _TWICE)
     why = "; ".join((_why(broker, now), *copies))
-    repair = FirstRepair(broker.number, arguments, len(operations), size, why, discards if accepts else None)
+    repair = FirstRepair(broker.number, arguments, len(operations), size, why, discards if accepts and losing else None)
     return _as_planned(broker, planned.plan, repair)
 
 
@@ -292,12 +304,15 @@ def _plan_of(
         planned = repair(arguments, [*against], options, accept_loss=accept_loss, election=now)
     except (UsageError, PlanError):
         return None
-    if accept_loss and not (_saved(planned) and all(map(_is_no_worse, planned.losses))):
+    needs = _unrepaired(broker.number, now)
+    mends = not needs.keys().isdisjoint(_changed(planned.plan))
+    others = (row for row in planned.losses if row.dir not in needs)
+    if accept_loss and not ((mends or _saved(planned)) and all(map(_is_no_worse, others))):
         return None
     saves = any(row.saved or (row.start_loses is not None and row.plan_loses is None) for row in planned.losses)
     is_better = saves or _failed(planned.starts) < _failed(broker.starts)
     is_better = is_better or len(_nameless(planned.starts)) < len(_nameless(broker.starts))
-    brings_back = any(isinstance(operation, Rename) for operation in planned.plan.operations)
+    brings_back = mends or any(isinstance(operation, Rename) for operation in planned.plan.operations)
     return planned if planned.plan.operations and (is_better or brings_back) else None
 
 
@@ -319,14 +334,16 @@ def _is_no_worse(row: "PartitionLoss") -> bool:
 
 def _touched(plan: Plan) -> tuple[str, ...]:
     """Return the partitions whose directories a plan changes, as TOPIC-N; none if it changes anything else."""
-    names: dict[str, None] = {}
+    names = [*_changed(plan)]
+    return () if None in names else tuple(dict.fromkeys(name for name in names if name is not None))
+
+
+def _changed(plan: Plan) -> Iterator[str | None]:
+    """Yield the partition of each change of a plan, as TOPIC-N; None for a change outside of partitions."""
     for operation in plan.operations:
         place = place_of(operation.path, plan.log_dirs)
         directory = None if place is None else parse_directory(place[1][0])
-        if directory is None:
-            return ()
-        names[partition_name(directory.topic, directory.partition)] = None
-    return tuple(names)
+        yield None if directory is None else partition_name(directory.topic, directory.partition)
 
 
 def _written(operation: FileOp) -> int:
@@ -358,6 +375,9 @@ def _why(broker: _Broker, now: ClusterElection) -> str:
     rows = [row for start in broker.starts for row in start.partitions if row.lost is not None]
     if not rows and _nameless(broker.starts):
         return f"it does not serve {some_of(_nameless(broker.starts))}: no topic id names its topic"
+    needs = _unrepaired(broker.number, now)
+    if not rows and needs:
+        return next(iter(needs.values())).partition(". ")[0]
     if not rows:
         return f"no broker serves {some_of([*_only_aside(broker.number, now)])}, and this one has a copy"
     at_least = sum(row.lost.at_least for row in rows if row.lost is not None)

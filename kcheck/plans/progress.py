@@ -145,7 +145,7 @@ class RecoveryProgress(Answer):
         steps = list(enumerate(zip(self.steps, self.states, strict=True)))
         if self.at is None or self.steps[self.at].kind is not RecoveryAction.BRING:
             return None
-        if self.now.is_held or any(case.dead or case.election.question.without for case in self.now.cases):
+        if self.now.waits_for_disks:
             return None
         left = (
             at for at, (step, state) in steps if StepState.DONE is not state and step.kind is not RecoveryAction.BRING

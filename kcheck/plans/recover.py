@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
-from kcheck.core.election.misplaced import misplaced, other_logs
+from kcheck.core.election.misplaced import other_logs
 from kcheck.core.election.plans import PartitionElection, is_at_stake
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_all
@@ -22,7 +22,7 @@ from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.premises import premise_rows, unseen_words, with_old_disk
 from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
-from kcheck.documents.uncounted import uncounted_words
+from kcheck.documents.uncounted import exchanged_words, uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words, other_log_words
 from kcheck.handouts.aside_copies import aside_words
 from kcheck.handouts.plan_context import PlanContext
@@ -104,7 +104,6 @@ class ClusterRecovery(Answer):
         return recovery._replace(
             removed=own,
             sought=tuple(sorted(self.first.disks)),
-            misplaced=misplaced(self.election.of_cluster),
             bundles=bundles,
             old=with_old_disk(self.election.uncounted),
         )
@@ -128,13 +127,21 @@ class ClusterRecovery(Answer):
         """
         return if_newest_lost(self.election) is not None
 
+    @property
+    def waits_for_disks(self) -> bool:
+        """True if no step comes before the disks that are not here. A case has the steps for lost disks."""
+        return self.is_held or any(case.dead or case.election.question.without for case in self.cases)
+
     @cached_property
     def steps(self) -> tuple[RecoveryStep, ...]:
         """The steps, one after the other; none for a part of the cluster, or while something comes before all."""
         if self.election.is_part or self.first.log_dirs or self.first.brokers or self.mistaken:
             return ()
+        if self.election.is_misnamed and not self.recovery.misplaced:
+            return ()  # No name is proven.
         steps = steps_of(self.recovery)
-        return tuple(step for step in steps if step.kind is RecoveryAction.BRING) if self.is_held else steps
+        sought = tuple(step for step in steps if step.kind is RecoveryAction.BRING)
+        return sought if sought and self.waits_for_disks else steps
 
     @cached_property
     def mistaken(self) -> tuple[int, ...]:
@@ -149,7 +156,13 @@ class ClusterRecovery(Answer):
     @property
     def is_open(self) -> bool:
         """True if something comes first that may change every step."""
-        return bool(self.first.log_dirs or self.is_held or self.mistaken or self.recovery.misplaced)
+        return bool(
+            self.first.log_dirs
+            or self.waits_for_disks
+            or self.mistaken
+            or self.recovery.misplaced
+            or self.election.is_misnamed
+        )
 
     @cached_property
     def texts(self) -> tuple[StepText, ...]:
@@ -237,6 +250,7 @@ class ClusterRecovery(Answer):
                 for row in self.kept_elsewhere
             ),
             *map(other_log_words, other_logs(election.of_cluster)),
+            *(exchanged_words(election.refuted) if self.mistaken else ()),
         )
         words = decision_words(
             start, plan, best, election.partitions, uncounted=uncounted, nothing=election.nothing_words,
@@ -274,7 +288,7 @@ class ClusterRecovery(Answer):
                 election.of_cluster,
                 without=election.question.without,
                 without_newest=election.question.without_newest,
-                has_steps=bool(election.starts) and not (self.first.log_dirs or self.mistaken),
+                has_steps=bool(election.starts) and not self.is_open,
             )
         )
 

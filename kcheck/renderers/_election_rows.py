@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all
+from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_words import (
@@ -23,6 +24,7 @@ from kcheck.documents.election_words import (
 from kcheck.documents.premises import losing_premises, notes
 from kcheck.handouts.aside_copies import aside_words
 from kcheck.handouts.repair_steps import commands
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
 from kcheck.words import agree, bare_range, counted, some_of
@@ -59,7 +61,7 @@ def warnings(election: Election) -> Iterator[str]:
     if isinstance(election, ClusterElection):
         yield from map(why_first, election.repairs)
     said = [row for row in election.uncounted if row.id not in WRONG_METADATA]
-    yield from losing_premises(row for row in election.premises if row not in said)
+    yield from losing_premises(row for row in election.premises if row not in said and not _is_counted(row, election))
     yield from aside_words(election.partitions, cell)
     yield from unregistered_words(election.partitions, kraft=election.kraft)
     if isinstance(election, ClusterElection):
@@ -83,6 +85,12 @@ def repair_commands(election: Election) -> Iterator[str]:
     """Yield the commands of the repairs that come first."""
     if isinstance(election, ClusterElection):
         yield from chain.from_iterable(map(commands, election.repairs))
+
+
+def _is_counted(premise: JudgedPremise, election: Election) -> bool:
+    """Return whether the election answers an unseen premise, because every disk is here."""
+    is_open = premise.status is PremiseStatus.NOT_SEEN and (premise.provide or "").startswith(EVERY_DISK)
+    return is_open and not election.gaps and isinstance(election, ClusterElection) and election.image is not None
 
 
 def lost_cells(lost: Amounts) -> tuple[str, str]:

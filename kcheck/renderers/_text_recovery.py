@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from kcheck.core.election.plans import is_at_stake
 from kcheck.core.election.progress import PlanState, SavedStep
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.documents.election_words import fenced_words, gap_words, why_first
@@ -22,7 +23,7 @@ from kcheck.renderers._election_rows import (
 )
 from kcheck.renderers._text_rescue import stepwise
 from kcheck.screen.page import Page, cell
-from kcheck.words import agree, counted, other_end_words
+from kcheck.words import agree, counted, listed, other_end_words, some_of
 
 _LOST_COUNT = 10
 _PLACES = (
@@ -213,6 +214,8 @@ def _lost(answer: ClusterRecovery, page: Page) -> None:
 
 def _at_stake(answer: ClusterRecovery, page: Page) -> None:
     rows = answer.election.partitions if page.every and answer.wanted == EVERY_PARTITION else answer.at_stake
+    if answer.wanted == EVERY_PARTITION and not page.every:
+        _leaders(answer, page)
     if not rows:
         return
     shown, more = worst(rows, every=page.every)
@@ -223,6 +226,19 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
     page.wrapped(LEADERS_LEGEND)
     if more:
         page.wrapped(more)
+
+
+def _leaders(answer: ClusterRecovery, page: Page) -> None:
+    """Write who leads the partitions that the table leaves out, once the plan is done."""
+    leads: dict[int, list[str]] = {}
+    is_plan = any(step.kind is RecoveryAction.START for step in answer.steps)
+    for row in answer.election.partitions if is_plan else ():
+        if row.planned is not None and not is_at_stake(row):
+            leads.setdefault(row.planned, []).append(row.name)
+    if leads:
+        words = [f"broker {number} leads {some_of(names)}" for number, names in sorted(leads.items())]
+        page.line()
+        page.wrapped(f"By this plan {listed(words, most=len(words))}. They lose nothing. --all lists them.")
 
 
 def recover_run(report: Report, page: Page) -> None:

@@ -33,7 +33,7 @@ from kcheck.replicas.lost_amounts import amounts_lost, lacks, removed
 from kcheck.replicas.lost_transactions import cut_transactions, open_transactions
 from kcheck.replicas.remote_losses import remote_amounts, remote_lost
 from kcheck.replicas.replica import ReplicaState, after_start
-from kcheck.replicas.unserved_copies import covers, first_identity_of, only_here
+from kcheck.replicas.unserved_copies import covers, only_here, shared_batches
 
 GroupOffsets = Callable[[str, int], tuple[GroupOffset, ...] | None]
 """Takes a partition; returns what consumer groups have committed in it, None if there are no offsets."""
@@ -260,13 +260,15 @@ def _without_unserved(
     """Return a candidate whose election also loses the records that exist only in unserved copies.
 
     The loss is unknown if the log of an unserved copy is not here. So is the loss without any log (`with_log`) and
-    without any unserved copy, or without a valid bound (`is_bound`).
+    without any unserved copy, or without a valid bound (`is_bound`). An empty -future copy shows nothing of the log
+    that was moving.
     """
     if candidate.lost is None:
         return candidate
     if any(copy.only_here is None and copy.problem is None and copy.log_end_offset for copy in unserved):
         return candidate._replace(lost=NOT_KNOWN, lost_later=None)
-    only = max((copy.only_here for copy in unserved if copy.only_here is not None), default=None, key=_records)
+    shown = (copy for copy in unserved if with_log or copy.state is not CopyState.FUTURE or copy.log_end_offset)
+    only = max((copy.only_here for copy in shown if copy.only_here is not None), default=None, key=_records)
     if only is None:
         is_known = with_log or (is_bound and candidate.lost.upper_records)
         return candidate if is_known else candidate._replace(lost=NOT_KNOWN)
@@ -394,7 +396,7 @@ def _candidate(
         log_start_offset=None if end is None else state.log_start_offset,
         lost=None,
         refetch=None,
-        first=first_identity_of(state),
+        shared=shared_batches(state),
     )
     if plan is None or state.problem is not None or end is None:
         return candidate

@@ -1,6 +1,6 @@
 """`kcheck elect`: who should lead each partition, in which order brokers should start, and what each way costs."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,6 +13,7 @@ from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fences_alone, fencing_order
 from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
+from kcheck.core.election.misplaced import HeldLog, Misplaced, misplaced
 from kcheck.core.election.phases import Course, course_of, order_of_starts
 from kcheck.core.election.plans import BrokerGap, CopyState, PartitionElection, decided, is_safe, only_aside
 from kcheck.core.election.recovery_plan import BrokerLogDir, Recovery
@@ -25,9 +26,11 @@ from kcheck.core.election.scenarios import (
     not_known,
     planned,
     scenarios,
-)
+)  # fmt: skip
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.premises.names import OWN_NAME
+from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.topic_settings import being_deleted
 from kcheck.core.start.unserved import Unserved, lost_in_starts
@@ -51,7 +54,8 @@ from kcheck.model.source import Files
 from kcheck.replicas.broker_gaps import failing_of, gaps_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
-from kcheck.replicas.partition_directories import PartitionDirectories
+from kcheck.replicas.loading import election_targets
+from kcheck.replicas.partition_directories import PartitionDirectories, held_logs
 from kcheck.replicas.saved_records import SavedReplica, saved_row
 from kcheck.replicas.uncounted import uncounted_premises
 from kcheck.startup.options import StartOptions
@@ -61,7 +65,7 @@ from kcheck.verbs.overview import StartOfAll
 from kcheck.views.broker_settings import settings_of
 from kcheck.views.log_dir import LogDirs
 from kcheck.views.metadata_at_hand import image_at_hand
-from kcheck.views.targets import Target, TargetKind, directory_wanted, paths_of, replica_targets
+from kcheck.views.targets import Target, paths_of
 from kcheck.words import LISTED_MAX, broker_names, capital, counted
 
 _AS_THEY_LIE: Mapping[str, Tree] = {}
@@ -164,6 +168,8 @@ class ClusterElection(BrokerAnswer):
     """The records that brokers remove for good when they start, because their logs are corrupt."""
     rescue: FirstRescue | None = None
     """The rescue of the metadata that comes before any start; None if none is needed."""
+    misplaced: tuple[Misplaced, ...] = ()
+    """The directories that belong at another place."""
 
     def whole(self) -> Self:
         """Return the same answer; KeyboardInterrupt if the user interrupted it."""
@@ -197,6 +203,7 @@ class ClusterElection(BrokerAnswer):
             or is_empty
             or self.uncounted
             or self.unserved
+            or self.is_misnamed
             or self.interrupted
             or failing_of(self.gaps)
         )
@@ -211,6 +218,11 @@ class ClusterElection(BrokerAnswer):
     def uncounted(self) -> tuple[JudgedPremise, ...]:
         """The refuted premises whose losses no election counts, of any partition."""
         return uncounted_premises(self.premises, self.of_cluster)
+
+    @property
+    def is_misnamed(self) -> bool:
+        """True if a directory has the name of another partition. Nothing is planned with its records."""
+        return any(row.id == OWN_NAME for row in self.refuted)
 
     @property
     def nothing_words(self) -> str:
@@ -243,6 +255,7 @@ class ClusterElection(BrokerAnswer):
             fenced=self.fenced if self.is_fenced_alone else (),
             rescue=self.rescue,
             truncated=self.removed,
+            misplaced=self.misplaced,
             uncounted=tuple(missing_words(self.uncounted, self.question.dead, self.of_cluster)),
         )
 
@@ -330,17 +343,21 @@ def elect(
     All partitions decide the plan. The answer is about the wanted partitions. `trees` hold log dirs before their
     repair. UsageError if a path is a file, a log dir has no broker id, or a broker is both here and dead.
     """
-    targets = _targets(arguments, trees, {lost.path for lost in question.without})
+    targets = election_targets(arguments, trees, {lost.path for lost in question.without})
     require_match(targets, wanted)
     log_dirs = log_dirs or LogDirs(release)
     image = image_at_hand(targets, question.metadata, log_dirs, question.config)
     deleting = being_deleted(image, release)
     image = None if image is None else image.without_topics(deleting)
     collected: list[Finding] = []
-    options = _start_options(arguments, question, release)
+    options = StartOptions(
+        None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,
+        controller_config=question.config, without=frozenset(lost.path for lost in question.without),
+        added=frozenset(row.path for row in question.added), planned=question.planned,
+    )  # fmt: skip
     directories = PartitionDirectories(targets, options, image, collected, log_dirs, aside=question.aside)
     cluster = _cluster_here(directories, image, question, release)._replace(deleting=deleting)
-    elections, interrupted = _elections(directories, cluster)
+    elections, moved, interrupted = _elections(directories, cluster)
     if directories.unread:
         interrupted = f"the log dirs of {broker_names(directories.unread, LISTED_MAX)} not read"
     with held_back() as came:
@@ -348,7 +365,7 @@ def elect(
             arguments, question, wanted, release, directories, cluster, elections, interrupted,
             options.settings.delete_delay_ms,
         )  # fmt: skip
-    answer = replace(answer, collected=collected, checked=paths_of(targets))
+    answer = replace(answer, collected=collected, checked=paths_of(targets), misplaced=moved)
     return replace(answer, interrupted=answer.interrupted or NOT_REPAIRED) if came else answer
 
 
@@ -384,6 +401,8 @@ def _decided(
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
     is_unknown = interrupted is not None or (not elections and image is None)
+    if any(row.id == OWN_NAME for row in uncounted):
+        compared = tuple(row if row.name == START_ALL else row._replace(lost=NOT_KNOWN) for row in compared)
     if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
         compared = not_known(compared)
     elif rescue is not None and rescue.verb is not RescueVerb.NONE:
@@ -419,26 +438,22 @@ def _decided(
     )
 
 
-def _start_options(arguments: list[str], question: ElectionQuestion, release: Release) -> StartOptions:
-    return StartOptions(
-        None, settings_of(arguments, question.config, (), release), release, metadata=question.metadata,
-        controller_config=question.config, without=frozenset(lost.path for lost in question.without),
-        added=frozenset(row.path for row in question.added), planned=question.planned,
-    )  # fmt: skip
-
-
 def _elections(
     directories: PartitionDirectories, cluster: ClusterHere
-) -> tuple[tuple[PartitionElection, ...], str | None]:
-    """Return the elections of all partitions; after an interrupt those so far, and how many are missing."""
+) -> tuple[tuple[PartitionElection, ...], tuple[Misplaced, ...], str | None]:
+    """Return the elections of partitions, their misplaced directories, and how many an interrupt left out."""
     image, names, every = cluster.image, directories.every(cluster), list[PartitionElection]()
+    held = list[HeldLog]()
     with suppress(KeyboardInterrupt):
         for topic, number in () if directories.is_interrupted else names:
-            every.append(election_of(topic, number, directories.of(topic, number), cluster))
+            copies = directories.of(topic, number)
+            every.append(election_of(topic, number, copies, cluster))
+            held += held_logs(topic, number, copies)
     left = len(names) - len(every)
     interrupted = f"{counted(left, 'partition')} of {len(names)} not looked at" if left else None
     elections = tuple(election for election in every if election.is_of_cluster)
-    return in_doubt(elections if image is None else balanced(elections, image)), interrupted
+    decided_together = in_doubt(elections if image is None else balanced(elections, image))
+    return decided_together, misplaced(every, held), interrupted
 
 
 def choice_of(
@@ -483,12 +498,3 @@ def _cluster_here(
         old=with_old_disk(directories.premises),
         fenced=() if image is None or not directories.kraft else fencing_order(image.brokers, release),
     )
-
-
-def _targets(arguments: list[str], trees: Mapping[str, Tree], without: Collection[str]) -> tuple[Target, ...]:
-    """Return the targets, read from their trees; UsageError for a file."""
-    targets = [target for target in replica_targets(arguments) if target.path not in without]
-    for target in targets:
-        if target.kind is TargetKind.FILE:
-            raise directory_wanted(target, "an election")
-    return tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)

@@ -1,7 +1,7 @@
 """Loads replicas by broker, from log dirs, partition directories and bare leader-epoch-checkpoints."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kcheck.core.start.predictions import PartitionPrediction
@@ -28,7 +28,7 @@ from kcheck.verbs.batch_reads import ReadBudget, with_faults
 from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.partition import view_of
 from kcheck.views.remote_logs import remote_logs
-from kcheck.views.targets import Target, TargetKind, require_same_broker
+from kcheck.views.targets import Target, TargetKind, directory_wanted, replica_targets, require_same_broker
 from kcheck.words import partition_name
 
 _MODE = Mode.ZOOKEEPER
@@ -212,3 +212,12 @@ def _doubles(replicas: list[ReplicaFiles]) -> Iterator[DoubleReplica]:
             name = "" if replica.bare else partition_name(replica.view.topic, replica.view.partition)
             yield DoubleReplica(name, broker_id, (seen[key], replica.path))
         seen[key] = replica.path
+
+
+def election_targets(arguments: list[str], trees: Mapping[str, Tree], without: Collection[str]) -> tuple[Target, ...]:
+    """Return the targets, read from their trees; UsageError for a file."""
+    targets = [target for target in replica_targets(arguments) if target.path not in without]
+    for target in targets:
+        if target.kind is TargetKind.FILE:
+            raise directory_wanted(target, "an election")
+    return tuple(target._replace(tree=trees.get(target.log_dir, target.tree)) for target in targets)

@@ -6,10 +6,12 @@ from itertools import chain
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.election.election import BrokerStart
+from kcheck.core.election.misplaced import HeldLog
 from kcheck.core.election.plans import CopyState, PartitionElection
 from kcheck.core.election.recovery_plan import BrokerLogDir
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.premises.presence import LOG_DIRS_NAMED, lacks_log_dirs
+from kcheck.core.replication.log_names import NamedLog
 from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.core.start.strays import registers_cleanly
@@ -19,7 +21,7 @@ from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.finding import Finding
-from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES, REPLICATION_OFFSET
+from kcheck.model.names import CONSUMER_OFFSETS, META_PROPERTIES, REPLICATION_OFFSET, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import PartitionFilter
 from kcheck.model.source import Files
@@ -29,6 +31,7 @@ from kcheck.replicas.candidates import BrokerHere, ClusterHere, ReplicaCopy, cop
 from kcheck.replicas.group_offsets import CommittedOffsets, GroupOffset, committed_offsets
 from kcheck.replicas.loading import ReplicaFiles, started
 from kcheck.replicas.removed_at_start import removed_at_start
+from kcheck.replicas.unserved_copies import shared_batches
 from kcheck.startup.options import StartOptions
 from kcheck.verbs.predict import start_of, with_copies
 from kcheck.verbs.premises import judged_starts
@@ -36,6 +39,7 @@ from kcheck.views.log_dir import LogDirs, open_single_partition, partitions
 from kcheck.views.remote_logs import remote_logs
 from kcheck.views.settings_files import names_no_other
 from kcheck.views.targets import Target, TargetKind
+from kcheck.words import partition_name
 
 
 class PartitionDirectories:
@@ -293,6 +297,16 @@ def log_dirs_not_named(premises: Iterable[JudgedPremise]) -> Iterator[BrokerLogD
         is_named = row.id != LOG_DIRS_NAMED or row.status is not PremiseStatus.REFUTED
         if not is_named and row.broker_id is not None and row.log_dir is not None:
             yield BrokerLogDir(row.broker_id, row.log_dir)
+
+
+def held_logs(topic: str, partition: int, copies: Iterable[ReplicaCopy]) -> Iterator[HeldLog]:
+    """Yield the directories with the plain name of a partition, which a broker serves or renames."""
+    name = TopicPartition(topic, partition)
+    for copy in copies:
+        number, is_served = copy.state.broker_id, copy.role is CopyState.CURRENT
+        is_plain = is_served or (copy.role is CopyState.STRAY and copy.dir == partition_name(*name))
+        if is_plain and copy.dir is not None and number is not None:
+            yield HeldLog(NamedLog(number, name, shared_batches(copy.state), is_served), copy.dir)
 
 
 def _is_new(log_dir: LogDirView | None, known: set[str]) -> bool:

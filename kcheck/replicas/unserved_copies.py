@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from kcheck.core.replication.leader_costs import Amounts
 from kcheck.model.entries import Offset
+from kcheck.model.loss import BatchIdentity
 from kcheck.model.unreadable import UnreadableError
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.leader_plans import fork_of
@@ -20,17 +21,18 @@ def covers(state: ReplicaState, served: Iterable[ReplicaState]) -> bool:
     return distinct([row for row in rows if row.logs], own).records == 0
 
 
-def first_identity_of(state: ReplicaState) -> tuple[Offset, Offset, int] | None:
-    """Return a value that differs for other first batches. None if the log cleaner may write the batch."""
+def shared_batches(state: ReplicaState) -> tuple[BatchIdentity, ...]:
+    """Return the batches that the other replicas of a log have, too."""
+    if state.batches is not None:
+        return state.batches.shared(is_compacted=state.is_compacted)
     if state.is_compacted or not state.logs:
-        return None
-    if state.batches is not None and state.batches.first is not None:
-        return state.batches.first
+        return ()
     try:
         first = next(open_batches(state.logs), None)
     except UnreadableError:
-        return None
-    return None if first is None else identity_of(first[1])
+        return ()
+    batch = None if first is None else identity_of(first[1])
+    return () if batch is None else (batch,)
 
 
 def only_here(state: ReplicaState, served: Iterable[ReplicaState], mark: Offset | None) -> Amounts | None:

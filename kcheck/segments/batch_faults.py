@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.model.entries import RELATIVE_OFFSET_MAX, Batch, Offset
-from kcheck.model.loss import BatchFaults, DatedRecords, UnreadableRecords
+from kcheck.model.loss import BatchFaults, BatchIdentity, DatedRecords, UnreadableRecords
 from kcheck.model.source import Files, Source
 from kcheck.model.unreadable import UnreadableError
 from kcheck.records.batch import HEADER, batch_at, entry_size, is_modern
@@ -57,6 +57,7 @@ def batch_faults(
         with files.open(segment.name) as source:
             is_complete = fits(min(segment.size, source.size))
             if not is_complete:
+                first_batch = first_batch or _first_of(source, segment)
                 break
             dated, newest, before, read = _dated(files, segment), 0, read, list[Batch]()
             foreign += _overlap(source, segment, before)
@@ -98,22 +99,30 @@ def batch_faults(
         first_batch,
         None if head is None or not is_dense or head[1] <= start else (max(head[0], start), head[1]),
         tail,
+        identity_of(read[0]) if read and is_complete else None,
     )
 
 
-def first_identity(files: Files, segments: Iterable[LoadedSegment]) -> tuple[Offset, Offset, int] | None:
+def first_identity(files: Files, segments: Iterable[LoadedSegment]) -> BatchIdentity | None:
     """Return `first` of the faults of a log; None without a batch of magic 2. UnreadableError as `batch_faults`."""
     for segment in segments:
         with files.open(segment.name) as source:
-            first = next(iter(Walk(source, min(segment.size, source.size))), None)
+            first = _first_of(source, segment)
         if first is not None:
-            return identity_of(first)
+            return first
     return None
 
 
-def identity_of(batch: Batch) -> tuple[Offset, Offset, int] | None:
+def _first_of(source: Source, segment: LoadedSegment) -> BatchIdentity | None:
+    first = next(iter(Walk(source, min(segment.size, source.size))), None)
+    return None if first is None else identity_of(first)
+
+
+def identity_of(batch: Batch) -> BatchIdentity | None:
     """Return a value by which a batch of magic 2 differs from others; its CRC does not contain its offsets."""
-    return (batch.base_offset, batch.last_offset, batch.crc) if is_modern(batch.magic) else None
+    if not is_modern(batch.magic) or batch.epoch is None:
+        return None
+    return batch.base_offset, batch.last_offset, batch.crc, batch.epoch
 
 
 def _overlap(source: Source, segment: LoadedSegment, before: Sequence[Batch]) -> Iterator[Between]:

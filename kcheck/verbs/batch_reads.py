@@ -80,12 +80,14 @@ def _rows(tree: Tree, start: LogDirPrediction, budget: ReadBudget) -> Iterator[P
 
 
 def with_faults(files: Files, row: PartitionPrediction, budget: ReadBudget) -> PartitionPrediction:
-    """Return the prediction of a replica with the faults of its batches."""
+    """Return the prediction of a replica with the faults of its batches. Without service only the first one is read."""
     log = row.replica_log
-    if log is None or row.outcome in NOT_SERVED:
+    if log is None:
         return row
     segments = [*_segments(row, log)]
     try:
+        if row.outcome in NOT_SERVED:
+            return row._replace(batches=BatchFaults(is_complete=False, first=first_identity(files, segments)))
         # To open a directory costs as much as to open two files in it by their paths.
         opened = files if isinstance(files, Directory) and len(segments) > _FEW else nullcontext(files)
         with opened as folder:
@@ -110,10 +112,11 @@ def with_known_faults(
     between = ((one.end_offset, other.base_offset) for one, other in pairwise(segments))
     gaps = ((start, end) for start, end in between if start < end and log.log_start_offset < end)
     try:
-        first = first_identity(files, _segments(row, log))
+        own = [*_segments(row, log)]
+        first, newest = first_identity(files, own), first_identity(files, own[-1:])
     except UnreadableError:
         return row  # It is a finding of its own.
-    return row._replace(batches=BatchFaults(gaps=tuple(gaps), first=first))
+    return row._replace(batches=BatchFaults(gaps=tuple(gaps), first=first, newest=newest))
 
 
 def _has_faults(segment: SegmentView) -> bool:

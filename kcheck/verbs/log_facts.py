@@ -58,7 +58,11 @@ def looks_into_segments(tree: Tree) -> bool:
 
 def looks_between(topic: str, offsets: CheckpointOffsets, image: ClusterImage | None) -> bool:
     """Return whether an offset between two segments of a log is missing. The log cleaner leaves gaps like this."""
-    return not (offsets.cleaned or topic in COMPACTED or (image is not None and is_compacted(image, topic)))
+    return not _is_compacted(topic, offsets, image)
+
+
+def _is_compacted(topic: str, offsets: CheckpointOffsets, image: ClusterImage | None) -> bool:
+    return bool(offsets.cleaned) or topic in COMPACTED or (image is not None and is_compacted(image, topic))
 
 
 def log_facts(
@@ -119,7 +123,9 @@ def log_facts(
         unseen_epoch=_unseen_epoch(files, row, log, on_disk, image, broker_id) if is_served else None,
         is_closed=closed,
         is_emptied=is_served and looks and not clean and row.lost is None and _is_emptied(files, log),
-        batches=row.batches if is_served else BatchFaults(),
+        batches=row.batches if is_served or row.batches is None else BatchFaults(first=row.batches.first),
+        is_served=is_served,
+        is_compacted=_is_compacted(directory.topic, offsets, image),
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
         lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
         keys_of=_keys_of(files, row, log, image) if is_served and looks and not is_proven else None,

@@ -240,6 +240,7 @@ def _retention_row(regular: RegularDeletion) -> Row:
         "last_expiry_ms": regular.last_ms,
         "segments_below_log_start": regular.below,
         "local_start_at_most": regular.local_most,
+        "local_first_expiry_ms": regular.local_first_ms,
     }
 
 

@@ -142,3 +142,19 @@ def test_settings_that_delete_most_remote_segments(setting: str, words: str, tmp
     path.write_text(f"{path.read_text()}{setting}\n")
     answer = command("preflight", path, "--metadata", controller)
     assert (answer.code, f"loss P324 {words}" in " ".join(answer.out.split())) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("rlmm.config.remote.log.metadata.topic.num.partitions=3", "is 50 by default, but __remote_log_metadata has 3"),
+        ("remote.log.metadata.manager.listener.name=PLAINTEXT", "remote.log.metadata.manager.listener.name is missing"),
+    ],
+)
+def test_settings_without_a_line(line: str, words: str, tmp_path: Path) -> None:
+    """A new server.properties without the lines of the old one: the broker may end, and serves nothing remote."""
+    of, (*_, controller) = damaged(lambda _: None, tmp_path)
+    path = of / "server.properties"
+    path.write_text(path.read_text().replace(f"{line}\n", ""))
+    answer = command("preflight", path, "--metadata", controller, columns=300)
+    assert (answer.code, "loss P823" in answer.out, words in answer.out) == (1, True, True)

@@ -62,6 +62,23 @@ def test_ids_that_are_swapped_get_no_step(brokers: Sequence[str], *, has_setting
     assert solved.now.steps != ()
 
 
+def test_disks_of_two_brokers_that_are_exchanged() -> None:
+    """One disk of each is in the place of the other's. Nothing is said about logs of a wrong broker."""
+    held = Path("held")
+    Path("broker-1/data").rename(held)
+    Path("broker-2/data").rename("broker-1/data")
+    held.rename("broker-2/data")
+    answer = kcheck.recover("1=broker-1", "2=broker-2", "3=broker-3", **METADATA)
+    assert answer.steps == ()
+    assert answer.sentences[-4:-1] == (
+        "broker-1/data: meta.properties says broker 2, but the settings name 1.",
+        "broker-2/data: meta.properties says broker 1, but the settings name 2.",
+        "Mount each of these disks at its own broker. Format none: one may have the only copy of records.",
+    )
+    assert {row.id for row in answer.election.refuted if row.broker_id in {1, 2}} == {"P102"}
+    assert not answer.election.uncounted
+
+
 def test_a_disk_of_another_cluster_gets_no_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The real controller refused broker 1 for ever."""
     shutil.rmtree(tmp_path / "broker-1")

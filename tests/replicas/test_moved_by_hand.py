@@ -3,18 +3,24 @@
 Three brokers of 4.3.1 and a controller wrote them. Broker 3 has a copy of `solo-1`, whose only replica is on broker 2.
 """
 
+import shlex
 import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 import kcheck
 from kcheck.core.election.steps import RecoveryAction
+from kcheck.core.premises.names import OWN_NAME
+from kcheck.model.premises import JudgedPremise
 from kcheck.plans.recover import ClusterRecovery
+from tests.cli.command import kcheck as command
 from tests.oracle.scenes import FIXTURES
 
+BEFORE = (RecoveryAction.REPAIR, RecoveryAction.PUT_BACK)
 WHERE = FIXTURES / "incidents" / "plans" / "directories-moved.tar.xz"
 
 
@@ -27,6 +33,14 @@ def disks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.rmtree(tmp_path / "broker-2/data1/orders-2.bak")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+class Elected(Protocol):
+    """An answer with premises."""
+
+    @property
+    def premises(self) -> tuple[JudgedPremise, ...]:
+        """The premises of the next starts."""
 
 
 def recovered() -> ClusterRecovery:
@@ -80,10 +94,15 @@ def test_the_records_of_a_copy_are_lost_once(disks: Path, kept: int, lost: int) 
 
 
 def typed(answer: ClusterRecovery, disks: Path) -> None:
-    """Carry out the commands of the first step."""
-    assert answer.steps[0].kind is RecoveryAction.PUT_BACK
-    for command in answer.texts[0].commands:
-        subprocess.run(["/bin/sh", "-c", command], cwd=disks, check=True)
+    """Carry out the commands of the steps before any start."""
+    assert answer.steps[0].kind in BEFORE
+    for step, text in zip(answer.steps, answer.texts, strict=True):
+        for line in text.commands if step.kind in BEFORE else ():
+            if line.startswith("kcheck "):
+                words = shlex.split(line)[1:]
+                assert command(*words, *(["--yes"] if words[0] == "apply" else [])).code < 2
+            else:
+                subprocess.run(["/bin/sh", "-c", line], cwd=disks, check=True)
 
 
 def test_exchanged_directories_of_a_broker_get_their_names_back(disks: Path) -> None:
@@ -98,6 +117,142 @@ def test_exchanged_directories_of_a_broker_get_their_names_back(disks: Path) -> 
     assert not any(text.startswith("This plan") for text in answer.sentences)
     typed(answer, disks)
     assert recovered().start_of_all.is_safe
+
+
+def wrong_names(answer: Elected) -> list[str]:
+    """Return the sentences about directories with the name of another partition."""
+    return [row.sentence for row in answer.premises if row.id == OWN_NAME]
+
+
+def assert_every_verb_warns() -> list[str]:
+    """Every verb that sees the brokers together names the directories; returns their sentences."""
+    paths = ["1=broker-1", "2=broker-2", "3=broker-3"]
+    elected = kcheck.elect(*paths, metadata=["controller"])
+    assert not elected.is_safe
+    assert "With this plan" not in elected.verdict
+    said = wrong_names(elected)
+    assert said
+    recovery = recovered()
+    assert wrong_names(recovery.election) == said
+    assert not any(text.startswith("This plan") for text in recovery.sentences)
+    assert {step.kind for step in recovery.steps} <= {RecoveryAction.PUT_BACK}
+    shown = kcheck.overview(*paths, metadata=["controller"])
+    assert shown.start_of_all is not None
+    assert not shown.start_of_all.is_safe
+    for answer in (shown, kcheck.predict(*paths, metadata=["controller"])):
+        assert wrong_names(answer) == said
+    found = kcheck.check(*paths, metadata=["controller"]).collected
+    assert {row.id for row in found if any(text in row.message for text in said)} == {"KC315"}
+    return said
+
+
+@pytest.mark.parametrize("topic", ["orders", "state"])
+def test_every_verb_sees_exchanged_directories(disks: Path, topic: str) -> None:
+    """The last segment of a compacted topic is the same on every replica, too."""
+    one, other = f"{topic}-0", f"{topic}-1"
+    (first,), (second,) = (disks.glob(f"broker-3/data*/{name}") for name in (one, other))
+    held = first.with_name("held")
+    first.rename(held)
+    second.rename(second.with_name(one))
+    held.rename(held.with_name(other))
+    assert sorted(assert_every_verb_warns()) == [
+        f"{one} has the records of {other} on brokers 1 and 2",
+        f"{other} has the records of {one} on brokers 1 and 2",
+    ]
+
+
+def test_a_directory_under_a_number_without_a_partition_gets_its_name_back(disks: Path) -> None:
+    """The broker would rename it to -stray and make the partition again, empty."""
+    (disks / "broker-3/data1/orders-1").rename(disks / "broker-3/data1/orders-9")
+    assert assert_every_verb_warns() == ["orders-9 has the records of orders-1 on brokers 1 and 2"]
+    typed(recovered(), disks)
+    assert recovered().start_of_all.is_safe
+
+
+def test_exchanged_directories_of_two_topics(disks: Path) -> None:
+    """Both ids exist in the cluster. No id is to change: the names are wrong."""
+    exchange(disks / "broker-2/data1/orders-1", disks / "broker-2/data1/payments-0")
+    assert_every_verb_warns()
+    answer = recovered()
+    assert not [row for row in answer.election.refuted if row.id == "P109"]
+    typed(answer, disks)
+    assert recovered().start_of_all.is_safe
+
+
+def test_a_second_copy_of_a_directory_moves_aside(disks: Path) -> None:
+    """Somebody copied a directory over another one."""
+    shutil.rmtree(disks / "broker-2/data1/orders-2")
+    shutil.copytree(disks / "broker-2/data1/orders-1", disks / "broker-2/data1/orders-2")
+    assert assert_every_verb_warns() == ["orders-2 has the records of orders-1 on brokers 1 and 3"]
+    typed(recovered(), disks)
+    assert not (disks / "broker-2/data1/orders-2").exists()
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["broker-2/solo-1", "broker-2/data/solo-1.0123456789abcdef0123456789abcdef-{}", "broker-2/data1/solo-1.bak"],
+)
+@pytest.mark.parametrize("state", ["stray", "delete"])
+def test_the_only_copy_goes_back_to_its_own_broker(disks: Path, place: str, state: str) -> None:
+    """Its broker would begin with an empty log, wherever the directory is."""
+    (disks / "broker-2/data/solo-1").rename(disks / "broker-2" / place.format(state))
+    shutil.rmtree(disks / "broker-3/data/solo-1")
+    answer = recovered()
+    typed(answer, disks)
+    assert recovered().start_of_all.is_safe
+
+
+def test_a_number_that_the_topic_does_not_have(disks: Path) -> None:
+    """No other replica has these batches, so the right name is not proven."""
+    (disks / "broker-2/data/solo-1").rename(disks / "broker-2/data/solo-2")
+    shutil.rmtree(disks / "broker-3/data/solo-1")
+    (said,) = assert_every_verb_warns()
+    assert said == (
+        "solo-2 is no partition of the cluster, and broker 2 has no directory of solo-1. Not known: these records may"
+        " be there under a wrong name"
+    )
+    assert recovered().steps == ()
+
+
+def test_bytes_after_the_last_batch_are_repaired_first(disks: Path) -> None:
+    """The broker stopped cleanly, so its start would keep them, and append after them."""
+    log = max((disks / "broker-2/data1/orders-1").glob("*.log"))
+    log.write_bytes(log.read_bytes()[:-9])
+    answer = recovered()
+    assert [step.kind for step in answer.steps][:2] == [RecoveryAction.REPAIR, RecoveryAction.START]
+    assert not any("kcheck repair" in text for text in answer.sentences)
+    assert answer.scenario("plan").lost.records == 0
+    assert {row.id for row in answer.election.refuted} <= {"P306"}
+
+
+def test_nothing_starts_before_a_disk_is_sought(disks: Path) -> None:
+    """The steps for a lost disk are a case."""
+    assert disks.is_dir()
+    answer = kcheck.recover("1=broker-1", "2=broker-2", metadata=["controller"])
+    assert [step.kind for step in answer.steps] == [RecoveryAction.BRING]
+    assert RecoveryAction.START in {step.kind for step in answer.case_plans[0].steps}
+    assert not any(text.startswith("This plan") for text in answer.sentences)
+
+
+def test_every_leader_of_the_plan_is_on_the_screen(disks: Path) -> None:
+    """The table has only partitions that can lose records."""
+    assert disks.is_dir()
+    screen = command("recover", "1=broker-1", "2=broker-2", "3=broker-3", "--metadata", "controller", columns=1000).out
+    assert "By this plan broker 1 leads solo-0" in screen
+
+
+def test_two_replicas_prove_no_name(disks: Path) -> None:
+    """One of both brokers has exchanged the directories."""
+    for name in ("orders-1", "orders-2"):
+        (path,) = disks.glob(f"broker-3/data*/{name}")
+        shutil.rmtree(path)
+    exchange(disks / "broker-2/data1/orders-1", disks / "broker-2/data1/orders-2")
+    said = sorted(assert_every_verb_warns())
+    assert said[0] == (
+        "orders-1 has the records of orders-2 on broker 1. Not known: which name is right, orders-1 or orders-2"
+    )
+    assert len(said) == 4
+    assert recovered().steps == ()
 
 
 def test_a_moved_directory_goes_back_to_its_broker(disks: Path) -> None:

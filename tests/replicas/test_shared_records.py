@@ -110,9 +110,9 @@ def test_logs_that_begin_with_different_batches() -> None:
     """Their epochs agree, but one is of another partition: 4.3.1 served it, and 41 records were lost."""
     one = ReplicaState(
         1, "t", 0, cache=(EpochEntry(Epoch(0), Offset(0)),), log_end_offset=Offset(40),
-        batches=BatchFaults(first=(Offset(0), Offset(9), 1)),
+        batches=BatchFaults(first=(Offset(0), Offset(9), 1, 0)),
     )  # fmt: skip
-    other = one._replace(broker_id=2, batches=BatchFaults(first=(Offset(0), Offset(4), 2)))
+    other = one._replace(broker_id=2, batches=BatchFaults(first=(Offset(0), Offset(4), 2, 0)))
     assert fork_of(other, one) == Fork(Offset(0), Offset(0))
     assert fork_of(other._replace(is_compacted=True), one) == fork_of(one, one) == Fork(Offset(40), None)
     assert fork_of(other, one._replace(batches=None)) == Fork(Offset(40), None)

@@ -26,11 +26,17 @@ def spans(given: BatchFaults) -> list[tuple[int, int]]:
 
 
 def test_an_intact_log() -> None:
-    first = faults(log(FIRST), log(SECOND), log(THIRD)).first
-    assert faults(log(FIRST), log(SECOND), log(THIRD)) == BatchFaults(first=first)
-    assert first == (0, 9, int.from_bytes(FIRST[0].data[17:21], "big"))
+    found = faults(log(FIRST), log(SECOND), log(THIRD))
+    first, newest = found.first, found.newest
+    assert found == BatchFaults(first=first, newest=newest)
+    assert first == (0, 9, int.from_bytes(FIRST[0].data[17:21], "big"), 0)
+    assert newest is not None
+    assert newest[0] == THIRD[0].base_offset
+    assert found.shared(is_compacted=False) == (first, newest)
+    assert found.shared(is_compacted=True) == (newest,)
     assert faults(log([message(0), message(9, codec=1)]), end=10) == BatchFaults()
-    assert not faults(log(FIRST), fits=10).is_complete
+    unread = faults(log(FIRST), fits=10)
+    assert (unread.is_complete, unread.first, unread.newest) == (False, first, None)
 
 
 def test_the_first_batch_alone() -> None:

@@ -1,14 +1,16 @@
 """Finds directories with the name of another partition, or on a broker without that replica.
 
-The first batches of the other directories show the right name. Two partitions of a topic can have the same epochs,
-offsets and sizes, but never the same batches.
+The batches of the other directories show the right name. Two partitions of a topic can have the same epochs, offsets
+and sizes, but seldom the same batches.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
+from kcheck.core.replication.log_names import NamedLog, differs, other_names
+from kcheck.model.names import TopicPartition
+from kcheck.words import partition_name
 
 
 class Misplaced(NamedTuple):
@@ -28,6 +30,8 @@ class Misplaced(NamedTuple):
     """The records that no other directory here has; None for a directory with the wrong name."""
     log_dir: str | None = None
     """The right log dir by the metadata, as an id; None if not known."""
+    is_extra: bool = False
+    """True if the broker has the records under their right name, too. The directory only moves aside."""
 
 
 class OtherLog(NamedTuple):
@@ -46,72 +50,93 @@ class OtherLog(NamedTuple):
 def other_logs(partitions: Sequence[PartitionElection]) -> Iterator[OtherLog]:
     """Yield the copies that no broker serves, and that begin with another batch than a replica of the partition."""
     for part in partitions:
-        copies = [copy for copy in part.candidates if copy.first]
+        copies = [copy for copy in part.candidates if copy.shared]
         for replica in (copy for copy in copies if copy.state is CopyState.CURRENT):
             for copy in copies:
-                if copy.state in SERVED or copy.first == replica.first or _starts(copy) != _starts(replica):
+                if copy.state in SERVED or not differs(copy.shared, replica.shared):
                     continue
                 same = [
                     (other.broker_id, other.dir)
                     for row in partitions
                     for other in row.candidates
-                    if row.name != part.name and row.topic == part.topic and other.first == copy.first and other.dir
+                    if row.name != part.name
+                    and row.topic == part.topic
+                    and other.dir
+                    and not set(copy.shared).isdisjoint(other.shared)
                 ]
                 yield OtherLog(part.name, copy.broker_id, replica.broker_id, tuple(same))
 
 
-def _starts(copy: Candidate) -> int | None:
-    return None if copy.first is None else copy.first[0]
+class HeldLog(NamedTuple):
+    """A directory and its path below a log dir."""
+
+    named: NamedLog
+    """The directory by its name, also with the id of another topic."""
+    dir: str
+    """Its name on disk."""
 
 
-def misplaced(partitions: Iterable[PartitionElection]) -> tuple[Misplaced, ...]:
-    """Return the directories of a cluster that belong at another place, if their own broker has a place for them."""
-    topics: dict[str, list[PartitionElection]] = defaultdict(list)
-    for part in partitions:
-        topics[part.topic].append(part)
-    rows = [row for parts in topics.values() for row in _exchanged(parts)]
-    return (*rows, *(row for parts in topics.values() for part in parts for row in _on_other_brokers(part)))
+def misplaced(partitions: Iterable[PartitionElection], held: Iterable[HeldLog]) -> tuple[Misplaced, ...]:
+    """Return the directories of a cluster that belong at another place, if their own broker has a place for them.
+
+    `held` are all directories with the plain name of a partition, also of partitions that the cluster does not have.
+    """
+    rows = tuple(partitions)
+    return (*_under_other_names(rows, held), *(row for part in rows for row in _unserved(part)))
 
 
-def _exchanged(parts: Sequence[PartitionElection]) -> Iterator[Misplaced]:
-    """Yield directories whose broker has exchanged their names, by the names of most directories with the same log."""
-    logs = [(part, copy) for part in parts for copy in part.candidates if copy.first and copy.dir]
-    names: dict[object, Counter[str]] = defaultdict(Counter)
-    for part, copy in logs:
-        names[copy.first][part.name] += 1
-    wrong = {
-        (copy.broker_id, part.name): (holds, copy)
-        for part, copy in logs
-        if copy.state is CopyState.CURRENT and (holds := _right_name(names[copy.first], part.name)) is not None
+def _under_other_names(parts: Sequence[PartitionElection], held: Iterable[HeldLog]) -> Iterator[Misplaced]:
+    """Yield directories whose right name is proven, and free on their broker."""
+    dirs = {row.named: row.dir for row in held}
+    wrong = {named: other for named, other in other_names(dirs) if other.is_proven}
+    places = {(named.broker_id, named.partition): named for named in dirs if named.is_served}
+    missing = {
+        (copy.broker_id, TopicPartition(part.topic, part.partition))
+        for part in parts
+        for copy in part.candidates
+        if copy.state is CopyState.MISSING
     }
-    for (number, _), (holds, copy) in wrong.items():
-        other = wrong.get((number, holds))
-        if other is not None and copy.dir is not None:
-            yield Misplaced(number, copy.dir, holds, number, replaces=other[1].dir)
+    for named, other in wrong.items():
+        place = named.broker_id, other.holds[0]
+        there = places.get(place)
+        leaves = there in wrong
+        if leaves or place in missing or (named.is_served and there is not None):
+            yield Misplaced(
+                named.broker_id,
+                dirs[named],
+                partition_name(*other.holds[0]),
+                named.broker_id,
+                replaces=None if there is None else dirs[there],
+                is_extra=there is not None and not leaves,
+            )
 
 
-def _right_name(names: Counter[str], own: str) -> str | None:
-    """Return the name of most directories with a log. None for the `own` name and for a tie."""
-    (first, count), *others = names.most_common(2)
-    is_tie = bool(others) and others[0][1] == count
-    return None if is_tie or first == own else first
+def _unserved(part: PartitionElection) -> Iterator[Misplaced]:
+    """Yield the copy that belongs to a replica, because only this copy has every record.
 
-
-def _on_other_brokers(part: PartitionElection) -> Iterator[Misplaced]:
-    """Yield the copy that belongs to the first replica, because only this copy has every record."""
+    A broker without a directory of its replica takes its own copy. Other copies go to the first replica.
+    """
     registration = part.registration
     assigned = () if registration is None else registration.replicas
-    homes = [copy for copy in part.candidates if copy.state in SERVED and copy.problem is None]
-    for copy in part.candidates:
-        is_needed = copy.only_here is not None and bool(copy.only_here.records)
-        if not (copy.covers and is_needed and homes and copy.dir) or copy.broker_id in assigned:
+    homes = {copy.broker_id: copy for copy in part.candidates if copy.state in SERVED and copy.problem is None}
+    for copy in sorted(part.candidates, key=_records, reverse=True):
+        own = homes.get(copy.broker_id)
+        is_free = copy.broker_id not in assigned if own is None else own.dir is None
+        if not (copy.covers and _records(copy) and homes and copy.dir and is_free):
             continue
-        home = min(homes, key=lambda row: assigned.index(row.broker_id) if row.broker_id in assigned else len(assigned))
+        home = own or min(
+            homes.values(),
+            key=lambda row: assigned.index(row.broker_id) if row.broker_id in assigned else len(assigned),
+        )
         directories = () if registration is None else registration.directories
         by_broker = dict(zip(assigned, directories, strict=False))
         yield Misplaced(
-            copy.broker_id, copy.dir, part.name, home.broker_id, replaces=home.dir,
-            records=None if copy.only_here is None else copy.only_here.records,
+            copy.broker_id, copy.dir, part.name, home.broker_id, replaces=home.dir, records=_records(copy),
             log_dir=by_broker.get(home.broker_id),
         )  # fmt: skip
         return
+
+
+def _records(copy: Candidate) -> int:
+    """Return how many records only this copy has."""
+    return 0 if copy.only_here is None else copy.only_here.records or 0

@@ -20,6 +20,7 @@ from kcheck.core.replication.leader_costs import Amounts, LeaderCost, leader_cos
 from kcheck.core.replication.truncation_plans import OffsetRange, Refetched, TruncationPlan
 from kcheck.model.cluster import ElectionKind, PartitionRegistration, Seat
 from kcheck.model.entries import Offset
+from kcheck.model.loss import BatchIdentity
 from kcheck.words import partition_name
 
 
@@ -84,8 +85,8 @@ class Candidate(NamedTuple):
     """The records of an unserved copy that no loading replica has. None for a replica, or if not known."""
     covers: bool = False
     """True for an unserved copy with every record of every replica here, and more."""
-    first: tuple[Offset, Offset, int] | None = None
-    """The offsets and the CRC of the first batch. None if not known, or for compacted logs."""
+    shared: tuple[BatchIdentity, ...] = ()
+    """The batches that every replica of its log has."""
     loses_no_more_than: tuple[int, ...] = ()
     """The other candidates that have no record which this candidate lacks. It costs at most as much as they do."""
     strangers: int = 0
@@ -356,7 +357,7 @@ def lean(partition: PartitionElection) -> PartitionElection:
     candidates = tuple(
         candidate._replace(
             dir=None, log_end_offset=_as_rank(candidate.log_end_offset, longest), log_start_offset=None, plan=None,
-            loses_no_more_than=(), first=None,
+            loses_no_more_than=(), shared=(),
             problem=None if candidate.problem is None else "",
         )
         for candidate in partition.candidates

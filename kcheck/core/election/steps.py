@@ -130,9 +130,12 @@ def steps_of(recovery: Recovery) -> tuple[RecoveryStep, ...]:
     sought = [RecoveryStep(RecoveryAction.BRING, (number,)) for number in recovery.sought]
     steps = [RecoveryStep(RecoveryAction.REPAIR, (repair.broker_id,)) for repair in recovery.repairs]
     if recovery.misplaced:
-        numbers = {number for row in recovery.misplaced for number in (row.broker_id, row.to_broker)}
-        put_back = RecoveryStep(RecoveryAction.PUT_BACK, tuple(sorted(numbers)), misplaced=recovery.misplaced)
-        return (*sought, *steps, put_back)
+        # A repair would move these aside, and no step could name them.
+        moved = tuple(row for row in recovery.misplaced if "/" in row.dir) if steps else ()
+        rows = moved or recovery.misplaced
+        numbers = {number for row in rows for number in (row.broker_id, row.to_broker)}
+        put_back = RecoveryStep(RecoveryAction.PUT_BACK, tuple(sorted(numbers)), misplaced=rows)
+        return (*sought, *(() if moved else steps), put_back)
     of_settings = {*dict(recovery.without), *dict(recovery.added)}
     steps += [RecoveryStep(RecoveryAction.LOG_DIRS, (number,)) for number in sorted(of_settings)]
     if recovery.fenced:

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.replication.dialogue import Replica
+from kcheck.core.replication.log_names import OtherName
 from kcheck.core.start.node_settings import ids_of_voters
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
-from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState, is_reserved
+from kcheck.model.cluster import PROVIDER, BrokerRegistration, ClusterImage, QuorumState, is_reserved
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.loss import BatchFaults
@@ -121,6 +122,12 @@ class LogFacts(NamedTuple):
     """The lowest log start of other replicas, and the broker, if no epoch of this log explains a higher one."""
     replica: Replica | None = None
     """The log as a follower; None for 2.0.1 and later."""
+    is_served: bool = True
+    """False if the broker renames or deletes the directory on its way up."""
+    is_compacted: bool = False
+    """True if the log cleaner may write other batches before the last segment."""
+    other_name: OtherName | None = None
+    """The partition of its records, if that is not the one of its name."""
     short_leader: ShortLeader | None = None
     """The replica of another broker that may lead and then ends this broker."""
 
@@ -256,6 +263,8 @@ class BrokerFacts(NamedTuple):
     """Its server.properties; None if it is not known."""
     config_path: str | None = None
     """The path of that file."""
+    defined: frozenset[str] = frozenset()
+    """The settings that the user gives next to that file."""
     refused_line: int | None = None
     """The first line of its settings that no broker reads; None without one."""
     doubled: tuple[str, ...] = ()
@@ -370,7 +379,8 @@ class BrokerFacts(NamedTuple):
     @property
     def roles(self) -> frozenset[str]:
         """The roles in process.roles; none if they are not known."""
-        roles = (self.setting("process.roles") or "").split(",")
+        setting = self.setting("process.roles") or ""
+        roles = [] if PROVIDER in setting else setting.split(",")
         return frozenset(role.strip() for role in roles) - {""}
 
     @property

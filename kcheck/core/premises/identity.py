@@ -178,7 +178,7 @@ def directory_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
         evidence = PremiseEvidence(f"{log_dir.path}/{META_PROPERTIES}", f"directory.id={own}")
         if owner == facts.broker_id:
             yield proven(premise, facts, evidence)
-        elif facts.broker_id is not None:
+        elif facts.broker_id is not None and log_dir.node_id != owner:  # P102 names the owner.
             sentence = f"directory.id {own} is registered by broker {owner}: the disk is a copy of that broker's disk"
             yield refuted(premise, facts, sentence, evidence, log_dir=log_dir.path)
 
@@ -216,7 +216,8 @@ def topic_ids(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     takes = facts.mode is Mode.ZOOKEEPER and release.has_partition_metadata and not release.compares_topic_ids
     if image is None or broker is None or not (takes or facts.mode is Mode.KRAFT):
         return
-    for partition, log_dir, topic_id in ((log.partition, log.log_dir, log.topic_id) for log in facts.logs):
+    logs = (log for log in facts.logs if log.other_name is None)  # P367 says the right name.
+    for partition, log_dir, topic_id in ((log.partition, log.log_dir, log.topic_id) for log in logs):
         named, owner = image.topics.get(partition.topic), image.topics_by_id.get(topic_id or "")
         if named is None or owner is None or named.topic_id == topic_id:
             continue
@@ -279,7 +280,7 @@ TABLE = (
         "The metadata lists each directory.id under this broker.",
         "A directory.id that the metadata lists under another broker.",
         "Controllers refuse the registration for ever, because another broker has registered the directory.",
-        "Mount the disk of this broker. If the disk is a copy, put an empty one in and format it.",
+        "Mount the disk of this broker. Format no disk that may have the only copy of records.",
         "ClusterControlManager.registerBroker 3.7 to 4.3.1", directory_ids,
     ),
     Premise(

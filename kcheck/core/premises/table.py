@@ -15,7 +15,9 @@ from kcheck.core.premises import (
     log_ranges,
     metadata,
     migration,
+    names,
     presence,
+    providers,
     remote,
     resources,
     retention,
@@ -37,6 +39,7 @@ _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
     *remote.TABLE, *joining.TABLE, *short_leaders.TABLE, *migration.TABLE, *addresses.TABLE, *zookeeper_sessions.TABLE,
+    *providers.TABLE, *names.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""
@@ -106,8 +109,14 @@ def why_offline(judgements: Iterable[JudgedPremise]) -> dict[str, str]:
 
 
 def judged(facts: BrokerFacts) -> tuple[JudgedPremise, ...]:
-    """Return the judgement of every premise that applies, by the files of a broker."""
-    return tuple(judgement for premise in PREMISES for judgement in premise.judge(premise, facts))
+    """Return the judgement of every premise that applies, by the files of a broker.
+
+    Disks of another broker show nothing about the logs of this one.
+    """
+    rows = tuple(judgement for premise in PREMISES for judgement in premise.judge(premise, facts))
+    if not any(row.id == NODE_ID and row.status is PremiseStatus.REFUTED and row.log_dir is not None for row in rows):
+        return rows
+    return tuple(row for row in rows if row.id in ENDS_START and not presence.lacks_log_dirs(row))
 
 
 def judged_together(
@@ -117,7 +126,8 @@ def judged_together(
 
     A controller that does not start, or has no vote, is missing in the quorum of the others.
     """
-    facts = addresses.with_peers(followers.with_followers(facts)) if len(facts) > 1 else facts
+    if len(facts) > 1:
+        facts = names.with_names(addresses.with_peers(followers.with_followers(facts)))
     alone = {broker: judged(own) for broker, own in facts.items()}
     ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
     missing = {broker for broker, own in facts.items() if broker in ended or former_voter(own) is not None}

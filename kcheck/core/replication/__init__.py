@@ -9,6 +9,7 @@ and lost ranges.
 - `truncation`: Where does a follower truncate its log?
 - `refetch`: What does the follower fetch afterwards?
 - `lineage`: Where do two logs diverge, and which records are lost?
+- `log_names`: Does a log have the name of another partition?
 - `truncation_plans`: What does a truncation cost?
 - `leader_costs`: Which leader costs least?
 - `distinct_records`: Which records do several replicas lose together?

@@ -23,6 +23,7 @@ from kcheck.core.election.plans import (
 )
 from kcheck.core.election.scenarios import OF_METADATA, Scenario, badness, in_doubt, not_known, planned, scenarios
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.premises.facts import LogFacts
 from kcheck.core.replication.leader_costs import NOT_KNOWN
 from kcheck.core.replication.truncation_plans import Refetched, TruncationPlan
 from kcheck.core.start.unserved import Unserved
@@ -42,7 +43,7 @@ from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.lost import not_reached_of
 from kcheck.fleet.run import FleetRun, open_run
-from kcheck.fleet.runs.across import premises_across
+from kcheck.fleet.runs.across import differing_logs, names_across, premises_across
 from kcheck.fleet.runs.cluster import RunCluster, registration_of, run_cluster, with_partition
 from kcheck.fleet.runs.election_plan import require_metadata, write_plan_of_run
 from kcheck.fleet.runs.election_rows import PartitionRows, partition_rows
@@ -302,10 +303,12 @@ def _marks_of(
     return known.get(TopicPartition(topic, partition), {})
 
 
-def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, int, tuple[JudgedPremise, ...]]:
+def elected(
+    rows: PartitionRows, here: ClusterHere
+) -> tuple[PartitionElection, int, tuple[JudgedPremise, ...], tuple[tuple[int, LogFacts], ...]]:
     """Return the election of a partition, and how many of its replicas the scan has not read.
 
-    Also return the premises that its replicas decide together.
+    Also return the premises that its replicas decide together, and the replicas by broker if two of them differ.
     """
     copies, unread = copies_of(rows.topic, rows.partition, rows.replicas, here)
     registration = None if rows.registration is None else registration_of(rows.registration)
@@ -314,7 +317,7 @@ def elected(rows: PartitionRows, here: ClusterHere) -> tuple[PartitionElection, 
     election = election_of(rows.topic, rows.partition, copies, here)
     is_local = TopicPartition(rows.topic, rows.partition) not in here.remote
     election = _as_known(election, unread, is_compared=is_local and _are_compared(copies))
-    return election, len(unread), premises_across(rows, copies, unread, here)
+    return election, len(unread), premises_across(rows, copies, unread, here), differing_logs(rows, copies)
 
 
 def _are_compared(copies: Iterable[ReplicaCopy]) -> bool:
@@ -426,7 +429,8 @@ def _concluded(
     shown = planned(shown, here.starts, order.brokers, course.means)
     wanted = tuple(row for row in elections if chosen.wanted.has(row.topic, row.partition))
     gaps = tuple(gaps_of(wanted, here))
-    premises = _with_all(cluster.premises, (*chosen.premises, *cluster.no_majority))
+    more = (*chosen.premises, *names_across(chosen.differing, here), *cluster.no_majority)
+    premises = _with_all(cluster.premises, more)
     apart = unserved_of(run, cluster)
     costs = scenarios(wanted, here.starts, order.brokers)
     rescue = rescue_of(cluster.controllers, cluster.nodes, premises, here.dead, starts=bool(here.starts))

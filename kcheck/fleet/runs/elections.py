@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 from kcheck.core.election.broker_losses import Lacking, lacking
 from kcheck.core.election.plans import PartitionElection, is_at_stake, lean
 from kcheck.core.election.scenarios import harm
+from kcheck.core.premises.facts import LogFacts
 from kcheck.model.premises import JudgedPremise
 from kcheck.model.report import PartitionFilter
 
@@ -31,12 +32,20 @@ class Elections:
         self.lacking: list[Lacking] = []
         self.lacking_count: int = 0
         self.premises: list[JudgedPremise] = []
+        self.differing: list[tuple[int, LogFacts]] = []
         self._alike: dict[object, Any] = {}
         self._worst: list[tuple[_Reversed, int, PartitionElection]] = []
 
-    def add(self, election: PartitionElection, unread: int, premises: Iterable[JudgedPremise]) -> None:
-        """Take the election of one partition, and the premises that its replicas decide together."""
+    def add(
+        self,
+        election: PartitionElection,
+        unread: int,
+        premises: Iterable[JudgedPremise],
+        differing: Iterable[tuple[int, LogFacts]],
+    ) -> None:
+        """Take the election of one partition, the premises of its replicas together, and the replicas if two differ."""
         self.premises.extend(premises)
+        self.differing.extend(differing)
         if not election.is_of_cluster:
             return
         self._keep(_with_best_plan(election) if self._is_planned else lean(election))
@@ -82,6 +91,7 @@ class Elections:
         self.lacking = sorted((*self.lacking, *other.lacking))[:SHOWN_MAX]
         self.lacking_count += other.lacking_count
         self.premises += other.premises
+        self.differing += other.differing
         return self
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from kcheck.core.premises.facts import LogFacts, MisdatedRecords, MissingRecords
 from kcheck.model.entries import Offset
-from kcheck.model.loss import BatchFaults, DatedRecords, UnreadableRecords
+from kcheck.model.loss import BatchFaults, BatchIdentity, DatedRecords, UnreadableRecords
 from kcheck.replicas.replica import ReplicaState
 
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode
@@ -42,7 +42,7 @@ class SeldomValues:
 def _batch_faults(
     unreadable: list[list[Any]], gaps: list[_OffsetSpan], foreign: list[_OffsetSpan], is_complete: object,
     dated: list[list[Any]], skipped: list[_OffsetSpan], first: list[Any] | None,
-    head: _OffsetSpan | None, tail: str | None,
+    head: _OffsetSpan | None, tail: str | None, newest: list[Any] | None = None,
 ) -> BatchFaults:  # fmt: skip
     records, dates = tuple(UnreadableRecords(*one) for one in unreadable), tuple(DatedRecords(*one) for one in dated)
     of_gaps, of_others, unfound = (
@@ -55,10 +55,16 @@ def _batch_faults(
         is_complete is True,
         dates,
         unfound,
-        None if first is None else (first[0], first[1], first[2]),
+        _batch(first),
         None if head is None else (Offset(head[0]), Offset(head[1])),
         tail,
+        _batch(newest),
     )
+
+
+def _batch(row: list[Any] | None) -> BatchIdentity | None:
+    """Return a batch; None of a run without its epoch, which older releases of kcheck wrote."""
+    return None if row is None or len(row) < 4 else (row[0], row[1], row[2], row[3])
 
 
 _MADE: Mapping[str, Callable[[Any], Any]] = {

@@ -58,7 +58,7 @@ START = (
 _OUTCOME_AT = predictions.TABLE.names[2:].index("outcome")
 _ENCODE = json.JSONEncoder().encode
 _IN_COLUMNS = {"partition", "log_dir", "topic_id", "start", "end", "epoch", "closed_at"}
-_OF_CLUSTER = {"remote", "remote_report", "regular", "lower"}
+_OF_CLUSTER = {"remote", "remote_report", "regular", "lower", "other_name"}
 """The facts of a log that only other log dirs show."""
 _FACTS = SeldomValues(LogFacts, [name for name in LogFacts._fields if name not in _IN_COLUMNS | _OF_CLUSTER])
 _OUTCOMES = {str(outcome): outcome for outcome in Outcome}

@@ -1,12 +1,17 @@
 """Directories under the name of another partition, or on a broker without a replica of it."""
 
-from kcheck.core.election.misplaced import Misplaced, OtherLog, misplaced, other_logs
+from collections.abc import Sequence
+
+from kcheck.core.election.misplaced import HeldLog, Misplaced, OtherLog, other_logs
+from kcheck.core.election.misplaced import misplaced as misplaced_of
 from kcheck.core.election.plans import Candidate, CopyState, PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, steps_of
 from kcheck.core.replication.leader_costs import Amounts
+from kcheck.core.replication.log_names import NamedLog
 from kcheck.model.cluster import PartitionRegistration
 from kcheck.model.entries import Offset
+from kcheck.model.names import TopicPartition
 from tests.core.election.test_plans import candidate, election
 from tests.core.election.test_recovery_plan import recovery
 
@@ -14,12 +19,30 @@ LOST = Amounts(50, 50, 9)
 
 
 def _log(broker_id: int, crc: int | None, name: str = "t-0", **how: object) -> Candidate:
-    first = None if crc is None else (Offset(0), Offset(9), crc)
-    return candidate(broker_id, dir=name, first=first, **how)
+    shared = () if crc is None else ((Offset(0), Offset(9), crc, 0),)
+    return candidate(broker_id, dir=name, shared=shared, **how)
 
 
 def _parts(*rows: tuple[Candidate, ...]) -> tuple[PartitionElection, ...]:
     return tuple(election(*row)._replace(partition=at) for at, row in enumerate(rows))
+
+
+def misplaced(parts: Sequence[PartitionElection]) -> tuple[Misplaced, ...]:
+    """Return the directories at a wrong place."""
+    copies = [(part, copy) for part in parts for copy in part.candidates if copy.dir is not None]
+    held = [
+        HeldLog(
+            NamedLog(
+                copy.broker_id,
+                TopicPartition(part.topic, part.partition),
+                copy.shared,
+                copy.state is CopyState.CURRENT,
+            ),
+            copy.dir or "",
+        )
+        for part, copy in copies
+    ]
+    return misplaced_of(parts, held)
 
 
 def test_the_names_of_most_directories_are_right() -> None:
@@ -30,10 +53,24 @@ def test_the_names_of_most_directories_are_right() -> None:
     assert misplaced(_parts((_log(1, 7), _log(2, 8)), (_log(1, 8, "t-1"), _log(2, 7, "t-1")))) == ()
 
 
-def test_a_name_without_a_place_stays() -> None:
+def test_a_second_copy_moves_aside() -> None:
     """The broker has the right log under its name too."""
     rows = _parts((_log(1, 7), _log(2, 8), _log(3, 7)), (_log(1, 8, "t-1"), _log(2, 8, "t-1")))
+    assert misplaced(rows) == (Misplaced(2, "t-0", "t-1", 2, "t-1", is_extra=True),)
+
+
+def test_a_name_without_a_place_stays() -> None:
+    """The broker has no replica of the partition."""
+    rows = _parts((_log(1, 7), _log(2, 8), _log(3, 7)), (_log(1, 8, "t-1"), _log(4, 8, "t-1")))
     assert misplaced(rows) == ()
+
+
+def test_a_renamed_directory_fills_the_gap() -> None:
+    """The broker would rename it to -stray, and make the partition again, empty."""
+    lost, renamed = candidate(3, state=CopyState.MISSING), _log(3, 7, "t-1", state=CopyState.STRAY)
+    rows = _parts((_log(1, 7), _log(2, 7), lost), (renamed,))
+    assert misplaced(rows) == (Misplaced(3, "t-1", "t-0", 3),)
+    assert misplaced(_parts((_log(1, 7), _log(2, 7), _log(3, 7)), (renamed,))) == ()
 
 
 def _foreign(**how: object) -> Candidate:
@@ -58,7 +95,7 @@ def test_a_copy_with_another_first_batch() -> None:
     rows = _parts((_log(2, 8), stray), (_log(1, 7, "t-1"), _log(4, None, "t-1")))
     assert list(other_logs(rows)) == [OtherLog("t-0", 3, 2, ((1, "t-1"),))]
     assert list(other_logs(_parts((_log(2, 7), stray)))) == []
-    later = stray._replace(first=(Offset(5), Offset(9), 7))
+    later = stray._replace(shared=((Offset(5), Offset(9), 7, 0),))
     assert list(other_logs(_parts((_log(2, 8), later)))) == []
 
 

@@ -118,11 +118,11 @@ _FACTS = LogFacts(
     unseen_epoch=Epoch(5), is_closed=True, is_emptied=True, loses=True, start=Offset(3),
     batches=BatchFaults(
         (UnreadableRecords(Offset(1), Offset(2), "crc"),), ((Offset(1), Offset(2)),), ((Offset(3), Offset(4)),), False,
-        (DatedRecords(Offset(1), Offset(2), 3, 4),), ((Offset(5), Offset(6)),), (Offset(0), Offset(1), 7),
-        (Offset(0), Offset(2)), "it is incomplete",
+        (DatedRecords(Offset(1), Offset(2), 3, 4),), ((Offset(5), Offset(6)),), (Offset(0), Offset(1), 7, 0),
+        (Offset(0), Offset(2)), "it is incomplete", (Offset(1), Offset(1), 8, 1),
     ),
     closed_at=Offset(8), lacks_snapshot=True, keys_of=(1, 9), unread_size=11, hides=True, by_index=True,
-    oldest=12, sizes=(13, 14),
+    oldest=12, sizes=(13, 14), is_served=False, is_compacted=True,
 )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def test_the_premises_of_a_scan_see_every_fact_of_a_log(log: LogFacts) -> None:
     """Each field crosses to the look at the broker, but those that other log dirs show."""
     usual, of_cluster = (
         LogFacts._field_defaults,
-        {"remote", "remote_report", "regular", "lower", "replica", "short_leader"},
+        {"remote", "remote_report", "regular", "lower", "other_name", "replica", "short_leader"},
     )
     unused = {name for name, value in _FACTS._asdict().items() if name in usual and value == usual[name]}
     assert of_cluster == unused
