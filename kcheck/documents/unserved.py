@@ -1,8 +1,8 @@
 """The records in directories that a broker does not serve, as a sentence and as a row."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from kcheck.core.election.misplaced import OtherLog
 from kcheck.core.start.predictions import PartitionPrediction, records_words
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.unserved import Unserved
@@ -11,6 +11,9 @@ from kcheck.documents.strays import removal_words
 from kcheck.model.names import DirectoryState
 from kcheck.model.report import Row
 from kcheck.words import LISTED_MAX, agree, broker_names, listed, partition_name, some_of
+
+if TYPE_CHECKING:
+    from kcheck.core.election.misplaced import OtherLog
 
 _KINDS = {DirectoryState.STRAY: "-stray ", DirectoryState.DELETED: "-delete ", DirectoryState.CURRENT: ""}
 
@@ -64,7 +67,7 @@ def kept_elsewhere_words(broker_id: int, name: str, prediction: PartitionPredict
     return f"Broker {broker_id} {fate} when it starts. No step is needed: {same_records_words(prediction, holders)}."
 
 
-def other_log_words(row: OtherLog) -> str:
+def other_log_words(row: "OtherLog") -> str:
     """Return that a directory has other records than the replica of its partition, as sentences."""
     words = f"Broker {row.replica} has other records of {row.partition} than broker {row.broker_id}."
     if row.same:

@@ -14,11 +14,10 @@ from kcheck.core.premises.facts import (
     NodeAddresses,
     VoterList,
     enables_migration,
-    ids_of_voters,
-    stated_id,
 )
 from kcheck.core.premises.listeners import addresses_of, listening_ports
 from kcheck.core.start.meta_properties import names_nothing
+from kcheck.core.start.node_settings import ids_of_voters, stated_id
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
 from kcheck.disk.rights import map_count_max

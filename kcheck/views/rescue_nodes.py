@@ -6,11 +6,11 @@ from itertools import takewhile
 
 from kcheck.core.cluster.copies import MetadataCopy
 from kcheck.core.cluster.metadata_replay import Fields, MetadataReplay
-from kcheck.core.premises.facts import ids_of_voters
 from kcheck.core.rescue.broker_role import VOTERS
 from kcheck.core.rescue.quorum_loss import RescueNode
 from kcheck.core.rescue.refusals import DiskNews, Rift
 from kcheck.core.rescue.rifts import BatchMark, committed_end, first_rift
+from kcheck.core.start.node_settings import ids_of_voters
 from kcheck.disk.lock import locked_by
 from kcheck.disk.paths import join
 from kcheck.disk.tree import Tree

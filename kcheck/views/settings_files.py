@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kcheck.core.premises.facts import ids_of_voters, stated_id
 from kcheck.core.rescue.broker_role import VOTERS, roles_of
+from kcheck.core.start.node_settings import ids_of_voters, stated_id
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError

@@ -52,7 +52,7 @@ def with_registration(**fields: Any) -> ReplicaInCluster:
 
 
 @pytest.mark.parametrize(
-    ("fields", "severity", "end"), [({}, "error", "offset 8"), ({"is_certain": False}, "warning", OLDER)]
+    ("fields", "severity", "end"), [({}, "error", ", according to m"), ({"is_certain": False}, "warning", OLDER)]
 )
 def test_another_topic_id(fields: dict[str, Any], severity: str, end: str) -> None:
     """It is the one finding of a stray; an id of another topic that has this partition here keeps it from that."""

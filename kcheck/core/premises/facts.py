@@ -6,6 +6,7 @@ from typing import NamedTuple
 from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
 from kcheck.core.replication.dialogue import Replica
 from kcheck.core.replication.log_names import OtherName
+from kcheck.core.start.node_settings import ids_of_voters
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
@@ -22,21 +23,9 @@ from kcheck.model.rights import LogDirRights, Volume
 MIGRATION = "zookeeper.metadata.migration.enable"
 
 
-def ids_of_voters(setting: str) -> frozenset[int]:
-    """Return the ids in a controller.quorum.voters, which has `ID@HOST:PORT` entries."""
-    numbers = (java_int(entry.partition("@")[0].strip()) for entry in setting.split(","))
-    return frozenset(number for number in numbers if number is not None)
-
-
 def enables_migration(settings: Mapping[str, str]) -> bool:
     """Return whether the settings of a node enable a migration from ZooKeeper to KRaft."""
     return settings.get(MIGRATION, "").strip().lower() == "true"
-
-
-def stated_id(settings: Mapping[str, str]) -> int | None:
-    """Return the node.id or broker.id in the settings of a broker; None for a missing or generated id."""
-    number = java_int((settings.get("node.id", "").strip() or settings.get("broker.id", "")).strip())
-    return None if number is None or number < 0 else number
 
 
 class MissingRecords(NamedTuple):

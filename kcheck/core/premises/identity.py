@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from kcheck.core.cluster.owner import owner_of, replicas_in
 from kcheck.core.cluster.znode_tree import chroot_of
-from kcheck.core.premises.facts import BrokerFacts, stated_id
+from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.voters import former_voter, listed, newest_voter_set, static_voters
+from kcheck.core.start.node_settings import stated_id
 from kcheck.core.start.startup import Mode
 from kcheck.model.cluster import PROVIDER
 from kcheck.model.names import META_PROPERTIES, PARTITION_METADATA

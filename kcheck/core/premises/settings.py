@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, enables_migration, stated_id
+from kcheck.core.premises.facts import BrokerFacts, LogDirFacts, enables_migration
 from kcheck.core.premises.judged import not_seen, proven, refuted
 from kcheck.core.premises.limits import (
     TOPIC,
@@ -15,6 +15,7 @@ from kcheck.core.premises.limits import (
 from kcheck.core.premises.listeners import unreached_controller
 from kcheck.core.premises.premise import Premise, PremiseKind
 from kcheck.core.premises.security import left_to_the_jvm
+from kcheck.core.start.node_settings import stated_id
 from kcheck.model.cluster import PROVIDER
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.release import Release

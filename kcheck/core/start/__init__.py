@@ -5,6 +5,7 @@ verdicts, and reasons not to start the broker. `startup` acts the steps out on f
 
 - `identity`: Which node owns a log dir?
 - `meta_properties`: Does the broker accept meta.properties?
+- `node_settings`: Which ids are in the settings of a node?
 - `startup`: What happens to a file, a checkpoint or a setting?
 - `leftovers`: What happens to .cleaned, .swap and .deleted files?
 - `segments`: Where do a loaded log and its high watermark start?
