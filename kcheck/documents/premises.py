@@ -3,11 +3,14 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from kcheck.core.premises.addresses import OF_KRAFT, OF_ZOOKEEPER
 from kcheck.core.premises.age import AGES, DISK_NOT_OLDER
 from kcheck.core.premises.joining import ALLOWED, CONTROLLERS_FOUND
 from kcheck.core.premises.metadata import LOGS_KEPT, METADATA_READ
 from kcheck.core.premises.presence import DISKS_MOUNTED, LAST_LOGS_THERE, SETTINGS_LIST_THEM
+from kcheck.core.premises.providers import VALUES_KNOWN
 from kcheck.core.premises.table import BY_ID, COUNTED, ENDS_START, MAY_LACK, REMOVED
+from kcheck.core.premises.zookeeper_sessions import SESSION_SECURED
 from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.report import Row
 from kcheck.words import LISTED_MAX, broker_names, capital
@@ -53,7 +56,10 @@ def may_lack(premise: JudgedPremise) -> bool:
     return premise.id in MAY_LACK and premise.status is PremiseStatus.NOT_SEEN and premise.provide is not None
 
 
-_NEEDED = (LOGS_KEPT, METADATA_READ, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED)
+_NEEDED = (
+    LOGS_KEPT, METADATA_READ, SETTINGS_LIST_THEM, DISKS_MOUNTED, CONTROLLERS_FOUND, ALLOWED, SESSION_SECURED,
+    OF_ZOOKEEPER, OF_KRAFT, VALUES_KNOWN,
+)  # fmt: skip
 
 
 def may_not_serve(premise: JudgedPremise) -> bool:

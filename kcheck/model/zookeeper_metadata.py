@@ -50,6 +50,8 @@ class ZookeeperMetadata(NamedTuple):
     """The brokers that closed their last session themselves, as they do at the end of a clean stop."""
     registered_at: Mapping[int, int] = {}
     """The last registrations of brokers, in ms since 1970, as far as the logs have their transactions."""
+    endpoints: Mapping[int, tuple[str, ...]] = {}
+    """The listeners of their last registrations, like PLAINTEXT://host:9092, as far as the files have them."""
     asked_at: Mapping[int, int] = {}
     """The last changes by brokers in their last sessions, in ms since 1970, without the end of a session."""
     chroot: str = ""

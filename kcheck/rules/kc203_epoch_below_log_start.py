@@ -40,7 +40,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     if head is not None:
         does += "; as leader it makes the other replicas delete what is below it"
     removed = "" if head is None else f": the segments with {offset_range(*head)} were removed"
-    if head is not None and view.log_start_checkpoint is not None:
+    if head is not None and view.log_start_checkpoint == head[1]:
         removed = ": no broker has put this log start into log-start-offset-checkpoint"
     yield RULE.finding(
         view.epochs.where,

@@ -4,18 +4,20 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, decides_alone, newest_copy
+from kcheck.core.premises.addresses import registered_addresses
 from kcheck.core.premises.facts import (
     BrokerFacts,
     KeylessLog,
     LogDirFacts,
     LogFacts,
+    NodeAddresses,
     VoterList,
     enables_migration,
     ids_of_voters,
     stated_id,
 )
-from kcheck.core.premises.listeners import listening_ports
+from kcheck.core.premises.listeners import addresses_of, listening_ports
 from kcheck.core.start.meta_properties import names_nothing
 from kcheck.core.start.startup import Mode, mode_of
 from kcheck.disk.paths import absolute, is_absolute, join, split
@@ -51,6 +53,7 @@ def broker_facts(
     logs: tuple[LogFacts, ...] = (), keyless_logs: tuple[KeylessLog, ...] | None = None, sees_host: bool = True,
     without: frozenset[str] = frozenset(), added: frozenset[str] = frozenset(),
     planned: Mapping[int, Mapping[str, str]] = {}, mode: Mode | None = None,
+    defined: frozenset[str] = frozenset(),
 ) -> BrokerFacts:  # fmt: skip
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
@@ -84,6 +87,7 @@ def broker_facts(
         log_dirs=facts if _registered_at(zookeeper, own) is asked_at is None else tuple(map(_with_times, facts)),
         config=settings,
         config_path=path,
+        defined=defined,
         refused_line=None if path is None else refused_line_of(path),
         doubled=tuple(_doubled(settings or {}, every)),
         elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),
@@ -108,8 +112,21 @@ def broker_facts(
         stopped=_stopped(controllers, _foreign(copies, ids, clusters), own),
         controller_ports={number: listening_ports(said) for number, (_, said) in controllers.items()},
         controller_config=next((said for _, said in controllers.values()), None),
+        addresses=tuple(_addresses(image, zookeeper, controllers)),
         map_count_max=map_count_max() if written is not None and any(row.rights is not None for row in facts) else None,
     )
+
+
+def _addresses(
+    image: ClusterImage | None,
+    zookeeper: ZookeeperCopy | None,
+    controllers: Mapping[int, tuple[str, Mapping[str, str]]],
+) -> Iterator[NodeAddresses]:
+    """Yield the addresses that nodes registered, and those in the settings of controllers."""
+    if image is not None:
+        yield from registered_addresses(image, {} if zookeeper is None else zookeeper.metadata.endpoints)
+    for number, (path, said) in controllers.items():
+        yield NodeAddresses(number, addresses_of(said), path)
 
 
 def _is_led_by_zookeeper(settings: Mapping[str, str] | None, zookeeper: ZookeeperCopy | None, release: Release) -> bool:
@@ -288,9 +305,9 @@ def _placed(copy: LostCopy) -> LostCopy:
 
 
 def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
-    """Return the metadata that decides, of the newest copy or in ZooKeeper, and where it is; None without any."""
+    """Return the metadata that decides, of the newest copy or in ZooKeeper, with its path; None without any."""
     newest = newest_copy(tuple(copies))
-    if newest is not None:
+    if newest is not None and decides_alone(newest, None if zookeeper is None else zookeeper.metadata.image):
         return newest.image, newest.path
     return (None, None) if zookeeper is None else (zookeeper.metadata.image, zookeeper.path)
 

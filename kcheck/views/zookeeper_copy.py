@@ -132,6 +132,7 @@ def read_zookeeper(
             metadata = metadata._replace(
                 image=image, zxid=znodes_then.zxid, timestamp=znodes_then.timestamp,
                 closed=sessions.closed(metadata.chroot), registered_at=sessions.registered_at(metadata.chroot),
+                endpoints=sessions.endpoints(metadata.chroot),
                 asked_at=sessions.asked_at(metadata.chroot),
             )  # fmt: skip
     except UnreadableError as error:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kcheck.model.znodes import CloseSession, CreateNode, Znode, ZookeeperTransaction
+from kcheck.model.znodes import CloseSession, CreateNode, SetNode, Znode, ZookeeperTransaction
+from kcheck.zookeeper.kafka_znodes import registered_endpoints
 
 _IDS = "/brokers/ids/"
 
@@ -19,6 +20,7 @@ class BrokerSessions:
         self._registered: dict[str, int] = {}
         self._closed: set[str] = set()
         self._times: dict[str, int] = {}
+        self._data: dict[str, bytes | None] = {}
         self._asked: dict[int, int] = {}
 
     def observe(self, znodes: Mapping[str, Znode], transaction: ZookeeperTransaction | None) -> None:
@@ -26,13 +28,17 @@ class BrokerSessions:
         if transaction is None:
             own = {path: znode.ephemeral_owner for path, znode in znodes.items() if _IDS in path}
             self._registered, self._closed, self._times, self._asked = own, set(), {}, dict.fromkeys(own.values(), 0)
+            self._data = {path: znodes[path].data for path in own}
             return
         for change in transaction.changes:
             if isinstance(change, CreateNode) and _IDS in change.path:
                 self._registered[change.path] = change.ephemeral_owner
                 self._closed.discard(change.path)
                 self._times[change.path] = transaction.timestamp
+                self._data[change.path] = change.data
                 self._asked[change.ephemeral_owner] = transaction.timestamp
+            elif isinstance(change, SetNode) and change.path in self._data:
+                self._data[change.path] = change.data
             elif isinstance(change, CloseSession) and change.asked:
                 self._closed |= {path for path, owner in self._registered.items() if owner == change.session}
                 return
@@ -46,6 +52,10 @@ class BrokerSessions:
     def registered_at(self, chroot: str) -> dict[int, int]:
         """Return the last registrations of a cluster's brokers, in ms since 1970, as far as the logs have them."""
         return {number: self._times[path] for path, number in _of_cluster(chroot, self._times)}
+
+    def endpoints(self, chroot: str) -> dict[int, tuple[str, ...]]:
+        """Return the listeners in the last registrations of a cluster's brokers, as far as the files have them."""
+        return {number: registered_endpoints(self._data[path]) for path, number in _of_cluster(chroot, self._data)}
 
     def asked_at(self, chroot: str) -> dict[int, int]:
         """Return the last changes by brokers of a cluster, in ms since 1970, as far as the logs have them."""

@@ -305,6 +305,14 @@ def _broker(broker_id: int, fields: ZnodeFields) -> BrokerRegistration:
     )
 
 
+def registered_endpoints(data: bytes | None) -> tuple[str, ...]:
+    """Return the listeners in the znode of a broker; none if unreadable."""
+    try:
+        return _broker(0, _object(data or b"")).endpoints
+    except ValueError:
+        return ()
+
+
 def _config(fields: ZnodeFields) -> ZnodeFields:
     return _inner(fields, "config")
 

@@ -8,7 +8,7 @@ from kcheck.core.replication.dialogue import Replica
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
-from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState, is_reserved
+from kcheck.model.cluster import PROVIDER, BrokerRegistration, ClusterImage, QuorumState, is_reserved
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.loss import BatchFaults
@@ -160,6 +160,17 @@ class VoterList(NamedTuple):
     """The ids in their controller.quorum.voters."""
 
 
+class NodeAddresses(NamedTuple):
+    """The addresses of a node."""
+
+    node: int | None
+    """The node."""
+    addresses: frozenset[str]
+    """The hosts and ports of its listeners."""
+    path: str | None = None
+    """The path of its settings; None for its last registration."""
+
+
 class StoreFile(NamedTuple):
     """A store of keys or certificates, on the host of the broker."""
 
@@ -256,6 +267,8 @@ class BrokerFacts(NamedTuple):
     """Its server.properties; None if it is not known."""
     config_path: str | None = None
     """The path of that file."""
+    defined: frozenset[str] = frozenset()
+    """The settings that the user gives next to that file."""
     refused_line: int | None = None
     """The first line of its settings that no broker reads; None without one."""
     doubled: tuple[str, ...] = ()
@@ -306,6 +319,8 @@ class BrokerFacts(NamedTuple):
     """The settings of one of them; None if they are not known."""
     controller_ports: Mapping[int, frozenset[str]] = {}
     """The ports of the listeners in the settings of other controllers, by node."""
+    addresses: tuple[NodeAddresses, ...] = ()
+    """The addresses that nodes registered, then those in the given settings of other nodes."""
     map_count_max: int | None = None
     """Number of maps that a process may have on the broker's machine; None if that is not known."""
 
@@ -368,7 +383,8 @@ class BrokerFacts(NamedTuple):
     @property
     def roles(self) -> frozenset[str]:
         """The roles in process.roles; none if they are not known."""
-        roles = (self.setting("process.roles") or "").split(",")
+        setting = self.setting("process.roles") or ""
+        roles = [] if PROVIDER in setting else setting.split(",")
         return frozenset(role.strip() for role in roles) - {""}
 
     @property

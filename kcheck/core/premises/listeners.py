@@ -26,6 +26,7 @@ _NO_DOMAIN = ".invalid"
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]", "::1")
 _CONNECT, _BAD_PORT = "zookeeper.connect", re.compile(r"^[^\[\]]*:[0-9]*[^0-9\s:][^:\]]*$")
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - what Kafka refuses to advertise
+_ANY_HOST = ("", _ANY_ADDRESS, "::")
 _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_AND_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?[0-9a-zA-Z\-%._:]*\]?:[0-9]+")
 _HOST = re.compile(r"[0-9a-zA-Z\-%._:]*")
@@ -96,6 +97,25 @@ def refused_hosts(settings: Mapping[str, str], release: Release) -> Iterator[Ref
 
 def _is_no_address(host: str) -> bool:
     return any(len(part) > 3 or int(part) > _BYTE_MAX for part in host.split("."))
+
+
+def addresses_of(settings: Mapping[str, str]) -> frozenset[str]:
+    """Return the addresses that a node advertises or listens on, as HOST:PORT.
+
+    Every node may listen on the same loopback address without advertising this address.
+    """
+    own, given = _endpoints(settings, _LISTENERS), _endpoints(settings, _ADVERTISED)
+    taken = (row for row in own if not given or row.host.lower() not in _LOOPBACK)
+    return _places((*given, *taken))
+
+
+def addresses_in(endpoints: Iterable[str]) -> frozenset[str]:
+    """Return the addresses of registered endpoints, as HOST:PORT."""
+    return _places(_parsed([*endpoints]))
+
+
+def _places(rows: Iterable[_Endpoint]) -> frozenset[str]:
+    return frozenset(f"{row.host.lower()}:{row.port}" for row in rows if row.host not in _ANY_HOST and row.port != "0")
 
 
 def listening_ports(settings: Mapping[str, str]) -> frozenset[str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from kcheck.core.election.first_rescue import MetadataHere
 from kcheck.core.premises import (
+    addresses,
     age,
     batches,
     compaction,
@@ -15,12 +16,14 @@ from kcheck.core.premises import (
     metadata,
     migration,
     presence,
+    providers,
     remote,
     resources,
     retention,
     rights,
     settings,
     short_leaders,
+    zookeeper_sessions,
 )
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.identity import FORMATTED, NODE_ID
@@ -34,7 +37,8 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
-    *remote.TABLE, *joining.TABLE, *short_leaders.TABLE, *migration.TABLE,
+    *remote.TABLE, *joining.TABLE, *short_leaders.TABLE, *migration.TABLE, *addresses.TABLE, *zookeeper_sessions.TABLE,
+    *providers.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""
@@ -115,7 +119,7 @@ def judged_together(
 
     A controller that does not start, or has no vote, is missing in the quorum of the others.
     """
-    facts = followers.with_followers(facts) if len(facts) > 1 else facts
+    facts = addresses.with_peers(followers.with_followers(facts)) if len(facts) > 1 else facts
     alone = {broker: judged(own) for broker, own in facts.items()}
     ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
     missing = {broker for broker, own in facts.items() if broker in ended or former_voter(own) is not None}

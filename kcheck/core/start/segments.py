@@ -45,12 +45,12 @@ def lost_head(
 
     When Kafka removes segments, or raises the log start, it moves the first epoch there at once. It does so in
     LeaderEpochFileCache.truncateFromStart (0.11 to 4.3.1). Only later a checkpoint gets the log start. So Kafka leaves
-    no log start above the first epoch. Without its log dir (`clean` is None) that is not known.
+    no log start and no first segment above the first epoch. Without its log dir (`clean` is None) that is not known.
     """
     if clean is None or tiered or first_segment is None or not epochs:
         return None
     start = Offset(max(0, epochs[0].start_offset))
-    end = first_segment if checkpoint is None else checkpoint
+    end = Offset(max(first_segment, checkpoint or 0))
     return (start, end) if start < end else None
 
 

@@ -36,7 +36,7 @@ ALL_RIGHT = (
     "4.3.1-kraft-file-for-metadata-log+move-partition-p7", "3.9.2-zk-other-cluster-r2",
     "2.8.2-zk-other-chroot-l12b", "2.4.1-zk-garbage-meta+refused-setting-l12a", "3.9.2-kraft-live-copy-l12f",
     "3.9.2-kraft-linked-segment-l12f",
-    "3.9.2-zk-log-dir-twice+log-dir-twice+log-dir-twice-l12g",
+    "3.9.2-zk-log-dir-twice+log-dir-twice+log-dir-twice-l12g", "2.4.1-zk-freed-space-h42",
 )  # fmt: skip
 """Incidents about which some verb was wrong, or did not know."""
 

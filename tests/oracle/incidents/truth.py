@@ -38,12 +38,13 @@ LOADED_OLD = re.compile(
 )
 """Up to 2.7."""
 EXPIRED = re.compile(r"partition=(\S+), dir=(\S+?)\] (?:Found deletable|Deleting) segments?\b.* due to .*retention")
-PORT_TAKEN = re.compile(r"BindException: Address already in use")
+PORT_TAKEN = re.compile(r"BindException: Address already in use|ids/\d+ with return code: SESSIONEXPIRED")
+"""The second of a broker that registers in ZooKeeper too late for its session, on a busy machine."""
 TELLING = re.compile(r"FATAL|ERROR|Exiting|Halting|stray|truncat|Truncat|WARN .*(?:orrupt|offline|recover)")
 
 
 class PortTakenError(Exception):
-    """Another process of this machine has the port of a broker: its end says nothing of the disks."""
+    """Another process has the port of a broker, or the machine is too busy: its end says nothing of the disks."""
 
 
 class Truth(NamedTuple):
