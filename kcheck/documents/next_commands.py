@@ -6,7 +6,7 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Outcome
 from kcheck.core.start.verdicts import removed_alone
 from kcheck.model.finding import Finding, Severity, is_repairable
-from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.premises import MAJORITY_KNOWN, JudgedPremise, PremiseStatus
 from kcheck.words import shell_word
 
 PLAN_FILE = "plan.json"
@@ -43,9 +43,12 @@ def keeping_command(starts: Iterable[LogDirPrediction]) -> str | None:
 
 
 def incident_command(premises: Iterable[JudgedPremise]) -> str | None:
-    """Return the command that shows the page of the first refuted premise that no repair restores; None without one."""
-    refuted = (row.id for row in premises if row.status is PremiseStatus.REFUTED)
-    return next((f"kcheck help {_REMEDIES_WITH_PAGE[row]}" for row in refuted if row in _REMEDIES_WITH_PAGE), None)
+    """Return the command that shows the page of the first premise that no repair restores; None without one.
+
+    The premise is refuted, or no majority of the controllers is known.
+    """
+    rows = (row for row in premises if row.status is PremiseStatus.REFUTED or row.may_lose_history)
+    return next((f"kcheck help {_REMEDIES_WITH_PAGE[row.id]}" for row in rows if row.id in _REMEDIES_WITH_PAGE), None)
 
 
 def loses_by_cuts(starts: Iterable[LogDirPrediction]) -> bool:
@@ -75,7 +78,7 @@ _PAGES = {
     "P316": "old-copy", "P701": "old-copy",
 }  # fmt: skip
 """The pages of `kcheck help` about the incident of a premise."""
-_REMEDIES_WITH_PAGE = {"P301": "dead-disk"}
+_REMEDIES_WITH_PAGE = {"P202": "lost-quorum", MAJORITY_KNOWN: "lost-quorum", "P205": "lost-quorum", "P301": "dead-disk"}
 """The pages that the remedies of premises name."""
 
 

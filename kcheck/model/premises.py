@@ -3,6 +3,9 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+MAJORITY_KNOWN = "P204"
+"""The premise that a majority of the controllers is known, for a node that is one of them."""
+
 
 class PremiseStatus(StrEnum):
     """The status of a premise. The value is the name in an answer."""
@@ -43,3 +46,8 @@ class JudgedPremise(NamedTuple):
     """The files that show it."""
     provide: str | None = None
     """The file or option that would show what was not seen."""
+
+    @property
+    def may_lose_history(self) -> bool:
+        """True if other controllers, which are not here, can elect another history."""
+        return self.id == MAJORITY_KNOWN and self.status is PremiseStatus.NOT_SEEN

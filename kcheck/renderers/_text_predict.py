@@ -104,7 +104,7 @@ def _log_dir(start: LogDirPrediction, page: Page) -> None:
         page.wrapped(f"Uncertain: {start.uncertain}.", indent="  ", hanging="    ", style="yellow")
     if start.outcome is Outcome.OFFLINE:
         page.wrapped("The broker halts if it has no other log dir.", indent="  ")
-    if shutdown_after_abort(start) == "unclean":
+    if start.clean and shutdown_after_abort(start) == "unclean":
         page.wrapped("The failed start removes .kafka_cleanshutdown, so the next start runs log recovery.", indent="  ")
     if start.outcome is Outcome.ABORT:  # Nothing becomes of the partitions of a broker that does not start.
         for partition in (partition for partition in partitions if partition.outcome is Outcome.ABORT):

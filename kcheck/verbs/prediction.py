@@ -36,9 +36,18 @@ class Prediction(BrokerAnswer):
 
     @property
     def severity(self) -> Severity:
-        """The worst severity of all log dirs, an error if a broker starts and loses by a premise, or may."""
+        """The worst severity of all log dirs, an error if a broker starts and loses by a premise, or may.
+
+        A controller without a majority of the others is one, because they can elect another history.
+        """
         worst = max(map(log_dir_severity, self.log_dirs), default=Severity.INFO, key=lambda severity: severity.rank)
-        return Severity.ERROR if worst.rank < Severity.ERROR.rank and self.loses_otherwise else worst
+        is_bad = self.loses_otherwise or self.may_lose_history
+        return Severity.ERROR if worst.rank < Severity.ERROR.rank and is_bad else worst
+
+    @property
+    def may_lose_history(self) -> bool:
+        """True if a node is one of several controllers, and no majority of them is known."""
+        return any(row.may_lose_history for row in self.premises)
 
     @property
     def badness(self) -> tuple[float, ...]:

@@ -15,6 +15,23 @@ def metadata(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
     return _planned(nodes, "recover metadata {1} {2} {3} {201}", "plan-201", 201)
 
 
+def metadata_bootstrap(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Make an empty controller whose first records are the metadata."""
+    from tests.replicas import test_recover_metadata
+
+    nodes = test_recover_metadata.laid_out(folder)
+    return _planned(nodes, "recover metadata {1} {2} {3} {201} --bootstrap", "plan-201", 201)
+
+
+def metadata_of_zookeeper(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Make the disk of a ZooKeeper broker, which gets the ids of KRaft and of a topic."""
+    from tests.replicas import test_recover_metadata
+
+    nodes = test_recover_metadata.laid_out(folder)
+    test_recover_metadata.as_of_zookeeper(nodes)
+    return _planned(nodes, "recover metadata {1} {2} {3} {201} --kafka 4.3", "plan-1", 1)
+
+
 def topic(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
     """Make a broker that is to delete a topic; the plan moves the directory aside and makes another one."""
     from tests.replicas import test_recover_topic
@@ -51,6 +68,17 @@ def quorum_record(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
     return _planned(nodes, "recover quorum {3} --dead 1 --dead 2 --way voters", "plan-3", 3)
 
 
+def quorum_dropped(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
+    """Make an old controller whose metadata log must not come back."""
+    from tests.replicas.test_recover_quorum import laid_out
+    from tests.replicas.test_recover_quorum_votes import TOPIC_AT, cut
+
+    nodes = laid_out(folder)
+    for number in (1, 2):
+        cut(nodes, number, TOPIC_AT)
+    return _planned(nodes, "recover quorum {1} {2} {3}", "plan-1", 1)
+
+
 def quorum_new(folder: Path) -> tuple[bytes, tuple[Path, ...]]:
     """Make an empty disk of a new controller, which gets the newest copy."""
     from tests.replicas.test_recover_quorum import laid_out, new_disk
@@ -71,4 +99,7 @@ def _planned(nodes: Path, command: str, plan: str, number: int) -> tuple[bytes, 
     return (out / f"{plan}.json").read_bytes(), (nodes / f"broker-{number}" / "data1",)
 
 
-RESCUES: tuple[Scene, ...] = (metadata, topic, topic_names, quorum_copy, quorum_record, quorum_new)
+RESCUES: tuple[Scene, ...] = (
+    metadata, metadata_bootstrap, metadata_of_zookeeper, topic, topic_names, quorum_copy, quorum_record,
+    quorum_dropped, quorum_new,
+)  # fmt: skip

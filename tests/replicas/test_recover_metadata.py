@@ -52,6 +52,15 @@ def laid_out(tmp_path: Path) -> Path:
     return tmp_path / "nodes"
 
 
+def as_of_zookeeper(nodes: Path) -> None:
+    """Let the disks of brokers 1 to 3 be those of ZooKeeper brokers that had no topic ids."""
+    for number in (1, 2, 3):
+        log_dir = nodes / f"broker-{number}" / "data1"
+        cluster = next(line for line in (log_dir / "meta.properties").read_text().split() if "cluster.id" in line)
+        (log_dir / "meta.properties").write_text(f"version=0\nbroker.id={number}\n{cluster}\n")
+        (log_dir / f"{TOPIC}-0" / "partition.metadata").unlink()
+
+
 def asked(nodes: Path, *numbers: int, **how: Any) -> MetadataRecovery:
     """Return the answer for some of the nodes."""
     return kcheck.recover_metadata(*(f"{number}={nodes}/broker-{number}" for number in numbers), **how)
@@ -122,11 +131,7 @@ def test_old_copies_that_know_everything_are_better(nodes: Path) -> None:
 
 def test_disks_of_zookeeper_get_the_ids_of_kraft(nodes: Path, tmp_path: Path) -> None:
     """meta.properties of version 1, and partition.metadata where it is missing: else replicas are set aside."""
-    for number in (1, 2, 3):
-        log_dir = nodes / f"broker-{number}" / "data1"
-        cluster = next(line for line in (log_dir / "meta.properties").read_text().split() if "cluster.id" in line)
-        (log_dir / "meta.properties").write_text(f"version=0\nbroker.id={number}\n{cluster}\n")
-        (log_dir / f"{TOPIC}-0" / "partition.metadata").unlink()
+    as_of_zookeeper(nodes)
     answer = asked(nodes, 1, 2, 3, 201, out=tmp_path / "out", kafka="4.3")
     assert [plan.node_id for plan in answer.plans] == [201, 1, 2, 3]
     assert any("zookeeper.connect" in note for step in answer.steps for note in step.notes)

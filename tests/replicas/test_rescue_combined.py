@@ -261,6 +261,22 @@ def test_no_verb_asks_for_a_quorum_again_once_all_settings_name_its_controller(t
     assert asks() == dict.fromkeys(("cluster", "elect", "recover"), False)
 
 
+def test_a_voter_alone_is_not_green(tmp_path: Path) -> None:
+    """The others can have lost their metadata, and then elect an empty history; one disk leads to the page of that."""
+    nodes = quorum.laid_out(tmp_path)
+    settings = [str(with_settings(nodes, number)) for number in NODES]
+    shutil.rmtree(nodes / "broker-1" / "data1" / METADATA)
+    for words in ([f"{nodes}/broker-3/data1"], ["predict", settings[2]], ["preflight", settings[2]]):
+        done = command(*words, columns=1000)
+        assert (done.code, "No problems found" in done.out) == (1, False)
+        assert "or run kcheck recover quorum if these are lost" in done.out
+        assert done.out.endswith("Next:\n  kcheck help lost-quorum\n")
+    for verb in ("predict", "preflight"):
+        done = command(verb, settings[0])
+        assert (done.code, "The failed start removes" in done.out) == (1, False)
+        assert done.out.endswith("Next:\n  kcheck help lost-quorum\n")
+
+
 def test_a_broker_that_is_not_named_is_awaited(tmp_path: Path) -> None:
     """A plan is not done before all of its brokers are here."""
     nodes, out = metadata.laid_out(tmp_path), tmp_path / "out"

@@ -14,7 +14,7 @@ from kcheck.core.start.predictions import LogDirPrediction
 from kcheck.core.start.startup import Mode, Outcome
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.names import CLUSTER_METADATA, METADATA_DIRECTORY, TopicPartition
-from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
+from kcheck.model.premises import MAJORITY_KNOWN, JudgedPremise, PremiseEvidence, PremiseStatus
 from kcheck.words import agree, counted, listed, partition_name
 
 SAME_HISTORY = "P201"
@@ -277,7 +277,8 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
         sentence += "".join(
             f"; the copy of controller {copy.node_id} cannot be read in full ({copy.path})" for copy in damaged
         )
-        yield not_seen(premise, facts, sentence, f"--metadata with the log dirs of {names}")
+        provide = f"--metadata with the log dirs of {names}, or run kcheck recover quorum if these are lost"
+        yield not_seen(premise, facts, sentence, provide)
 
 
 def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -372,7 +373,7 @@ TABLE = (
         "KafkaRaftServer.initializeLogDirs 3.3 to 4.3.1", metadata_log_dir,
     ),
     Premise(
-        "P204", PremiseKind.METADATA, "A majority of the voters is known.",
+        MAJORITY_KNOWN, PremiseKind.METADATA, "A majority of the voters is known.",
         "The log dirs of a majority of the voters are given.",
         "Not seen with log dirs of a minority of the voters.",
         "Other voters can elect a history that lacks what this node has.",

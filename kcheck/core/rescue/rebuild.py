@@ -110,8 +110,11 @@ def rebuild(disks: HeldDisks, wanted: Wanted) -> Rebuild:
     others = [*_others(disks.old, wanted.answers)]
     if elr and not any(_is_min_isr_of_all(*record) for record in others):
         others += config_records(BROKER, "", {MIN_ISR: "1"})
+    configs = _topic_configs(disks.old)
     return Rebuild(
-        topics=tuple(_topic(name, held.get(name, {}), disks, wanted) for name in sorted(names | kept)),
+        topics=tuple(
+            _topic(name, held.get(name, {}), disks, wanted, configs.get(name, {})) for name in sorted(names | kept)
+        ),
         features=features,
         next_producer_id=above_all if given is None else given,
         elr=elr,
@@ -135,7 +138,9 @@ def _is_min_isr_of_all(name: str, data: Mapping[str, Any]) -> bool:
     return (data["resourceType"], data["resourceName"], data["name"]) == (BROKER, "", MIN_ISR)
 
 
-def _topic(name: str, held: Mapping[int, HeldPartition], disks: HeldDisks, wanted: Wanted) -> RebuiltTopic:
+def _topic(
+    name: str, held: Mapping[int, HeldPartition], disks: HeldDisks, wanted: Wanted, known_configs: Mapping[str, str]
+) -> RebuiltTopic:
     answer = wanted.answers.topics.get(name, TopicAnswer())
     known = None if disks.old is None else disks.old.image.topics.get(name)
     on_disk = topic_ids(held)
@@ -147,9 +152,7 @@ def _topic(name: str, held: Mapping[int, HeldPartition], disks: HeldDisks, wante
     placed = {
         number: _placed(disks, number, held.get(number), answer, old.get(number), wanted) for number in range(count)
     }
-    configs = (
-        answer.configs if answer.configs is not None else _known_configs(disks.old, name, is_known=known is not None)
-    )
+    configs = answer.configs if answer.configs is not None else known_configs if known is not None else {}
     is_whole = disks.old is None or disks.old.missing is None
     is_assumed = answer.configs is None and (known is None or not is_whole)
     return RebuiltTopic(
@@ -158,7 +161,7 @@ def _topic(name: str, held: Mapping[int, HeldPartition], disks: HeldDisks, wante
         has_new_id=topic_id is None,
         partitions=placed,
         placeholders=tuple(number for number in placed if number not in held),
-        configs={**(_assumed_configs(name, disks, wanted) if is_assumed else {}), **(configs or {})},
+        configs={**(_assumed_configs(name, disks, wanted) if is_assumed else {}), **configs},
         suggested=dict(_suggested(name, disks)) if is_assumed else {},
         assumed=(
             *(("partitions",) if answer.partitions is None and (known is None or not is_whole) else ()),
@@ -174,12 +177,13 @@ def topic_ids(held: Mapping[int, HeldPartition]) -> frozenset[str]:
     return frozenset(row.topic_id for row in rows if row.topic_id is not None)
 
 
-def _known_configs(old: OldMetadata | None, name: str, *, is_known: bool) -> Mapping[str, str] | None:
-    """Return the configuration of a topic that an old copy names; None if it does not name the topic."""
-    if old is None or not is_known:
-        return None
-    rows = (data for kind, data in old.records if kind == "ConfigRecord" and data["resourceType"] == TOPIC)
-    return {data["name"]: data["value"] for data in rows if data["resourceName"] == name}
+def _topic_configs(old: OldMetadata | None) -> dict[str, dict[str, str]]:
+    """Return the configurations of topics in an old copy, by topic."""
+    found: dict[str, dict[str, str]] = {}
+    for kind, data in () if old is None else old.records:
+        if kind == "ConfigRecord" and data["resourceType"] == TOPIC:
+            found.setdefault(data["resourceName"], {})[data["name"]] = data["value"]
+    return found
 
 
 def _assumed_configs(name: str, disks: HeldDisks, wanted: Wanted) -> Mapping[str, str]:
