@@ -12,6 +12,8 @@ LOST = "metadata-topic-lost"
 OBJECTS = "object-missing"
 REFUSED = "store-refuses-deletes"
 LEFT = "remote-storage-left"
+STOPPED = "replicas-stopped"
+"""Two healthy brokers, stopped one after the other, and the same ones some segments earlier."""
 AIVEN, ENCRYPTED = "aiven-plain", "aiven-encrypted"
 """A broker of 3.9.2 with the Aiven plugin 1.0.0, plain, or compressed and encrypted."""
 

@@ -156,7 +156,8 @@ def elect(
     partition, so UsageError for `out` with `partitions`.
     """
     from kcheck.plans.first_repairs import elect as verb
-    from kcheck.replicas.election_output import require_whole, with_plan, with_saved
+    from kcheck.plans.recovery_output import with_election_plan
+    from kcheck.replicas.election_output import require_whole, with_saved
 
     folder = None if out is None else os.fspath(out)
     require_whole(partitions, folder)
@@ -164,7 +165,7 @@ def elect(
     question = _question(metadata, config, dead=dead, incomplete_ok=incomplete_ok, aside=aside)
     elected = compared(kafka, texts, lambda chosen: verb(texts, question, wanted=partitions, release=chosen))
     elected = elected if save_lost is None else with_saved(elected, os.fspath(save_lost))
-    return elected if folder is None else with_plan(elected, folder)
+    return elected if folder is None else with_election_plan(elected, folder)
 
 
 def recover(

@@ -26,7 +26,7 @@ def copy_words(path: str, end: int | None) -> str:
     return path if not end else f"{path} up to offset {end - 1}"
 
 
-def stray_words(stray: Stray, path: str, end: int | None) -> str:
+def stray_words(stray: Stray, path: str, end: int | None = None) -> str:
     """Return why the cluster has no such replica, according to a copy of its metadata."""
     match stray.cause:
         case StrayCause.TOPIC:

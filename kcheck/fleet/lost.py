@@ -15,7 +15,7 @@ from kcheck.disk.paths import split
 from kcheck.fleet.run import BrokerKey, FleetRun, data_of, name_order, open_run
 from kcheck.model.cluster import is_reserved
 from kcheck.model.finding import Severity
-from kcheck.model.lost import Lost, LostKind, SharedCluster
+from kcheck.model.lost import Lost, LostKind, SharedBroker, SharedCluster
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
 from kcheck.words import partition_name
@@ -202,6 +202,19 @@ def shared_clusters(run: FleetRun) -> Iterator[SharedCluster]:
         if cluster is not None and cluster_id is not None:
             names[cluster_id][cluster] = None
     yield from (SharedCluster(cluster_id, (*of_id,)) for cluster_id, of_id in names.items() if len(of_id) > 1)
+
+
+def shared_brokers(run: FleetRun) -> Iterator[tuple[str | None, SharedBroker]]:
+    """Yield the broker ids that several brokers of one cluster have, by the name of the cluster."""
+    names: dict[tuple[str | None, str | None, int], dict[str, None]] = defaultdict(dict)
+    for cluster, cluster_id, broker_id, broker in run.values(
+        "log_dirs", ("cluster", "cluster_id", "broker_id", "broker")
+    ):
+        if broker_id is not None and broker is not None:
+            names[cluster, cluster_id, broker_id][broker] = None
+    for (cluster, _, broker_id), brokers in names.items():
+        if len(brokers) > 1:
+            yield cluster, SharedBroker(broker_id, (*brokers,))
 
 
 def lost_since(before: FleetRun, after: FleetRun, *, partitions: bool) -> Iterator[tuple[BrokerKey, Lost]]:

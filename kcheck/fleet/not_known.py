@@ -1,12 +1,14 @@
 """The unseen facts of a scan. Without them brokers may lack a log dir or partitions."""
 
+import json
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from kcheck.core.premises.premise import PremiseKind
 from kcheck.core.premises.table import BY_ID
 from kcheck.fleet.run import FleetRun
 from kcheck.model.premises import PremiseStatus
-from kcheck.words import counted
+from kcheck.words import counted, some_of
 
 SHOWN_COUNT = 10
 """Facts that are listed one by one."""
@@ -31,8 +33,20 @@ def not_known(run: FleetRun) -> tuple[str, ...]:
             first = groups.get((rule, provide), _Unseen(sentence, provide, 0))
             groups[rule, provide] = first._replace(nodes=first.nodes + 1)
     rows = [(rule, row) for (rule, _), row in groups.items()][:SHOWN_COUNT]
-    return tuple(
+    facts = (
         f"not known ({rule}): {row.sentence}; name {row.provide}"
         + (f". The same for {counted(row.nodes - 1, 'more node')}" if row.nodes > 1 else "")
         for rule, row in rows
     )
+    return (*facts, *_without_controllers(run))
+
+
+def _without_controllers(run: FleetRun) -> Iterator[str]:
+    """Yield the clusters of which the scan has brokers alone. Their copies end where the brokers stopped."""
+    clusters = [
+        str(cluster)
+        for cluster, voters, ends in run.values("clusters", ("cluster", "voters", "copy_ends"))
+        if voters and {*json.loads(voters)}.isdisjoint(node_id for node_id, *_ in json.loads(ends or "[]"))
+    ]
+    if clusters:
+        yield (f"not known: the newest metadata of {some_of(clusters)}; name the log dirs of controllers in ROOT")

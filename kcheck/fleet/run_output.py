@@ -66,6 +66,11 @@ def run_path(folder: str, run: str) -> str:
     return join(folder, f"run={run}")
 
 
+def is_run(path: str) -> bool:
+    """Return whether a directory is a complete run."""
+    return tree_of(path).exists(join(path, MANIFEST))
+
+
 def unfinished(folder: str, run: str) -> str:
     """Return the directory in which a run is written."""
     return run_path(folder, run) if is_url(folder) else join(folder, f"{UNFINISHED}{run}")
@@ -100,9 +105,7 @@ class RunOutput:
                 if is_written(self.working):
                     raise UsageError(f"{self.path} is being written by another process")
                 discard(self.working)
-        elif tree_of(self.path).is_directory(self.path) and not tree_of(join(self.path, MANIFEST)).exists(
-            join(self.path, MANIFEST)
-        ):
+        elif tree_of(self.path).is_directory(self.path) and not is_run(self.path):
             raise UsageError(
                 f"{self.path} is incomplete: a scan writes it, or was killed; see fleet prune --unfinished"
             )

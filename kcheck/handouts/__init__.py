@@ -3,9 +3,8 @@
 In: values of `core.election` and `simulation`. Out: text; `disk.new_files` writes it.
 
 - `election_files`: Which files does `elect --output-dir` write?
-- `election_guide`: Which commands should the operator type, in order? This is plan.md.
 - `step_words`: Which words and commands does each step of `recover` have?
-- `runbook`: Which page has them all? This is recovery.md.
+- `runbook`: Which page has them all? This is recovery.md of `recover`, and plan.md of `elect`.
 - `leader_table`: Which broker leads each partition by a plan?
 - `plan_context`: Which facts do these words need?
 - `final_losses`: Which records does a step of `recover` remove for good, or give up?

@@ -1,4 +1,4 @@
-"""The files of `elect --output-dir`, which are inputs of Kafka's own tools, and the plan for people and scripts.
+"""The files of `elect --output-dir`, which are inputs of Kafka's own tools, and the plan for scripts.
 
 The formats are for LeaderElectionCommand, ReassignPartitionsCommand and ConsumerGroupCommand, 0.11 to 4.3.1.
 """
@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from kcheck.core.election.early_elections import by_broker
 from kcheck.core.election.recovery_plan import Recovery, saved_plan
-from kcheck.handouts.election_guide import guide
 from kcheck.handouts.group_resets import resets_of
 from kcheck.handouts.saved_plan import serialize
 from kcheck.model.report import Row
@@ -17,6 +16,8 @@ from kcheck.model.report import Row
 PLAN = "election-plan.json"
 OLD_PLAN = "plan.json"
 """The earlier name of the same file, written for one more release."""
+PAGE = "plan.md"
+"""The steps for people, which callers of `files_of` write."""
 ELECTION, REASSIGNMENT, RESTORE, ROLLBACK = "election.json", "reassignment.json", "restore.json", "rollback.json"
 
 
@@ -41,11 +42,9 @@ def files_of(recovery: Recovery) -> Mapping[str, str]:
     for name, assignments in _assignments(recovery).items():
         if assignments:
             files[name] = f'{{"version": 1, {_listed(assignment._asdict() for assignment in assignments)}}}\n'
-    resets = resets_of(recovery)
-    files |= {reset.file: reset.text for reset in resets}
+    files |= {reset.file: reset.text for reset in resets_of(recovery)}
     files["start-order.txt"] = "".join(f"{number}\n" for number in recovery.live)
     files[PLAN] = files[OLD_PLAN] = serialize(saved_plan(recovery))
-    files["plan.md"] = guide(recovery, frozenset(files), resets)
     return files
 
 

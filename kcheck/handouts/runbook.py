@@ -1,4 +1,4 @@
-"""recovery.md, the steps of a recovery as a page."""
+"""recovery.md, the steps of a recovery as a page, and plan.md of an election, which has the same steps."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from kcheck.core.election.steps import StepText
 from kcheck.handouts.leader_table import leaders
 from kcheck.handouts.markdown_words import fenced, markdown_text
 from kcheck.handouts.step_words import CANNOT_BE_UNDONE, NO_LOSS, NOTHING
-from kcheck.words import capital
+from kcheck.words import broker_names, capital, counted, some_of
 
 
 def runbook(
@@ -19,7 +19,7 @@ def runbook(
     *,
     place: str = "",
 ) -> str:
-    """Return recovery.md, with the cost, the steps, and the command to type after each of them.
+    """Return the page, with the cost, the steps, and the command that shows which of them are done.
 
     `first` is the step 0. `place` is the directory in which the user asked.
     """
@@ -28,8 +28,8 @@ def runbook(
         *map(markdown_text, head),
         (
             f"For Kafka {recovery.release.name}. Relative paths begin in {markdown_text(place)}. bin/ and config/ are"
-            " in Kafka's directory. Type each step on its host. Begin a step only once the step before is done. After"
-            " each step this says whether it is:"
+            " in Kafka's directory. Type each step on its host. Begin a step only once the step before is done."
+            f"{_login(recovery)} This shows what is done:"
         ),
         fenced([last]),
     ]
@@ -44,7 +44,32 @@ def runbook(
             f"Go on once {markdown_text(text.until)}{_seen_by(text)}",
         )
         parts += (*([fenced(text.check)] if text.check else ()), *_final(text))
-    return "\n\n".join((*parts, *leaders(recovery))) + "\n"
+    return "\n\n".join((*parts, *_without_dead(recovery), *leaders(recovery))) + "\n"
+
+
+def _login(recovery: Recovery) -> str:
+    """Return the option of Kafka's tools for a cluster that asks for a login."""
+    release = recovery.release
+    commands = "each command" if release.reassigns_by_bootstrap_server else "commands with `--bootstrap-server`"
+    words = f" If the cluster asks for a login, add `--command-config client.properties` to {commands} of Kafka."
+    if release.has_leader_election_tool and not release.elects_by_command_config:
+        words += " For `kafka-leader-election.sh` the option is `--admin.config` in this release."
+    return words
+
+
+def _without_dead(recovery: Recovery) -> Iterator[str]:
+    """Yield what remains for partitions with replicas on brokers that are given up."""
+    short = [
+        markdown_text(part.name)
+        for part in recovery.partitions
+        if part.registration is not None and not recovery.dead.isdisjoint(part.registration.replicas)
+    ]
+    if short:
+        yield "## Replicas on brokers that are given up"
+        yield (
+            f"{counted(len(short), 'partition')} ({some_of(short)}) had replicas on"
+            f" {broker_names(sorted(recovery.dead))}. Choose other brokers for them, and reassign them."
+        )
 
 
 def _final(text: StepText) -> Iterator[str]:

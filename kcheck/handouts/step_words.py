@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kcheck.core.election.early_elections import saved_by
 from kcheck.core.election.first_rescue import RescueVerb
+from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText
 from kcheck.core.replication.leader_costs import NOT_KNOWN
@@ -254,6 +255,9 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
     it, which = agree(count, "it", "them"), agree(count, "directory", "directories")
     what = f"Move {count} {which} of broker {number} aside: {agree(count, 'it lacks', 'they lack')} records, and only a"
     what += " complete new copy brings them back"
+    if any(_deletes_remotely(part) for part in step.partitions):
+        what += ". Once one of them leads, Kafka deletes records in remote storage. Set"
+        what += " auto.leader.rebalance.enable=false on the controllers until every replica is in sync"
     if step.directories:
         moved = [
             f"{shell_word(log_dir)}/*-delete"
@@ -268,6 +272,11 @@ def _set_aside(step: RecoveryStep, plan: PlanContext) -> StepText:
         "its log dirs no longer have the directories",
         f"nothing: move them back before broker {number} starts",
     )
+
+
+def _deletes_remotely(part: PartitionElection) -> bool:
+    """Return whether a candidate, once it leads, makes Kafka delete segments in remote storage."""
+    return any(row.plan is not None and row.plan.remote_lost for row in part.candidates)
 
 
 def _start(step: RecoveryStep, plan: PlanContext) -> StepText:

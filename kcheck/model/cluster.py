@@ -22,11 +22,12 @@ PROVIDER = "${"
 DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept, because they can be passwords."""
 RETENTION_MS, RETENTION_BYTES = "retention.ms", "retention.bytes"
-LOCAL_RETENTION_BYTES = "local.retention.bytes"
+LOCAL_RETENTION_BYTES, LOCAL_RETENTION_MS = "local.retention.bytes", "local.retention.ms"
 BROKER_RETENTION = {
     RETENTION_MS: {"log.retention.ms": 1, "log.retention.minutes": 60_000, "log.retention.hours": 3_600_000},
     RETENTION_BYTES: {"log.retention.bytes": 1},
     LOCAL_RETENTION_BYTES: {"log.local.retention.bytes": 1},
+    LOCAL_RETENTION_MS: {"log.local.retention.ms": 1},
 }
 """The settings of a broker for topics without their own retention, the decisive one first, with their units."""
 RETENTION_CONFIGS = frozenset(BROKER_RETENTION).union(*BROKER_RETENTION.values())

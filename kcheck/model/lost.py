@@ -44,6 +44,14 @@ class SharedCluster(NamedTuple):
     """The names of these clusters in the run."""
 
 
+class SharedBroker(NamedTuple):
+    """A broker id that several brokers of a cluster in a run have."""
+
+    broker_id: int
+    brokers: tuple[str, ...]
+    """The names of these brokers in the run."""
+
+
 class AtStake(NamedTuple):
     """A cluster that loses committed records, or serves less, if all of its brokers start now."""
 
@@ -78,5 +86,5 @@ class WentBack(NamedTuple):
     """The topic id of the replica."""
 
 
-RunView = Lost | SharedCluster | AtStake | WentBack
+RunView = Lost | SharedCluster | SharedBroker | AtStake | WentBack
 """A thing that the rules of a run look at."""

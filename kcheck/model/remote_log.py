@@ -110,6 +110,8 @@ class Retention(NamedTuple):
     """The size up to which brokers keep the log, in bytes."""
     local_bytes: int | None = None
     """The size up to which brokers keep its segments on disk that are in remote storage too, in bytes."""
+    local_ms: int | None = None
+    """The time for which brokers keep such segments on disk, in ms."""
 
     @property
     def is_known(self) -> bool:

@@ -24,6 +24,7 @@ from kcheck.documents.recovery import step_rows
 from kcheck.documents.removed_records import readable_words
 from kcheck.documents.uncounted import uncounted_words
 from kcheck.documents.unserved import kept_elsewhere_words, not_counted_words, other_log_words
+from kcheck.handouts.aside_copies import aside_words
 from kcheck.handouts.plan_context import PlanContext
 from kcheck.handouts.step_words import nodes_first, step_texts
 from kcheck.model.cluster import UNCLEAN
@@ -229,6 +230,7 @@ class ClusterRecovery(Answer):
             *self.uncounted,
             *(f"Not counted: {discarded_words(row)}." for row in election.repairs if row.discards is not None),
             *not_counted_words(election.unserved),
+            *(f"{row}." for row in aside_words(election.of_cluster)),
             *(f"{capital(row)}." for row in readable_words(election.removed, self.saver)),
             *(
                 kept_elsewhere_words(row.broker_id, row.prediction.dir, row.prediction, row.holders)
@@ -437,16 +439,20 @@ def recover(
     """
     require_match(replica_targets(arguments), wanted)
     election = elect(arguments, question, wanted=EVERY_PARTITION, release=release, log_dirs=log_dirs)
+    return recovery_of(election, wanted)
+
+
+def recovery_of(election: ClusterElection, wanted: PartitionFilter = EVERY_PARTITION) -> ClusterRecovery:
+    """Return the recovery by the answer of an election, with the plans for other cases."""
     answer = ClusterRecovery(election=election, wanted=wanted)
     if answer.election.interrupted is not None or answer.first.brokers or answer.mistaken:
         return answer
     try:
-        old, lost = if_newest_lost(answer.election), if_lost(answer.election, arguments, release)
+        old, lost = if_newest_lost(election), if_lost(election, [*election.arguments], election.release)
         known = (*lost, *(() if old is None else (old,)))
         return replace(answer, cases=(*known, *_if_unclean(answer, old)))
     except KeyboardInterrupt:
-        election = replace(answer.election, interrupted="the plans for other cases not made")
-        return replace(answer, election=election)
+        return replace(answer, election=replace(election, interrupted="the plans for other cases not made"))
 
 
 def _if_unclean(answer: ClusterRecovery, case: Case | None) -> Iterator[Case]:

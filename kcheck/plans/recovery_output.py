@@ -8,11 +8,11 @@ from kcheck.core.election.plans import Candidate, CopyState
 from kcheck.core.election.steps import RecoveryAction
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.paths import absolute, join
-from kcheck.handouts.election_files import files_of
+from kcheck.handouts.election_files import PAGE, files_of
 from kcheck.handouts.runbook import runbook
 from kcheck.model.report import Row
 from kcheck.plans.lost_by_plan import lost_by_plan, lost_section
-from kcheck.plans.recover import MANIFEST, SAVED, ClusterRecovery
+from kcheck.plans.recover import MANIFEST, SAVED, ClusterRecovery, recovery_of
 from kcheck.plans.recovery_cases import case_words
 from kcheck.plans.rescue_answer import RECOVERY, RUNBOOK
 from kcheck.replicas.distinct_records import LostRange, distinct
@@ -20,6 +20,7 @@ from kcheck.replicas.elect import ClusterElection
 from kcheck.replicas.election_output import saved_at_start, saved_replicas, write_texts
 from kcheck.replicas.replica import LogFile
 from kcheck.replicas.saved_records import SavedReplica
+from kcheck.words import shell_line
 
 
 def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
@@ -31,6 +32,24 @@ def with_plan(answer: ClusterRecovery, out: str) -> ClusterRecovery:
         return answer  # Half an answer is no plan.
     with NewFiles(out, (), apart_from=answer.election.checked) as files:
         return _planned(replace(answer, folder=out), files, out)
+
+
+def with_election_plan(answer: ClusterElection, out: str) -> ClusterElection:
+    """Return the answer of `elect` after writing its plan. plan.md has the steps that `recover` has.
+
+    UsageError as `with_plan`.
+    """
+    if answer.interrupted is not None:
+        return answer
+    planned = replace(recovery_of(answer), folder=out)
+    done = shell_line(["kcheck", "verify", out, *planned.recovery.paths])
+    with NewFiles(out, (), apart_from=answer.checked) as files:
+        written = list[str]()
+        for plan in (*planned.case_plans, planned):
+            name = "" if plan is planned else f"{plan.folder.rpartition('/')[2]}/"
+            texts = {**files_of(plan.recovery), PAGE: _page(plan, done)}
+            written += write_texts(files, {f"{name}{file}": text for file, text in texts.items()})
+    return replace(answer, written=tuple(written))
 
 
 def _planned(planned: ClusterRecovery, files: NewFiles, out: str) -> ClusterRecovery:
@@ -59,9 +78,16 @@ def _texts(
     planned: ClusterRecovery, more: Mapping[str, str], others: Sequence[str] = ()
 ) -> tuple[ClusterRecovery, Mapping[str, str]]:
     """Return the plan with the paths of its files, and their texts by name; `others` are written already."""
-    texts = {name: text for name, text in files_of(planned.recovery).items() if name != "plan.md"}
+    texts = dict(files_of(planned.recovery))
     names = (*texts, RUNBOOK, RECOVERY, *more)
     planned = replace(planned, written=(*(join(planned.folder, name) for name in names), *others))
+    texts[RUNBOOK] = _page(planned, planned.next_command)
+    texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
+    return planned, {**texts, **more}
+
+
+def _page(planned: ClusterRecovery, done: str) -> str:
+    """Return the page of the steps; `done` is the command that shows which of them are done."""
     plans = zip(planned.cases, planned.case_plans, strict=True)
     head = (
         *planned.sentences,
@@ -69,11 +95,8 @@ def _texts(
         *(case_words(case, plan.folder) for case, plan in plans),
         *planned.bundle_words,
     )
-    texts[RUNBOOK] = runbook(
-        planned.recovery, planned.texts, head, planned.next_command, planned.nodes_first, place=absolute(".")
-    ) + lost_section(lost_by_plan(planned.election, planned.steps))
-    texts[RECOVERY] = json.dumps(planned.to_dict()) + "\n"
-    return planned, {**texts, **more}
+    page = runbook(planned.recovery, planned.texts, head, done, planned.nodes_first, place=absolute("."))
+    return page + lost_section(lost_by_plan(planned.election, planned.steps))
 
 
 def _manifest(election: ClusterElection) -> Row:

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 from kcheck.core.election.broker_losses import BrokerLoss
-from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection, only_aside
+from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
@@ -21,7 +21,7 @@ from kcheck.documents.election_words import (
     why_first,
 )
 from kcheck.documents.premises import losing_premises, notes
-from kcheck.handouts.aside_copies import AsideCopy, aside_words
+from kcheck.handouts.aside_copies import aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
@@ -60,7 +60,7 @@ def warnings(election: Election) -> Iterator[str]:
         yield from map(why_first, election.repairs)
     said = [row for row in election.uncounted if row.id not in WRONG_METADATA]
     yield from losing_premises(row for row in election.premises if row not in said)
-    yield from aside_words(_aside(election.partitions))
+    yield from aside_words(election.partitions, cell)
     yield from unregistered_words(election.partitions, kraft=election.kraft)
     if isinstance(election, ClusterElection):
         yield from group_words(election.partitions)
@@ -83,14 +83,6 @@ def repair_commands(election: Election) -> Iterator[str]:
     """Yield the commands of the repairs that come first."""
     if isinstance(election, ClusterElection):
         yield from chain.from_iterable(map(commands, election.repairs))
-
-
-def _aside(partitions: Sequence[PartitionElection]) -> Iterator[AsideCopy]:
-    """Yield the copies that no broker serves, and that have records which no replica has."""
-    for partition, copy in only_aside(partitions):
-        only = copy.only_here
-        name, place = partition.name, cell(copy.dir)
-        yield AsideCopy(only and only.records, copy.broker_id, name, place, copy.state, partition.has_unloaded)
 
 
 def lost_cells(lost: Amounts) -> tuple[str, str]:

@@ -56,6 +56,10 @@ def recovery(report: Report, page: Page) -> None:
         page.wrapped(f"If {case.condition} (see {case.decided_by}):", style="bold")
         _sentences(recovery, page)
         _steps(recovery, page)
+        if recovery.written:
+            page.line()
+            page.wrapped("Follow these steps with:")
+            page.line(f"  {recovery.next_command}")
     if answer.election.rescue is None and not answer.first.brokers:
         if answer.wanted != EVERY_PARTITION:
             page.line()

@@ -84,6 +84,8 @@ class BrokerHere(NamedTuple):
     """True if the broker has log dirs that are not given."""
     offline: Mapping[str, str] = {}
     """The reason why log dirs go offline, by path."""
+    is_clean: bool = True
+    """True after a clean shutdown. After a kill the checkpointed high watermarks are older than the logs."""
 
 
 class ClusterHere(NamedTuple):
@@ -186,7 +188,7 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
     others = tuple(copy for copy in own if copy.role not in SERVED)
     unserved = tuple(_salvage(copy, served, election, cluster) for copy in others)
     with_log = any(copy.role is CopyState.CURRENT for copy in served) or bool(election.unknown_replicas)
-    is_bound = with_log or cluster.old.isdisjoint(replicas)
+    is_bound = with_log or all(_is_bound(number, own, cluster) for number in replicas)
     held = _held(unserved, others)
     leading = _candidates(served, election, cluster, held)
     candidates = (
@@ -194,6 +196,13 @@ def election_of(topic: str, partition: int, copies: Iterable[ReplicaCopy], clust
         *unserved,
     )
     return decided(election._replace(candidates=candidates), cluster.starts, complete=cluster.incomplete_ok)
+
+
+def _is_bound(number: int, copies: Iterable[ReplicaCopy], cluster: ClusterHere) -> bool:
+    """Return whether no record of a replica is above its checkpointed high watermark, which is known."""
+    if number in cluster.old or number not in cluster.brokers or not cluster.brokers[number].is_clean:
+        return False
+    return any(copy.state.broker_id == number and copy.high_watermark is not None for copy in copies)
 
 
 def _is_unknown(number: int, current: Mapping[int | None, ReplicaCopy], cluster: ClusterHere) -> bool:
@@ -251,13 +260,15 @@ def _without_unserved(
     """Return a candidate whose election also loses the records that exist only in unserved copies.
 
     The loss is unknown if the log of an unserved copy is not here. So is the loss without any log (`with_log`) and
-    without any unserved copy, or without a valid bound (`is_bound`).
+    without any unserved copy, or without a valid bound (`is_bound`). An empty -future copy shows nothing of the log
+    that was moving.
     """
     if candidate.lost is None:
         return candidate
     if any(copy.only_here is None and copy.problem is None and copy.log_end_offset for copy in unserved):
         return candidate._replace(lost=NOT_KNOWN, lost_later=None)
-    only = max((copy.only_here for copy in unserved if copy.only_here is not None), default=None, key=_records)
+    shown = (copy for copy in unserved if with_log or copy.state is not CopyState.FUTURE or copy.log_end_offset)
+    only = max((copy.only_here for copy in shown if copy.only_here is not None), default=None, key=_records)
     if only is None:
         is_known = with_log or (is_bound and candidate.lost.upper_records)
         return candidate if is_known else candidate._replace(lost=NOT_KNOWN)

@@ -1,15 +1,13 @@
-"""Writes the files of an election (its plan, and the records that the election of a candidate would remove)."""
+"""Saves the records that the election of a candidate would remove."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from kcheck.core.election.plans import CopyState, lost_ranges
-from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.disk.new_files import NewFiles
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
-from kcheck.handouts.election_files import files_of
 from kcheck.model.report import EVERY_PARTITION, PartitionFilter
 from kcheck.replicas.elect import ClusterElection
 from kcheck.replicas.saved_records import SavedReplica, in_bundle, save_lost, save_runs
@@ -23,16 +21,6 @@ def require_whole(wanted: PartitionFilter, out: str | None) -> None:
             "--output-dir: a plan is of every partition; leave out --topic and --partition, or run "
             f"kcheck recover BROKER=PATH... --output-dir {shell_word(out)}"
         )
-
-
-def with_plan(answer: ClusterElection, out: str) -> ClusterElection:
-    """Return the answer after writing its plan to a directory, with files for Kafka's tools and for operators.
-
-    UsageError if a file exists already or cannot be written, or if the directory is in a log dir.
-    """
-    if answer.interrupted is not None:
-        return answer  # Half an answer is no plan.
-    return replace(answer, written=write_plan(answer.recovery(out), apart_from=answer.checked))
 
 
 def with_saved(answer: ClusterElection, out: str) -> ClusterElection:
@@ -84,14 +72,8 @@ def saved_at_start(answers: Iterable[ClusterElection], files: NewFiles, folder: 
         yield SavedReplica(topic, partition, broker_id, records)
 
 
-def write_plan(recovery: Recovery, *, apart_from: Iterable[str]) -> tuple[str, ...]:
-    """Write the files of a plan into its directory; return their paths. UsageError as `with_plan`."""
-    with NewFiles(recovery.folder, (), apart_from=apart_from) as files:
-        return write_texts(files, files_of(recovery))
-
-
 def write_texts(files: NewFiles, texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Write texts as new files; return their paths. UsageError as `with_plan`."""
+    """Write texts as new files; return their paths. UsageError as `with_saved`."""
     written = []
     for name, text in texts.items():
         written.append(files.begin(name))

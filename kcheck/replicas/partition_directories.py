@@ -283,6 +283,7 @@ def broker_here(
         has_new_log_dir=is_short or (bool(known) and any(_is_new(start.view, known) for start in online)),
         is_part=is_part,
         offline={start.path: next(iter(start.reasons), str(start.outcome)) for start in starts if start not in online},
+        is_clean=all(start.clean for start in starts),
     )
 
 

@@ -1,7 +1,6 @@
 """Shared parts of the rules that compare files with the metadata of the cluster."""
 
 from kcheck.core.cluster.copies import MetadataCopy
-from kcheck.documents.strays import copy_words
 from kcheck.model.cluster import ReplicaInCluster
 from kcheck.model.finding import Location
 from kcheck.model.views import PartitionView
@@ -20,8 +19,8 @@ def has_other_topic_id(view: PartitionView, replica: ReplicaInCluster) -> bool:
 
 
 def source_of(replica: ReplicaInCluster) -> str:
-    """Return the copy of the metadata, how far it goes, and whether it may be older than the directory."""
-    return f"{copy_words(replica.source, replica.end)}{'' if replica.is_certain else MAY_BE_OLDER}"
+    """Return the copy of the metadata, and whether it may be older than the directory. Its end grows every night."""
+    return f"{replica.source}{'' if replica.is_certain else MAY_BE_OLDER}"
 
 
 def place_of(copy: MetadataCopy) -> Location:

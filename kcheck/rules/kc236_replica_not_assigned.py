@@ -49,7 +49,7 @@ def check(view: PartitionView, release: Release) -> Iterable[Finding]:
     doubt = doubt_words(replica.stray, replica.end)
     is_orphan = replica.of_zookeeper and replica.stray.cause is StrayCause.TOPIC and has_data(view)
     parts = [
-        stray_words(replica.stray, replica.source, replica.end),
+        stray_words(replica.stray, replica.source),
         *([doubt] if doubt else []),
         *([f"the directory is an orphan that holds records{offsets_held(view)}"] if is_orphan else []),
     ]

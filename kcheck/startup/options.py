@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, decides_alone, newest_copy
 from kcheck.core.start.startup import Mode, Settings, mode_of_metadata
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.premises import PremiseEvidence
@@ -57,6 +57,5 @@ class StartOptions(NamedTuple):
     def image_of(self, cluster_id: str | None) -> ClusterImage | None:
         """Return the given metadata of a cluster; None without any."""
         newest = newest_copy(self.copies.get(cluster_id or "", ()))
-        if newest is not None:
-            return newest.image
-        return None if self.zookeeper is None else self.zookeeper.metadata.image
+        in_zookeeper = None if self.zookeeper is None else self.zookeeper.metadata.image
+        return newest.image if newest is not None and decides_alone(newest, in_zookeeper) else in_zookeeper

@@ -16,6 +16,7 @@ from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import NOT_SERVED, Outcome
 from kcheck.core.start.topic_settings import expires, is_compacted
+from kcheck.core.tiered.reading import remote_end
 from kcheck.core.tiered.regular_deletion import LocalSegment, regular_deletion
 from kcheck.core.tiered.reports import RemoteReplica, remote_report
 from kcheck.disk.directory import Directory
@@ -203,6 +204,10 @@ def with_remote(
     remote = logs.with_settings(remote, log.partition.topic, broker_id, cluster_id)
     replica = RemoteReplica(start, first, loaded.leader_epochs, loaded.log_end_offset)
     regular = regular_deletion(remote, replica, _local_segments(files, loaded), logs.release)
+    end = remote_end(remote.runs, loaded.leader_epochs) if remote.is_known and loaded.leader_epochs else Offset(0)
+    is_shown = row.lost is not None or any(records.end >= end for records in log.missing if records.known_by)
+    if end > loaded.log_end_offset and not is_shown:
+        log = log._replace(missing=(*log.missing, MissingRecords(loaded.log_end_offset, end, remote.metadata_name)))
     return log._replace(remote=remote, remote_report=remote_report(remote, replica), regular=regular)
 
 

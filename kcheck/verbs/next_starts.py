@@ -142,7 +142,7 @@ class NextStarts:
         if not log_dirs:
             return
         from kcheck.core.premises.table import NAMED_BY_RULES
-        from kcheck.verbs.premises import refuted_findings, start_premises, unreported
+        from kcheck.verbs.premises import premise_findings, start_premises, unreported
 
         judged = self._premises
         places = [self._log_dirs.open(target).view.where for target in log_dirs]
@@ -154,7 +154,7 @@ class NextStarts:
             if judged is None:
                 judged = chain.from_iterable(start_premises(log_dirs, self._options, self._log_dirs).values())
             named = (premise for premise in judged if premise.id not in NAMED_BY_RULES)
-        yield from refuted_findings(named, places, self._log_dirs.release)
+        yield from premise_findings(named, places, self._log_dirs.release)
 
     def settled_by(self, workers: "Workers") -> "Settle":
         """Return `settle`, as long as the workers are not interrupted, as a simulated start can take long."""

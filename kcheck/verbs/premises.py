@@ -6,6 +6,7 @@ from itertools import chain
 from kcheck.core.premises.clusters import NodeCluster, contested_cluster
 from kcheck.core.premises.facts import KeylessLog, LogFacts
 from kcheck.core.premises.metadata import with_refetched
+from kcheck.core.premises.premise import PremiseKind
 from kcheck.core.premises.presence import LOG_DIRS_THERE, is_made
 from kcheck.core.premises.resources import written_at_least
 from kcheck.core.premises.table import BY_ID, judged_together, why_not_started, why_offline
@@ -115,6 +116,7 @@ def start_premises(
             added=options.added,
             planned=options.planned,
             mode=options.mode_of_cluster,
+            defined=options.settings.defined,
             # The disks of several brokers are copies, or lent to a machine that is not theirs.
             written=written if len(groups) == 1 else None,
             logs=tuple(_logs(targets, starts, broker, _image_of(group, options, log_dirs), log_dirs, remote)),
@@ -174,9 +176,17 @@ def as_judged(
 def refuted_findings(
     premises: Iterable[JudgedPremise], places: Sequence[Location], release: Release
 ) -> Iterator[Finding]:
-    """Yield a finding for each premise that is refuted or, if needed, not seen; `places` are the log dirs."""
+    """Yield a finding for each refuted premise; `places` are the log dirs."""
+    yield from premise_findings((row for row in premises if row.status is PremiseStatus.REFUTED), places, release)
+
+
+def premise_findings(
+    premises: Iterable[JudgedPremise], places: Sequence[Location], release: Release
+) -> Iterator[Finding]:
+    """Yield a finding for each refuted premise, and for open questions about the metadata and the settings."""
     for premise in premises:
-        if premise.status is PremiseStatus.REFUTED or may_not_serve(premise):
+        is_open = may_not_serve(premise) and BY_ID[premise.id].kind is not PremiseKind.PRESENCE
+        if premise.status is PremiseStatus.REFUTED or is_open:
             where = _place(premise, places)
             where = where._replace(log_dir=premise.log_dir or where.log_dir, dir=premise.partition)
             yield kc315_premise_refuted.finding(where, premise, BY_ID[premise.id], release)

@@ -42,13 +42,17 @@ from kcheck.model.views import PartitionView, ReplicasView
 from kcheck.survey.rule_runner import check_replicas, check_store
 from kcheck.verbs.check import check
 from kcheck.views.log_dir import LogDirs
-from kcheck.views.remote_logs import NEVER_REMOTE, MetadataPartition, RemoteLogs, remote_logs
+from kcheck.views.remote_logs import NEVER_REMOTE, MetadataPartition, RemoteLogs, ShortMetadata, remote_logs
 from kcheck.views.remote_store import manifests as manifests_in
 from kcheck.views.remote_store import store_objects
 from kcheck.views.targets import Target, replica_targets
+from kcheck.words import broker_names, partition_name
 
 REMOTE_RULES = (*(f"KC24{number}" for number in range(10)), "KC411")
 """The rules about remote storage."""
+_SHOWN = ("KC00", *REMOTE_RULES)
+_OF_LOGS = ("KC315", "KC407")
+"""The rules about logs that end too early, and about old or empty disks."""
 _GB = 1_000_000_000
 
 
@@ -98,6 +102,8 @@ class Tiered(BrokerAnswer):
     """Number of replicas that may be in remote storage, because no metadata of their topic, or no log, is readable."""
     layout: str | None = None
     """The pattern of the keys in the store; None for LocalTieredStorage and the Aiven plugin."""
+    short_leaders: tuple[ShortMetadata, ...] = ()
+    """The partitions of `__remote_log_metadata` whose next leaders lack records."""
 
     @property
     def stored(self) -> int | None:
@@ -111,8 +117,9 @@ class Tiered(BrokerAnswer):
 
     @property
     def conflicts(self) -> tuple[str, ...]:
-        """The contradictions between copies of `__remote_log_metadata`."""
-        return conflicts_words(row.view.remote for row in self.replicas if row.view.remote is not None)
+        """The contradictions between copies of `__remote_log_metadata`, and the copies that are too short to lead."""
+        differ = conflicts_words(row.view.remote for row in self.replicas if row.view.remote is not None)
+        return (*differ, *map(_short_words, self.short_leaders))
 
     @property
     def hidden(self) -> int:
@@ -121,8 +128,8 @@ class Tiered(BrokerAnswer):
 
     @property
     def is_unknown(self) -> bool:
-        """True if some replica may be in remote storage, or if its remote segments are not known."""
-        return self.unknown + self.hidden > 0
+        """True if some replica may be in remote storage, or if brokers may find other remote segments than kcheck."""
+        return self.unknown + self.hidden + len(self.short_leaders) > 0
 
     def cost_of(self, size: int | None) -> float | None:
         """Return the cost of bytes in the store, in USD a month; None if not known."""
@@ -202,6 +209,11 @@ class Tiered(BrokerAnswer):
         )
 
 
+def _short_words(row: ShortMetadata) -> str:
+    name = partition_name(REMOTE_LOG_METADATA, row.number)
+    return f"{name} ends at {row.end} on {broker_names(row.brokers)}, and has records up to offset {row.mark - 1}"
+
+
 def _row(replica: TieredReplica) -> Row:
     view, report, lag, regular = replica
     return {
@@ -228,6 +240,7 @@ def _retention_row(regular: RegularDeletion) -> Row:
         "last_expiry_ms": regular.last_ms,
         "segments_below_log_start": regular.below,
         "local_start_at_most": regular.local_most,
+        "local_first_expiry_ms": regular.local_first_ms,
     }
 
 
@@ -248,6 +261,7 @@ class _StoreWatch:
         self.replicas: list[TieredReplica] = []
         self.store: Store | None = None
         self.absent: tuple[TieredReplica, ...] = ()
+        self.short_leaders: tuple[ShortMetadata, ...] = ()
         self.unknown = 0
         self._without = Counter[tuple[str | None, str, str | None]]()
         self._place, self._layout, self._log_dirs, self._reads_manifests = place, layout, log_dirs, reads_manifests
@@ -280,7 +294,9 @@ class _StoreWatch:
     def findings(self, images: ImageOf, release: Release) -> Iterable[Finding]:
         """Yield the deletions of a replica whose other replicas are not given, and the findings about the store."""
         if release.has_remote_storage:
-            self.absent = tuple(self._absent(remote_logs(self._targets, self._log_dirs, images)))
+            remote = remote_logs(self._targets, self._log_dirs, images)
+            self.absent = tuple(self._absent(remote))
+            self.short_leaders = tuple(row for name in self._clusters for row in remote.short_leaders(name))
             for (cluster_id, name, topic_id), count in self._without.items():
                 self.unknown += 0 if _has_topic(images(cluster_id), name, topic_id) else count
         places = Counter((row.view.topic, row.view.partition) for row in self.replicas)
@@ -430,10 +446,14 @@ def tiered(
     )  # fmt: skip
     if checked.interrupted is not None:
         raise KeyboardInterrupt
-    shown = ("KC00", *REMOTE_RULES)
+    topics = {*(row.view.topic for row in (*watch.replicas, *watch.absent)), REMOTE_LOG_METADATA, None}
     return Tiered(
         release=release,
-        collected=[finding for finding in checked.collected if finding.id.startswith(shown)],
+        collected=[
+            finding
+            for finding in checked.collected
+            if finding.id.startswith(_SHOWN) or (finding.id in _OF_LOGS and finding.where.topic in topics)
+        ],
         checked=checked.checked,
         replicas=tuple(sorted((*watch.replicas, *watch.absent), key=_place)),
         store=watch.store,
@@ -441,6 +461,7 @@ def tiered(
         price=price,
         unknown=watch.unknown,
         layout=layout,
+        short_leaders=watch.short_leaders,
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, decides_alone, newest_copy
 from kcheck.core.premises.addresses import registered_addresses
 from kcheck.core.premises.facts import (
     BrokerFacts,
@@ -53,6 +53,7 @@ def broker_facts(
     logs: tuple[LogFacts, ...] = (), keyless_logs: tuple[KeylessLog, ...] | None = None, sees_host: bool = True,
     without: frozenset[str] = frozenset(), added: frozenset[str] = frozenset(),
     planned: Mapping[int, Mapping[str, str]] = {}, mode: Mode | None = None,
+    defined: frozenset[str] = frozenset(),
 ) -> BrokerFacts:  # fmt: skip
     """Return the facts of the broker of all these targets; `config` is the server.properties of `--config`.
 
@@ -86,6 +87,7 @@ def broker_facts(
         log_dirs=facts if _registered_at(zookeeper, own) is asked_at is None else tuple(map(_with_times, facts)),
         config=settings,
         config_path=path,
+        defined=defined,
         refused_line=None if path is None else refused_line_of(path),
         doubled=tuple(_doubled(settings or {}, every)),
         elsewhere=tuple(every) if is_elsewhere and _are_missed(settings or {}, every, given) else (),
@@ -303,9 +305,9 @@ def _placed(copy: LostCopy) -> LostCopy:
 
 
 def _deciding(copies: list[MetadataCopy], zookeeper: ZookeeperCopy | None) -> tuple[ClusterImage | None, str | None]:
-    """Return the metadata that decides, of the newest copy or in ZooKeeper, and where it is; None without any."""
+    """Return the metadata that decides, of the newest copy or in ZooKeeper, with its path; None without any."""
     newest = newest_copy(tuple(copies))
-    if newest is not None:
+    if newest is not None and decides_alone(newest, None if zookeeper is None else zookeeper.metadata.image):
         return newest.image, newest.path
     return (None, None) if zookeeper is None else (zookeeper.metadata.image, zookeeper.path)
 

@@ -26,7 +26,9 @@ def settings_of(paths: list[str], config: str | None, defined: tuple[str, ...], 
             raise UsageError(f"-D {text}: write KEY=VALUE")
         said[_known(name.strip())] = value
     return settings({**from_files, **said}, release)._replace(
-        index_size_said=not INDEX_SIZE.isdisjoint(said), index_interval_said=not INDEX_INTERVAL.isdisjoint(said)
+        defined=frozenset(said),
+        index_size_said=not INDEX_SIZE.isdisjoint(said),
+        index_interval_said=not INDEX_INTERVAL.isdisjoint(said),
     )
 
 

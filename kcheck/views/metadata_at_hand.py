@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from kcheck.core.cluster.copies import LostCopy, MetadataCopy, newest_copy
+from kcheck.core.cluster.copies import LostCopy, MetadataCopy, decides_alone, newest_copy
 from kcheck.core.cluster.znode_tree import chroot_of
 from kcheck.errors import UsageError
 from kcheck.model.cluster import ClusterImage, MetadataProblem
@@ -118,11 +118,12 @@ def _image(
     if own_only and ids and theirs and ids[0] not in theirs:
         raise UsageError(f"--metadata is of cluster {ids[0]}, the log dirs are of {', '.join(theirs)}")
     copies = {cluster: rows for cluster, rows in copies.items() if cluster in own or not own & copies.keys()}
-    if znodes:
-        return None if znodes[0].metadata.problems else znodes[0].metadata.image
-    beside = paths_beside(around.values())
+    in_zookeeper = znodes[0].metadata if znodes else None
+    beside = paths_beside(around.values()) if log_dirs.release.kraft_is_production_ready else ()
     copies_beside = (log_dirs.copy(path.tree, path.path, path.node_id) for path in beside)
     newest = newest_copy((*chain.from_iterable(copies.values()), *(copy for copy in copies_beside if copy is not None)))
+    if in_zookeeper is not None and not decides_alone(newest, in_zookeeper.image):
+        return None if in_zookeeper.problems else in_zookeeper.image
     return None if newest is None else newest.image
 
 

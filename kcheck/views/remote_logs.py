@@ -44,6 +44,19 @@ class MetadataPartition(NamedTuple):
     ids: Mapping[str, int] = {}
 
 
+class ShortMetadata(NamedTuple):
+    """A partition of `__remote_log_metadata` whose next leaders all lack committed records."""
+
+    number: int
+    """The partition."""
+    brokers: tuple[int, ...]
+    """The brokers that may lead the partition."""
+    end: Offset
+    """The highest log end of the copies on these brokers."""
+    mark: Offset
+    """The highest high watermark of any copy."""
+
+
 class AbsentReplica(NamedTuple):
     """A replica without a directory. The next start of its broker makes an empty log."""
 
@@ -190,6 +203,22 @@ class RemoteLogs:
         files = [view.files[REPLICATION_OFFSET].parsed.value for view in views if REPLICATION_OFFSET in view.files]
         marks = [file.by_topic({REMOTE_LOG_METADATA}).get(REMOTE_LOG_METADATA, {}) for file in files]
         return {number: max((row.get(number, Offset(0)) for row in marks), default=Offset(0)) for number in lost}
+
+    def short_leaders(self, cluster_id: str | None) -> "Iterator[ShortMetadata]":
+        """Yield the partitions of `__remote_log_metadata` whose next leaders all lack committed records.
+
+        A broker without the directory makes an empty log. Brokers whose log dirs are not given decide nothing.
+        """
+        for number in sorted({number for number, _, _ in self._copies(cluster_id)}):
+            registration = self._registration(number, cluster_id)
+            leaders = frozenset[int]() if registration is None else registration.in_sync
+            given = {self._log_dirs.open(target).view.where.broker_id for target in self._of_cluster(cluster_id)}
+            views = [self._view(target, name) for own, target, name in self._copies(cluster_id) if own == number]
+            known = {view.where.broker_id: view for view in views if view is not None}
+            mark = max((view.high_watermark or 0 for view in known.values()), default=0)
+            ends = [known[broker].log_end_offset or 0 if broker in known else 0 for broker in leaders]
+            if leaders and given >= leaders and max(ends) < mark:
+                yield ShortMetadata(number, tuple(sorted(leaders)), Offset(max(ends)), Offset(mark))
 
     def metadata(self, number: int, cluster_id: str | None) -> MetadataPartition:
         """Return a partition of `__remote_log_metadata`, from the copy that ends last. The others must agree."""

@@ -7,9 +7,10 @@ from kcheck.core.rescue.broker_role import VOTERS, roles_of
 from kcheck.disk.paths import join, split
 from kcheck.disk.tree import real_path, tree_of
 from kcheck.errors import UsageError
+from kcheck.model.cluster import PROVIDER
 from kcheck.model.java import java_int
 from kcheck.views.metadata_paths import identity_of
-from kcheck.views.targets import SERVER_PROPERTIES, Target, log_dirs_in, read_properties
+from kcheck.views.targets import SERVER_PROPERTIES, Target, log_dirs_in, read_properties, written_log_dirs
 
 
 def settings_path(targets: Iterable[Target]) -> str | None:
@@ -78,13 +79,18 @@ def beside(given: Mapping[str, Target]) -> str | None:
 
 
 def _has_id_of(path: str, target: Target) -> bool:
-    """Return True if a server.properties lists log dirs and has the id in the meta.properties of this one."""
+    """Return True if a server.properties lists log dirs and has the id in the meta.properties of this one.
+
+    Where variables hide both, the file counts.
+    """
     try:
         settings = read_properties(path) if _places_in(path) else {}
     except UsageError:
         return False
     own = identity_of(target.tree, target.path).node_id
-    return own is not None and own == java_int((settings.get("node.id") or settings.get("broker.id") or "").strip())
+    named = (settings.get("node.id") or settings.get("broker.id") or "").strip()
+    is_hidden = PROVIDER in named and any(PROVIDER in place for place in written_log_dirs(settings))
+    return own is not None and (is_hidden or own == java_int(named))
 
 
 def _places_in(path: str) -> frozenset[str]:

@@ -75,12 +75,16 @@ ENDS = (
 NOT_LOOKED_AT = "whether the log of each leader is as long as the log here, or the broker ends"
 OLD_THREE = "1=broker-1 2=broker-2 3=broker-3 --metadata zookeeper --kafka 1.1.1"
 
+TOO_NEW = "metadata.version is 30, of Kafka 4.3: Kafka 3.9.2 does not start with these metadata"
 HELD = (
     "KRaft controller 100 holds /controller in ZooKeeper, and broker 1 starts without"
     " zookeeper.metadata.migration.enable=true. No broker becomes the controller, and its partitions get no leader"
 )
 MIGRATES = "broker-1/migrating.properties"
 TWO_MIGRATE = "1=broker-1/migrating.properties 2=broker-2/migrating.properties"
+
+BY_FOLDER = "1=broker-1 2=broker-2 --metadata controller"
+BY_SETTINGS = "1=broker-1/server.properties 2=broker-2/server.properties --metadata controller"
 
 TABLE: dict[str, tuple[Asked, ...]] = {
     # A migration of 3.9.2 in dual write. Without the migration both brokers started, and no partition had a leader.
@@ -109,6 +113,16 @@ TABLE: dict[str, tuple[Asked, ...]] = {
             "broker-1/data9 broker 1: will boot",
         ),
         row(f"{START_1} --kafka 2.4.1", 1, "abort P301 broker-1/data9: log dir broker-1/data9 is missing"),
+    ),
+    # Brokers of 3.9.2. data2 of broker 1 is no more in log.dirs, and moves of its logs to data1 had begun.
+    # Broker 1 made solo-2 again, empty, and led it.
+    "move-interrupted": (
+        row(f"{START_1} --metadata controller", 1, "loss P302 solo-2 would start empty"),
+        row(f"elect {BY_FOLDER}", 1, "First add broker-1/data2 to log.dirs of broker 1", "as they are at most 40"),
+        row(f"recover {BY_FOLDER}", 1, "at most 40 records are lost", "1. Add broker-1/data2 to log.dirs of broker 1."),
+        row(f"elect {BY_SETTINGS}", 1, "solo-2 starts empty", "an unknown number of records are lost"),
+        row(f"recover {BY_SETTINGS}", 1, "This plan: an unknown number of records are lost."),
+        row(".", 1, "broker-1/data2, which alone has solo-2, t-2, t-3"),
     ),
     "cluster-id": (
         row(f"{START_1} --metadata controller/data", 1, f"abort P101 broker-1/data: {OF_CLUSTER}"),
@@ -268,6 +282,9 @@ TABLE: dict[str, tuple[Asked, ...]] = {
         row("preflight broker-2/server.properties --metadata controller --allow elr", 1, f"loss P701 {OLD_COPY}"),
         row(f"elect {THREE}", 1, f"{FIND}: {OLD_COPY}. {AT_RISK}", "saves 40 records", f"and {HERE}"),
         row(f"recover {THREE}", 1, f"{FIND}: {OLD_COPY}. {AT_RISK}", f"This plan: {HERE}", "Let broker 1 lead"),
+        # Of 3.9.2 no node started: "No MetadataVersion with feature level 30". The controllers have lost nothing.
+        row(f"recover {THREE} --kafka 3.9.2", 1, f"1. Make broker 1 able to start: {TOO_NEW}"),
+        row(f"{START_1} --metadata controller --kafka 3.9.2", 1, f"abort broker-1/data: {TOO_NEW}"),
     ),
     "unclean-election-happened": (
         row(f"elect {THREE} --topic old --save-lost saved", 1, "start all brokers 80 80", "Saved 90 records of 6"),

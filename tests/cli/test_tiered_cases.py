@@ -67,6 +67,7 @@ def settings_of(case: Case, of: Path) -> Path:
         "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT\n"
         "remote.log.storage.system.enable=true\nremote.log.storage.manager.class.name=X\n"
         "remote.log.metadata.manager.listener.name=PLAINTEXT\n"
+        "rlmm.config.remote.log.metadata.topic.num.partitions=3\n"
     )
     return path
 

@@ -17,6 +17,7 @@ SPEAKING = {
             "batches",
             "compaction",
             "elections",
+            "addresses",
             "followers",
             "identity",
             "joining",
@@ -26,6 +27,7 @@ SPEAKING = {
             "metadata",
             "migration",
             "outside",
+            "providers",
             "presence",
             "remote",
             "resources",
@@ -36,6 +38,7 @@ SPEAKING = {
             "settings",
             "short_leaders",
             "voters",
+            "zookeeper_sessions",
         )
     },
     "rescue/answers.py": "what the template of an answers file says",

@@ -106,9 +106,10 @@ def upgrade(folder: Path) -> None:
     """Start broker 1 of 4.3 with the server.properties of a broker with ZooKeeper."""
     unpacked("incidents/4.3.1-kraft-no-roles-n2", folder)
     (folder / "incident.json").unlink()
-    other = (folder / "broker-2/server.properties").read_text()
+    own, other = ((folder / f"broker-{number}/server.properties").read_text() for number in (1, 2))
     kraft = other.replace("node.id=2", "node.id=1").replace("broker-2/", "broker-1/")
-    (folder / "kraft.properties").write_text(kraft)
+    listeners, theirs = (re.findall("(?m)^listeners=.*", text)[0] for text in (own, other))
+    (folder / "kraft.properties").write_text(kraft.replace(theirs, listeners))
 
 
 def tutorial(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The files of `elect --output-dir`: which there are, and what each holds."""
+"""The files of `elect --output-dir`: which there are, what each holds, and what the page says of them."""
 
 import json
 import re
@@ -6,17 +6,16 @@ from typing import Any
 
 import pytest
 
-from kcheck.core.election.plans import CopyState, PartitionElection
+from kcheck.core.election.plans import PartitionElection
 from kcheck.core.releases.releases import release
-from kcheck.core.replication.dialogue import Dialogue, Replica, Status
 from kcheck.core.replication.leader_costs import Amounts
-from kcheck.core.replication.truncation_plans import FollowerPlan
 from kcheck.handouts.election_files import files_of
 from kcheck.model.entries import Offset
-from tests.core.election.test_plans import candidate, election, plan
+from tests.core.election.test_plans import candidate, election
 from tests.core.election.test_recovery_plan import recovery
+from tests.handouts.pages import page_of
 
-ALWAYS = {"election-plan.json", "plan.json", "plan.md", "start-order.txt"}
+ALWAYS = {"election-plan.json", "plan.json", "start-order.txt"}
 
 
 def waiting(topic: str, replicas: tuple[int, ...] = (9, 2, 3), **registered: Any) -> PartitionElection:
@@ -75,55 +74,6 @@ def test_a_reassignment_that_was_under_way() -> None:
     assert row["replicas"] == [9]
 
 
-def test_replicas_that_follow_after_a_restart() -> None:
-    """The plan names them, and the brokers to restart."""
-    after = Replica((), Offset(0), Offset(9), Offset(9))
-    fails = Dialogue(steps=(), after=after, status=Status.TRUNCATION_FAILS)
-    parts = [FollowerPlan(number, Offset(9), None)._replace(dialogue=fails) for number in (2, 3, 4, 5)]
-    row = election(candidate(1, plan=plan(1, *parts)))
-    text = files_of(recovery(*(row._replace(partition=number) for number in range(4))))["plan.md"]
-    section = " ".join(text.partition("## Restart once more\n\n")[2].partition("\n## ")[0].split())
-    assert "`t-0`, `t-1`, `t-2` and 1 more. Once" in section
-    assert "restart brokers 2, 3, 4 and 5: the replicas follow then." in section
-    assert "cannot follow" not in text
-
-
-def test_replicas_that_cannot_follow() -> None:
-    """The plan names them, and says how they get the leader's records."""
-    after = Replica((), Offset(0), Offset(9), Offset(9))
-    stuck = Dialogue(steps=(), after=after, status=Status.FETCH_FAILS)
-    parts = [FollowerPlan(number, Offset(9), None)._replace(dialogue=stuck) for number in (2, 3, 4, 5)]
-    text = files_of(recovery(election(candidate(1, plan=plan(1, *parts)))))["plan.md"]
-    section = text.partition("## Replicas that cannot follow\n\n")[2].partition("\n## ")[0]
-    assert "\n- broker 2: `t-0`\n" in section
-    assert "- 1 more; election-plan.json has `follows: false` there\n" in section
-    assert "move the directory outside every log dir" in section
-    assert "Restart once more" not in text
-    assert "cannot follow" not in files_of(recovery(election(candidate(1, plan=plan(1)))))["plan.md"]
-
-
-def test_what_only_a_directory_aside_has() -> None:
-    """plan.md begins with it; the first three are named."""
-    counts = (3, None, 1, 1, 0)
-    copies = [
-        candidate(2, state=CopyState.ASIDE, dir=f"t-0.{place}", only_here=Amounts(count, 0, 0))
-        for place, count in enumerate(counts)
-    ]
-    text = " ".join(files_of(recovery(election(candidate(1), *copies)))["plan.md"].split())
-    assert "- Broker 2 has 3 records of t-0 that no replica here has" in text
-    assert "- Broker 2 has an unknown number of records of t-0" in text
-    assert "t-0.2 (aside)" in text
-    assert "- More directories of this kind: 1." in text
-    assert "no broker serves" not in files_of(recovery(election(candidate(1))))["plan.md"]
-
-
-def test_controllers_start_together() -> None:
-    """In one step, the first."""
-    text = files_of(recovery(election(candidate(1)))._replace(together=(1, 2)))["plan.md"]
-    assert "After the first step, do not start two at once." in text
-    assert "1. Start brokers 1 and 2 together, because with fewer controllers none starts.\n2. Start broker 3." in text
-
-
 def test_the_order_of_starts_is_a_file() -> None:
     """A broker that aborts is not in it."""
     assert files_of(recovery(order=(3, 4, 1)))["start-order.txt"] == "3\n1\n"
@@ -131,21 +81,16 @@ def test_the_order_of_starts_is_a_file() -> None:
 
 def test_every_file_that_the_plan_names_is_written() -> None:
     """By releases whose commands differ; those that nothing names are for scripts."""
-    partition = waiting("a")._replace(groups=(("g", Offset(99)), ("h\n", Offset(99))))
+    part = election(candidate(2, Amounts(5, 5, 5)), candidate(3, groups_beyond=2), isr=(9,))
+    assert part.registration is not None
+    registration = part.registration._replace(replicas=(9, 2, 3))
+    partition = part._replace(registration=registration, groups=(("g", Offset(99)), ("h\n", Offset(99))))
     for kafka in ("1.1", "2.4", "4.3"):
-        files = files_of(recovery(partition, release=release(kafka)))
-        named = set(re.findall(r"[a-z-]+\d*\.(?:json|csv)", files["plan.md"]))
+        plan = recovery(partition, release=release(kafka))
+        files, page = files_of(plan), page_of(plan)
+        named = set(re.findall(r"[a-z-]+\d*\.(?:json|csv)", page))
         by_hand = {"election.json"} if kafka == "1.1" else set()
         assert named | by_hand == files.keys() - ALWAYS
-
-
-@pytest.mark.parametrize(("count", "words"), [(1, "reassignment for ..."), (2, "reassignments for ...")])
-def test_what_a_reassignment_prints(count: int, words: str) -> None:
-    """The tool counts: one partition is no plural. Up to 2.5 it always prints the same."""
-    waits = [waiting(str(number)) for number in range(count)]
-    assert files_of(recovery(*waits))["plan.md"].count(f"`Successfully started partition {words}`") == 2
-    old = files_of(recovery(*waits, release=release("2.4")))["plan.md"]
-    assert old.count("`Successfully started reassignment of partitions.`") == 2
 
 
 @pytest.mark.parametrize(
@@ -155,7 +100,14 @@ def test_what_a_reassignment_prints(count: int, words: str) -> None:
 )  # fmt: skip
 def test_who_logs_in(kafka: str, where: str, elects: str) -> None:
     """The option for a login is told for the commands that have it: those that ask ZooKeeper have none."""
-    text = files_of(recovery(waiting("a"), release=release(kafka)))["plan.md"]
+    text = page_of(recovery(waiting("a"), release=release(kafka)))
     (login,) = (line for line in text.splitlines() if "asks for a login" in line)
     assert where in login
     assert ("--admin.config" in login) is bool(elects)
+
+
+def test_replicas_of_a_broker_that_is_given_up() -> None:
+    """They have to go to another broker."""
+    text = page_of(recovery(waiting("a"), dead=frozenset((9,))))
+    assert "1 partition (a-0) had replicas on broker 9. Choose other brokers for them, and reassign them." in text
+    assert "given up" not in page_of(recovery(waiting("a")))

@@ -14,6 +14,7 @@ import pytest
 
 import kcheck
 from kcheck.core.election.plans import is_safe
+from kcheck.handouts.repair_steps import commands
 from kcheck.plans import repair
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.replicas.elect import elect as elect_as_it_lies
@@ -88,7 +89,9 @@ def test_the_answer_is_the_one_after_the_repair(
     """Once the commands of plan.md are typed: the same leaders and losses, and no repair. The saved records, too."""
     shutil.copytree(request.getfixturevalue(scene), tmp_path, dirs_exist_ok=True)
     before = _elected(monkeypatch, tmp_path, out=tmp_path / "plan", save_lost=tmp_path / "saved")
-    assert len(before.repairs) == len(_repaired(tmp_path / "plan" / "plan.md"))
+    page = (tmp_path / "plan" / "plan.md").read_text("utf-8")
+    assert all("\n".join(commands(repair)) in page for repair in before.repairs)
+    assert len(before.repairs) == len(_repaired(before))
     after = _elected(monkeypatch, tmp_path, save_lost=tmp_path / "again")
     assert after.repairs == ()
     assert [row.leaders for row in before.partitions] == [row.leaders for row in after.partitions]
@@ -101,10 +104,9 @@ def test_the_answer_is_the_one_after_the_repair(
     ]
 
 
-def _repaired(plan: Path) -> list[str]:
-    """Type the commands with which plan.md begins; return the directories of the backups."""
-    lines = plan.read_text("utf-8").partition("\n## What it costs")[0].splitlines()
-    typed = [shlex.split(line)[1:] for line in lines if line.startswith("kcheck ")]
+def _repaired(answer: ClusterElection) -> list[str]:
+    """Type the commands of the repairs that come first; return the directories of the backups."""
+    typed = [shlex.split(line)[1:] for repair in answer.repairs for line in commands(repair)]
     for verb, *words in typed:
         assert command(verb, *words, *(["--yes"] if verb == "apply" else ["--fail-on", "fatal"])).code == 0
     return [words[-1] for verb, *words in typed if verb == "apply"]
@@ -138,7 +140,7 @@ def test_other_damage_that_a_repair_mends(
     before = _elected(monkeypatch, tmp_path, out=tmp_path / "plan")
     (first,) = before.repairs
     assert (first.broker_id, first.why.startswith(why)) == (1, True)
-    assert _repaired(tmp_path / "plan" / "plan.md") == ["broker-1.backup"]
+    assert _repaired(before) == ["broker-1.backup"]
     after = _elected(monkeypatch, tmp_path)
     assert (after.repairs, [row.leaders for row in after.partitions]) == (
         (),

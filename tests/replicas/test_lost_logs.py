@@ -182,3 +182,23 @@ def test_the_screen_says_who_stays_offline_and_what_comes_next(planned: Path) ->
     assert lost.count("by an unclean election") == 1
     assert elected.count("First make broker 2 able to start, and ask again.") == 1
     assert "kcheck repair" not in elected
+
+
+@pytest.mark.parametrize(
+    ("name", "without", "words"),
+    [
+        ("stopped", None, "at most 40 records are lost, all of them committed"),
+        ("stopped", "broker-2", "an unknown number of records are lost"),
+        ("killed", None, "an unknown number of records are lost"),
+    ],
+)
+def test_only_a_clean_stop_lets_checkpoints_bound_a_log(
+    name: str, without: str | None, words: str, tmp_path: Path
+) -> None:
+    """A broker writes them every five seconds, and when it stops. Each replica has to have its own."""
+    shutil.copytree(FIXTURES / "brokers" / "4.3.1" / name, tmp_path / "disks")
+    for log in (tmp_path / "disks").glob("broker-*/*/plain-0"):
+        shutil.rmtree(log)
+    if without is not None:
+        (tmp_path / "disks" / without / "data1" / "replication-offset-checkpoint").unlink()
+    assert f"Starting everything now: {words}." in kcheck("recover", tmp_path / "disks", columns=400).out

@@ -4,7 +4,7 @@ import pytest
 
 from kcheck.core.releases.releases import release
 from kcheck.model.finding import Location
-from kcheck.model.lost import AtStake, Lost, LostKind, RunView, SharedCluster, WentBack
+from kcheck.model.lost import AtStake, Lost, LostKind, RunView, SharedBroker, SharedCluster, WentBack
 from kcheck.survey.rule_runner import check_run
 
 
@@ -53,6 +53,17 @@ def test_a_cluster_id_of_two_clusters_is_a_finding() -> None:
         finding.id,
         finding.severity,
         finding.message,
+    )
+
+
+def test_a_broker_id_of_two_brokers_is_an_error() -> None:
+    """One of two hosts has old disks."""
+    (finding,) = check_run(SharedBroker(1, ("host-a", "host-b")), release("4.3"))
+    assert ("KC506", "error", "host-a and host-b have log dirs of the same broker 1", 1) == (
+        finding.id,
+        finding.severity,
+        finding.message,
+        finding.where.broker_id,
     )
 
 

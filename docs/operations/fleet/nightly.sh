@@ -1,6 +1,7 @@
 #!/bin/sh
 # nightly.sh LAYOUT DIR [DEPTH]: scan all brokers; print what to do by cluster, then what is new since the night before.
-# Exit code: 0 nothing to do, 1 a finding is an error, 2 wrong use, 3 a log dir is missing or unreadable.
+# Exit code: 3 a log dir is missing, or something was not read; 1 a finding is an error, or a cluster needs a person
+# before a restart; 2 wrong use; 0 no person is needed, though a decision can still be "soon" or "not known".
 kcheck fleet scan "$1" --output-dir "$2" --depth "${3:-headers}" --quiet > /dev/null
 code=$?
 [ $code -eq 2 ] && exit 2

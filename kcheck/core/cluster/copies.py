@@ -108,6 +108,21 @@ class LostCopy(NamedTuple):
         return (self.damage or "").partition(":")[0].endswith(SNAPSHOT_ENDINGS[0])
 
 
+_MIGRATED = ("migration", "post-migration")
+"""The states of a migration in which KRaft has the metadata, and ZooKeeper a copy at most."""
+
+
+def decides_alone(newest: MetadataCopy | None, in_zookeeper: ClusterImage | None) -> bool:
+    """Return whether the cluster obeys a copy of the KRaft metadata, and not ZooKeeper.
+
+    Before the migration KRaft has no topics. After a migration that was given up, no KRaft controller holds
+    /controller.
+    """
+    if newest is None or in_zookeeper is None:
+        return newest is not None
+    return newest.image.migration in _MIGRATED and in_zookeeper.kraft_controller is not None
+
+
 def newest_copy(copies: tuple[MetadataCopy, ...]) -> MetadataCopy | None:
-    """Return the copy that knows most; None without a copy."""
-    return max(copies, key=lambda copy: (copy.epoch, copy.end), default=None)
+    """Return the copy that knows most, of equal ones first a controller's; None without a copy."""
+    return max(copies, key=lambda copy: (copy.epoch, copy.end, copy.node_id in copy.voters), default=None)

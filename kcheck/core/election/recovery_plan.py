@@ -10,7 +10,7 @@ from kcheck.core.election.first_repairs import FirstRepair
 from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.misplaced import Misplaced
 from kcheck.core.election.phases import Course, Phase, course_of
-from kcheck.core.election.plans import Candidate, PartitionElection, only_aside
+from kcheck.core.election.plans import Candidate, PartitionElection
 from kcheck.core.election.start_losses import RemovedAtStart
 from kcheck.core.replication.dialogue import Status
 from kcheck.core.replication.truncation_plans import FollowerPlan, OffsetRange, TruncationPlan
@@ -109,16 +109,6 @@ class Recovery(NamedTuple):
             others = [number for number in present if number in self.starts and number != best]
             moved.append((partition, (best, *others)))
         return tuple(moved)
-
-    @property
-    def undecided(self) -> tuple[PartitionElection, ...]:
-        """The partitions without a recommended leader."""
-        return tuple(partition for partition in self.partitions if partition.best is None)
-
-    @property
-    def only_aside(self) -> tuple[tuple[PartitionElection, Candidate], ...]:
-        """The copies that no broker serves, and that have what no replica here has; by partition."""
-        return only_aside(self.partitions)
 
     @property
     def displaced(self) -> tuple[Displaced, ...]:

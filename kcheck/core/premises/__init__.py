@@ -8,8 +8,10 @@
 - `addresses`: Does another node have an address of the broker?
 - `zookeeper_sessions`: Does the broker get a session with ZooKeeper?
 - `migration`: Do the nodes take part in a migration to KRaft?
+- `providers`: Are the values of the settings known?
 - `clusters`: Which cluster has these brokers, if their disks name different ones?
 - `metadata`: Has the metadata log been lost, or is it in the wrong log dir?
+- `held`: Which partitions of a broker have a directory?
 - `presence`: Are all log dirs and a copy of the metadata there?
 - `log_ranges`: Does a log have its beginning, its middle and its end?
 - `followers`: Does a leader lack what its followers have?

@@ -94,7 +94,7 @@ _AGAINST = (
 TABLE = (
     Premise(
         OF_ZOOKEEPER, PremiseKind.SETTINGS, "No other broker has an address of the broker.", _PROOF, _AGAINST,
-        "The broker that starts second ends: the end points are already registered.",
+        "The broker that starts second ends, because the end points are already registered.",
         "Correct listeners and advertised.listeners. If the other broker was removed or moved: --allow P355.",
         "KafkaServer.createBrokerInfo 2.0 to 3.9", shares_none, cost=PremiseCost.UNCOUNTED, may_lack=True,
     ),

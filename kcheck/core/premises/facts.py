@@ -8,7 +8,7 @@ from kcheck.core.replication.dialogue import Replica
 from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
-from kcheck.model.cluster import BrokerRegistration, ClusterImage, QuorumState, is_reserved
+from kcheck.model.cluster import PROVIDER, BrokerRegistration, ClusterImage, QuorumState, is_reserved
 from kcheck.model.entries import Epoch, Offset
 from kcheck.model.java import java_int
 from kcheck.model.loss import BatchFaults
@@ -269,6 +269,8 @@ class BrokerFacts(NamedTuple):
     """Its server.properties; None if it is not known."""
     config_path: str | None = None
     """The path of that file."""
+    defined: frozenset[str] = frozenset()
+    """The settings that the user gives next to that file."""
     refused_line: int | None = None
     """The first line of its settings that no broker reads; None without one."""
     doubled: tuple[str, ...] = ()
@@ -383,7 +385,8 @@ class BrokerFacts(NamedTuple):
     @property
     def roles(self) -> frozenset[str]:
         """The roles in process.roles; none if they are not known."""
-        roles = (self.setting("process.roles") or "").split(",")
+        setting = self.setting("process.roles") or ""
+        roles = [] if PROVIDER in setting else setting.split(",")
         return frozenset(role.strip() for role in roles) - {""}
 
     @property

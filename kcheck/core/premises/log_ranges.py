@@ -179,8 +179,9 @@ TABLE = (
     ),
     Premise(
         ENDS_THERE, PremiseKind.PRESENCE, "Each log ends where its broker left it.",
-        "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end.",
-        "A file of the disk that has offsets above the log end. A follower that has more of the leader's epoch. Not"
+        "No high watermark, and after a clean stop no recovery point, index or producer snapshot, is above a log end."
+        " Nor is the end of a remote segment of its last epoch or a later one.",
+        "A file or remote segment that has offsets above the log end. A follower with more of the leader's epoch. Not"
         " seen in a replica that is not elected. Nor are records after a last segment that a killed broker had closed,"
         " or in bytes without a batch header. Not seen either: an empty last segment after a kill.",
         "The broker lowers them without a message. As leader it makes the other replicas truncate.",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kcheck.core.cluster.copies import MetadataCopy, newest_copy
+from kcheck.core.cluster.metadata_version import unsupported
 from kcheck.core.cluster.quorum import kept_to, parting
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, proven, refuted
@@ -282,8 +283,11 @@ def enough_voters(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremis
 def majority_starts(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look at the controllers given with the broker, and at its own vote. Without a majority no broker registers.
 
-    A controller ends at a snapshot that it cannot load (MetadataLoader.handleLoadSnapshot).
+    A controller ends at a snapshot that it cannot load (MetadataLoader.handleLoadSnapshot). With metadata of a newer
+    release no node starts (KC503). The controllers have lost nothing then.
     """
+    if facts.newest is not None and unsupported(facts.newest.image, facts.release) is not None:
+        return
     own = {(log_dir.identity or {}).get("cluster.id") for log_dir in facts.log_dirs}
     if facts.clusters and own.isdisjoint(evidence.says for evidence in facts.clusters):
         return  # The disk is of another cluster: P101.

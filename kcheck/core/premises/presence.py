@@ -1,15 +1,16 @@
 """Premises about the presence of log dirs, partitions and metadata."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from kcheck.core.election.election import BrokerStart, Standing, eligible, registered, seats_of, standing
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.premises.facts import BrokerFacts, LogDirFacts
+from kcheck.core.premises.held import absent_partitions, assigned_to, directory_id, held_partitions, of_states
 from kcheck.core.premises.judged import EVERY_DISK, not_seen, proven, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.start.startup import Mode
-from kcheck.core.start.strays import directory_of, is_not_here, registers_cleanly
+from kcheck.core.start.strays import is_not_here, registers_cleanly
 from kcheck.model.cluster import STATIC
 from kcheck.model.names import CLUSTER_METADATA, LIVE, META_PROPERTIES, DirectoryState, TopicPartition
 from kcheck.model.premises import JudgedPremise, PremiseEvidence, PremiseStatus
@@ -176,36 +177,9 @@ def _partitions_there(facts: BrokerFacts) -> str:
 
 def _only_in(log_dir: LogDirFacts, facts: BrokerFacts) -> set[TopicPartition]:
     """Return the partitions of the broker, as far as is known, that one of its log dirs alone has."""
-    others = _live(row for row in facts.log_dirs if row is not log_dir)
-    own = {partition for partition in _live([log_dir]) - others if partition.topic != CLUSTER_METADATA}
-    return own if facts.image is None else own & {*_assigned_to(facts)}
-
-
-def _live(log_dirs: Iterable[LogDirFacts]) -> set[TopicPartition]:
-    """Return the partitions that log dirs have a directory of."""
-    return _of_states(log_dirs, LIVE)
-
-
-def _of_states(log_dirs: Iterable[LogDirFacts], states: Container[DirectoryState]) -> set[TopicPartition]:
-    return {
-        TopicPartition(directory.topic, directory.partition)
-        for log_dir in log_dirs
-        for directory in log_dir.directories
-        if directory.state in states
-    }
-
-
-def _assigned_to(facts: BrokerFacts) -> Iterator[TopicPartition]:
-    """Yield the partitions of which the broker has a replica, by the metadata."""
-    for topic, number, partition in () if facts.image is None else facts.image.partitions():
-        if facts.broker_id in partition.replicas and facts.broker_id not in partition.adding:
-            yield TopicPartition(topic.name, number)
-
-
-def absent_partitions(facts: BrokerFacts) -> tuple[TopicPartition, ...]:
-    """Return the partitions that the metadata assigns to the broker and that have no directory in its log dirs."""
-    here = _live(facts.log_dirs)
-    return tuple(partition for partition in _assigned_to(facts) if partition not in here)
+    others = held_partitions([row for row in facts.log_dirs if row is not log_dir], facts)
+    own = {partition for partition in of_states([log_dir], LIVE) - others if partition.topic != CLUSTER_METADATA}
+    return own if facts.image is None else own & {*assigned_to(facts)}
 
 
 def partitions_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
@@ -279,8 +253,8 @@ def last_logs_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         return
     if any(not log_dir.is_there for log_dir in facts.log_dirs) or any(_refused(facts)):
         return
-    kept = _of_states(facts.log_dirs, {*DirectoryState} - {DirectoryState.FUTURE})
-    led = [partition for partition in _assigned_to(facts) if _has_newest(partition, facts)]
+    kept = of_states(facts.log_dirs, {*DirectoryState} - {DirectoryState.FUTURE})
+    led = [partition for partition in assigned_to(facts) if _has_newest(partition, facts)]
     absent = [partition for partition in led if partition not in kept and not is_alone(partition, facts)]
     moved = [partition for partition in led if partition in kept and _is_elsewhere(partition, facts)]
     evidence = PremiseEvidence(facts.image_path or "", f"{facts.name} led {counted(len(led), 'partition')} last")
@@ -311,10 +285,7 @@ def _has_newest(partition: TopicPartition, facts: BrokerFacts) -> bool:
 
 def _is_elsewhere(partition: TopicPartition, facts: BrokerFacts) -> bool:
     """Return whether no log dir here has the id that the metadata names for the broker's replica (3.7 and later)."""
-    assert facts.image is not None
-    assert facts.broker_id is not None
-    known = facts.image.topics[partition.topic].partitions[partition.partition]
-    return is_not_here(directory_of(known, facts.broker_id), facts.directory_ids)
+    return is_not_here(directory_id(partition, facts), facts.directory_ids)
 
 
 def _was_never_in_sync(partition: TopicPartition, facts: BrokerFacts) -> bool:
@@ -396,7 +367,7 @@ def is_alone(partition: TopicPartition, facts: BrokerFacts) -> bool:
 
 def topics_in_zookeeper(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for partitions while ZooKeeper has no topic, because it was emptied, or is another one."""
-    directories = _live(facts.log_dirs)
+    directories = of_states(facts.log_dirs, LIVE)
     if facts.mode is not Mode.ZOOKEEPER or facts.image is None or not directories:
         return
     if facts.image.topics:

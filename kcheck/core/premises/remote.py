@@ -13,6 +13,7 @@ from kcheck.core.tiered.reports import conflicts_words, failing_deletions
 from kcheck.core.tiered.spans import offset_count
 from kcheck.model.cluster import PROVIDER
 from kcheck.model.entries import Offset
+from kcheck.model.java import java_int
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.remote_log import REMOTE_LOG_METADATA, MetadataState, Spans
 from kcheck.words import agree, bare_range, counted, moment, partition_name, some_of
@@ -20,6 +21,11 @@ from kcheck.words import agree, bare_range, counted, moment, partition_name, som
 REMOTE_ON = "P319"
 REMOTE_KEPT, REMOTE_READABLE, REMOTE_METADATA, REMOTE_OBJECTS = "P811", "P812", "P813", "P814"
 REMOTE_DELETES, REMOTE_RETENTION = "P821", "P822"
+REMOTE_SETTINGS = "P823"
+_MANAGER = "remote.log.metadata.manager.class.name"
+_TOPIC_BASED = "org.apache.kafka.server.log.remote.metadata.storage.TopicBasedRemoteLogMetadataManager"
+_PREFIX, _LISTENER = "remote.log.metadata.manager.impl.prefix", "remote.log.metadata.manager.listener.name"
+_COUNT, _COUNT_DEFAULT = "remote.log.metadata.topic.num.partitions", "50"
 _MOST = 3
 
 
@@ -154,6 +160,7 @@ def takes_regularly(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     rows = [(log, log.regular) for log in _tiered(facts) if log.regular is not None]
     taken = [(log, row) for log, row in rows if row.most is not None and row.most > row.start]
     dated = [row.first_ms for _, row in rows if row.first_ms is not None]
+    local = [row.local_first_ms for _, row in rows if row.local_first_ms is not None]
     unknown = [log for log, row in rows if row.most is None or not row.is_dated]
     sentences = list[str]()
     if taken:
@@ -165,6 +172,12 @@ def takes_regularly(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         sentences.append(
             f"from {moment(min(dated))} on retention.ms deletes remote segments of {count}. That is regular"
         )
+    if local:
+        count = counted(len(local), "partition")
+        sentences.append(
+            f"from {moment(min(local))} on local.retention.ms deletes segments of {count} on disk. Remote storage keeps"
+            " these"
+        )
     if unknown:
         names = some_of([_name(log) for log in unknown], _MOST)
         sentences.append(f"what retention deletes of {names} is not known without server.properties")
@@ -172,6 +185,41 @@ def takes_regularly(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
         yield not_seen(premise, facts, sentence, None)
     if rows and not sentences:
         yield proven(premise, facts, PremiseEvidence(rows[0][0].log_dir, _counted(log for log, _ in rows)))
+
+
+def finds_metadata(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
+    """Look for settings with which the broker does not use `__remote_log_metadata`.
+
+    TopicBasedRemoteLogMetadataManager 3.6 to 4.3.1 wants the number of partitions of its settings. Without servers it
+    makes no clients. In 4.3 both end the broker.
+    """
+    topic = None if facts.image is None else facts.image.topics.get(REMOTE_LOG_METADATA)
+    is_usual = (facts.setting(_MANAGER) or _TOPIC_BASED) == _TOPIC_BASED
+    if facts.config is None or not is_usual or (facts.setting(REMOTE_STORAGE) or "").lower() != "true":
+        return
+    prefix = facts.setting(_PREFIX) or "rlmm.config."
+    name = f"{prefix}{_COUNT}"
+    value = facts.setting(name) or _COUNT_DEFAULT
+    places = (
+        _LISTENER,
+        *(f"{prefix}remote.log.metadata.{kind}.bootstrap.servers" for kind in ("common.client", "admin")),
+    )
+    evidence = PremiseEvidence(facts.config_path or "settings", name)
+    is_right = True
+    if topic is not None and topic.partitions and PROVIDER not in value and java_int(value) != topic.partition_count:
+        is_right = False
+        is_default = facts.setting(name) is None
+        sentence = (
+            f"{name} is {value}{' by default' if is_default else ''}, but {REMOTE_LOG_METADATA} has"
+            f" {counted(topic.partition_count, 'partition')}. Remote storage does not start, and the broker may end"
+        )
+        yield refuted(premise, facts, sentence, evidence)
+    if not any(map(facts.setting, places)):
+        is_right = False
+        sentence = f"{_LISTENER} is missing. Remote storage does not start, and the broker may end"
+        yield refuted(premise, facts, sentence, evidence._replace(says=_LISTENER))
+    if is_right and topic is not None:
+        yield proven(premise, facts, evidence)
 
 
 def _tiered(facts: BrokerFacts) -> Iterator[LogFacts]:
@@ -258,5 +306,14 @@ TABLE = (
         "The leader deletes the segments and raises the log start. That is regular, and no loss.",
         "Raise retention.bytes or retention.ms first to keep them.",
         "RemoteLogManager.cleanupExpiredRemoteLogSegments 3.6 to 4.3.1", takes_regularly, ends_start=False,
+    ),
+    Premise(
+        REMOTE_SETTINGS, PremiseKind.REMOTE, "The broker can use __remote_log_metadata.",
+        "The settings have the number of partitions of the topic, 50 by default, and a listener or servers.",
+        "Another number of partitions in the cluster metadata. Or no listener and no servers.",
+        "Nothing is copied, deleted or read in remote storage, and the broker may end.",
+        "Set the number of partitions that the topic has, with the prefix rlmm.config., and the listener.",
+        "TopicBasedRemoteLogMetadataManager.initializeResources 3.6 to 4.3.1", finds_metadata, ends_start=False,
+        cost=PremiseCost.UNCOUNTED,
     ),
 )  # fmt: skip

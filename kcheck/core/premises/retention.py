@@ -1,6 +1,7 @@
 """Premises about the records that retention by time deletes after the broker has started."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, refuted
@@ -61,12 +62,12 @@ def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         sentence = f"{_words(aged)}. Segments are older by now, and the first check of retention deletes them"
         yield not_seen(premise, facts, sentence, None, _evidence(aged[0][0]))
     if large := [*_too_large(facts)]:
-        log, size = large[0]
+        row, size = large[0]
         more = f" and {counted(len(large) - 1, 'more log')}" if len(large) > 1 else ""
         sentence = (
-            f"retention keeps {size} bytes of {partition_name(*log.partition)}{more}, and most segments are beyond"
+            f"retention keeps {size} bytes of {partition_name(*row.log.partition)}{more}, and most segments are beyond"
         )
-        yield refuted(premise, facts, f"{sentence} that. The first check of retention deletes them", _evidence(log))
+        yield refuted(premise, facts, f"{sentence} that. The first check of retention deletes them", _evidence(row))
     minutes = java_int(facts.setting(_OFFSETS) or "")
     offsets = next((log for log in facts.logs if log.partition.topic == CONSUMER_OFFSETS), None)
     if minutes is not None and minutes < _OFFSETS_LEAST and offsets is not None:
@@ -76,68 +77,90 @@ def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         yield not_seen(premise, facts, sentence, provide, evidence)
 
 
-def _limited(facts: BrokerFacts) -> Iterator[tuple[LogFacts, Retention]]:
-    """Yield the logs with a retention that deletes local segments, and with right dates."""
+class _Limited(NamedTuple):
+    """A log with a retention, and with right dates."""
+
+    log: LogFacts
+    retention: Retention
+    oldest: int | None
+    """The time of the first segment, in ms since 1970; None if retention.ms expires none."""
+    is_too_large: bool
+    """True if retention by size deletes the larger part. The oldest segments go while the others are large enough."""
+
+
+def _limited(facts: BrokerFacts) -> Iterator[_Limited]:
+    """Yield the logs with a retention that deletes segments, on disk or in remote storage."""
     for log in facts.logs if facts.image is not None else ():
         assert facts.image is not None
         topic = log.partition.topic
-        if log.oldest is not None and not log.misdated and has_remote_storage(facts.image, topic) is False:
-            yield log, stated_retention(facts.image, topic, facts.broker_id, facts.config or {})
+        retention = stated_retention(facts.image, topic, facts.broker_id, facts.config or {})
+        if log.regular is not None:
+            first = log.regular.first_ms
+            oldest = None if first is None or retention.ms is None else first - retention.ms
+            taken = log.regular.least - log.regular.start
+            yield _Limited(log, retention, oldest, is_too_large=2 * taken > log.end - log.regular.start)
+        elif log.oldest is not None and not log.misdated and has_remote_storage(facts.image, topic) is False:
+            yield _Limited(log, retention, log.oldest, is_too_large=_is_too_large(log, retention.bytes))
 
 
-def _expired(facts: BrokerFacts, now: int) -> Iterator[tuple[LogFacts, int]]:
+def _expired(facts: BrokerFacts, now: int) -> Iterator[tuple[_Limited, int]]:
     """Yield the logs whose first segment is too old at a time, with the retention in milliseconds.
 
     The last check of retention before that was within two intervals. Settings of the broker that keep records for less
     than that are no work of a running broker.
     """
     interval = java_int((facts.setting(_INTERVAL) or "").strip()) or _INTERVAL_DEFAULT
-    for log, retention in _limited(facts):
-        kept = retention.ms
-        if kept is None or kept < 0 or log.oldest is None or facts.image is None:
+    for row in _limited(facts):
+        kept = row.retention.ms
+        if kept is None or kept < 0 or row.oldest is None or facts.image is None:
             continue
-        is_of_topic = RETENTION_MS in facts.image.configs.get(("topic", log.partition.topic), {})
-        if now - log.oldest > kept + (2 * interval if is_of_topic or kept > 2 * interval else 0):
-            yield log, kept
+        is_of_topic = RETENTION_MS in facts.image.configs.get(("topic", row.log.partition.topic), {})
+        if now - row.oldest > kept + (2 * interval if is_of_topic or kept > 2 * interval else 0):
+            yield row, kept
 
 
-def _too_large(facts: BrokerFacts) -> Iterator[tuple[LogFacts, int]]:
+def _too_large(facts: BrokerFacts) -> Iterator[tuple[_Limited, int]]:
     """Yield the logs of which retention by size deletes the larger part, with the size.
 
-    The oldest segments go as long as the others are large enough. A running broker leaves no such log, except
-    of a topic that grows very fast.
+    A running broker leaves no such log, except of a topic that grows very fast.
     """
-    for log, retention in _limited(facts):
-        kept = retention.bytes
-        left = total = sum(log.sizes)
-        for size in log.sizes if kept is not None and kept >= 0 else ():
-            if left - size < (kept or 0):
-                break
-            left -= size
-        if 2 * left < total and kept is not None:
-            yield log, kept
+    for row in _limited(facts):
+        if row.is_too_large and row.retention.bytes is not None:
+            yield row, row.retention.bytes
 
 
-def _words(expired: list[tuple[LogFacts, int]]) -> str:
-    log, kept = expired[0]
+def _is_too_large(log: LogFacts, kept: int | None) -> bool:
+    left = total = sum(log.sizes)
+    for size in log.sizes if kept is not None and kept >= 0 else ():
+        if left - size < (kept or 0):
+            break
+        left -= size
+    return 2 * left < total
+
+
+def _words(expired: list[tuple[_Limited, int]]) -> str:
+    row, kept = expired[0]
     more = f" and {counted(len(expired) - 1, 'more log')}" if len(expired) > 1 else ""
-    return f"retention keeps records of {partition_name(*log.partition)}{more} for {kept} ms"
+    return f"retention keeps records of {partition_name(*row.log.partition)}{more} for {kept} ms"
 
 
-def _evidence(log: LogFacts) -> PremiseEvidence:
-    return PremiseEvidence(f"{log.log_dir}/{partition_name(*log.partition)}", f"the first segment is of {log.oldest}")
+def _evidence(row: _Limited) -> PremiseEvidence:
+    log = row.log
+    return PremiseEvidence(f"{log.log_dir}/{partition_name(*log.partition)}", f"the first segment is of {row.oldest}")
 
 
 TABLE = (
     Premise(
         "P324", PremiseKind.RETENTION, "Retention keeps what the stopped broker had.",
         "The broker's last record of the metadata shows when the broker stopped, with ZooKeeper .kafka_cleanshutdown"
-        " or its registration. No first segment was too old then. No log is twice as large as retention.bytes.",
+        " or its registration. No first segment was too old then, on disk or in remote storage. No log is twice as"
+        " large as retention.bytes.",
         "A first segment that was too old for two intervals of the check. The retention is shorter than before, or the"
         " segments are of a backup. Not seen: segments that are too old by now, or offsets.retention.minutes below 60.",
         "The first check of retention deletes the segments.",
         "Restore log.retention.ms or log.retention.bytes. kcheck preflight --allow P324 accepts the loss.",
-        "Log.deletableSegments, LogManager.cleanupLogs 0.10.1 to 2.8; UnifiedLog.deletableSegments 3.0 to 4.3.1",
+        "Log.deletableSegments, LogManager.cleanupLogs 0.10.1 to 2.8; UnifiedLog.deletableSegments 3.0 to 4.3.1,"
+        " RemoteLogManager.cleanupExpiredRemoteLogSegments 3.6 to 4.3.1",
         is_kept, ends_start=False, cost=PremiseCost.REMOVED,
     ),
     Premise(

@@ -92,6 +92,8 @@ class Settings(NamedTuple):
     """log.cleanup.policy: how logs of topics without their own policy end; empty if not given."""
     delete_delay_ms: int | None = None
     """log.segment.delete.delay.ms, the time until a started broker deletes -delete directories; None if not given."""
+    defined: frozenset[str] = frozenset()
+    """The names of the settings that the user gives next to a file."""
     index_interval_said: bool = False
     """True if index.interval.bytes holds for every topic, even if the entries of an index are closer together."""
 

@@ -7,6 +7,7 @@ from kcheck.model.cluster import (
     BROKER_RETENTION,
     DELETES_TOPICS,
     LOCAL_RETENTION_BYTES,
+    LOCAL_RETENTION_MS,
     RETENTION_BYTES,
     RETENTION_MS,
     ClusterImage,
@@ -20,7 +21,9 @@ _RETENTION_MS = 168 * 3_600_000
 """Default retention of a broker, in milliseconds."""
 _AS_ALL = -2
 """This value of local.retention.bytes means retention.bytes."""
-_DEFAULTS = {RETENTION_MS: _RETENTION_MS, RETENTION_BYTES: -1, LOCAL_RETENTION_BYTES: _AS_ALL}
+_DEFAULTS = {
+    RETENTION_MS: _RETENTION_MS, RETENTION_BYTES: -1, LOCAL_RETENTION_BYTES: _AS_ALL, LOCAL_RETENTION_MS: _AS_ALL
+}  # fmt: skip
 
 
 def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
@@ -86,8 +89,9 @@ def stated_retention(
                 return int(value) * unit
         return None if settings is None else _DEFAULTS[name]
 
-    size, local = stated(RETENTION_BYTES), stated(LOCAL_RETENTION_BYTES)
-    return Retention(stated(RETENTION_MS), size, size if local == _AS_ALL else local)
+    size, kept_ms = stated(RETENTION_BYTES), stated(RETENTION_MS)
+    local, local_ms = stated(LOCAL_RETENTION_BYTES), stated(LOCAL_RETENTION_MS)
+    return Retention(kept_ms, size, size if local == _AS_ALL else local, kept_ms if local_ms == _AS_ALL else local_ms)
 
 
 def has_remote_storage(image: ClusterImage, topic: str) -> bool | None:

@@ -7,6 +7,7 @@ from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.remote_log import MetadataState, RemoteLog, RemoteSegment, SegmentRun, SegmentState, Spans
 
 _NO_END = Offset(1 << 62)
+_NO_EPOCH = Epoch(-1)
 
 
 def remote_log(
@@ -90,6 +91,23 @@ def deleted_by_leading(runs: Iterable[SegmentRun], epochs: EpochEntries) -> tupl
     """
     first = epochs[0].epoch if epochs else None
     return tuple(run for run in runs if all(first is None or entry.epoch < first for entry in run.epochs))
+
+
+def remote_end(runs: Iterable[SegmentRun], epochs: EpochEntries) -> Offset:
+    """Return the offset after the newest remote record of a log with these epochs; 0 without one.
+
+    The last epoch has no end, and newer ones can follow. An unclean election leaves records of an earlier epoch beyond
+    the end of that epoch. These are of another lineage.
+    """
+    ranges = epochs_by_offset(epochs)
+    newest = max(ranges, default=_NO_EPOCH)
+    ends = [Offset(0)]
+    for run in runs:
+        for epoch, first, until in epoch_ranges(run):
+            start, end = ranges.get(epoch, (_NO_END, _NO_END) if epoch < newest else (first, _NO_END))
+            if max(first, start) < min(until, end):
+                ends.append(min(until, end))
+    return max(ends)
 
 
 def offsets_of(runs: Iterable[SegmentRun]) -> Spans:

@@ -33,6 +33,9 @@ class RegularDeletion(NamedTuple):
     """Number of remote segments below the log start. No reader needs them."""
     local_most: Offset | None = None
     """The new local start at most, by local.retention.bytes; None if not known."""
+    local_first_ms: int | None = None
+    """From this time on local.retention.ms deletes segments on disk, which remote storage keeps. In ms since 1970. None
+    without a copied segment on disk, or if not known, or if retention.ms is as long."""
 
     @property
     def takes_nothing(self) -> bool:
@@ -108,7 +111,7 @@ def regular_deletion(
             first_ms, last_ms = at if first_ms is None else first_ms, max(at, last_ms or at)
     found = RegularDeletion(
         start, start, None if limit is None else start, first_ms, last_ms, kept_ms is not None, below,
-        _local_after(local, log.retention.local_bytes),
+        _local_after(local, log.retention.local_bytes), _local_expiry(log, local),
     )  # fmt: skip
     if limit is None or limit < 0:
         return found
@@ -189,6 +192,15 @@ def _after(start: Offset, rows: Iterable[tuple[Offset, int]], left: int) -> Offs
 
 def _size(segments: Iterable[LocalSegment]) -> int:
     return sum(row.size for row in segments)
+
+
+def _local_expiry(log: RemoteLog, local: Sequence[LocalSegment]) -> int | None:
+    """Return the time of the first deletion by local.retention.ms (UnifiedLog.deleteOldSegments 3.6 to 4.3.1)."""
+    kept_ms, start = log.retention.local_ms, local[0].base_offset
+    if kept_ms is None or kept_ms < 0 or kept_ms == log.retention.ms or len(local) == 1:
+        return None
+    copies = (row for row in log.segments if row.is_finished and row.start_offset == start)
+    return max((kept_ms + row.newest_ms for row in copies if row.newest_ms is not None), default=None)
 
 
 def _local_after(local: Sequence[LocalSegment], limit: int | None) -> Offset | None:

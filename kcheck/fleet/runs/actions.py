@@ -119,7 +119,7 @@ def _not_found(lost: Sequence[Any], commands: RunCommands) -> Action:
             return f"Cluster {row['cluster']} was not found. Mount its disks, or name its folder in ROOT."
         return f"Log dirs of {named(row)} were not found. Mount its disks before this broker starts."
 
-    return Action("not-found", lost, what, "broker", lambda _: commands.lost())
+    return Action("not-found", lost, what, "broker", commands.lost)
 
 
 def _went_back(worst: Sequence[Any], commands: RunCommands) -> Action:
@@ -127,7 +127,7 @@ def _went_back(worst: Sequence[Any], commands: RunCommands) -> Action:
     return Action(
         "went-back", older,
         lambda row: f"Do not restart {named(row)} yet: {row['dir']}: {row['message']}. Find the newest disk.",
-        "replica", lambda _: commands.lost(WENT_BACK),
+        "replica", lambda row: commands.lost(row, WENT_BACK),
     )  # fmt: skip
 
 

@@ -52,7 +52,8 @@ def _decision(commands: RunCommands, name: object, tables: Sequence[Sequence[Any
     cluster, nodes, premises = next(iter(tables[0]), None), tables[1], tables[4]
     bound = f" {depth.bound}" if depth.bound else ""
     actions = [action for action in every_action(commands, *tables) if action.rows]
-    disks = None if cluster is None or cluster["safe"] is not None else cluster["recover"]
+    is_safe = None if cluster is None else cluster["safe"]
+    disks = None if cluster is None or is_safe else cluster["recover"]
     ended = next((row for row in premises if row["id"] in ENDS_START), None)
     if ended is not None and actions and actions[0].kind != "not-found":
         when, what, command = When.NOW, first_words(ended), actions[0].command(actions[0].rows[0])
@@ -61,7 +62,8 @@ def _decision(commands: RunCommands, name: object, tables: Sequence[Sequence[Any
         first = actions[0]
         what = first.what(first.rows[0]).removeprefix(f"Cluster {name}: ")
         when, command = _WHEN.get(first.kind, When.RESTART), first.command(first.rows[0])
-        if disks is not None and first.kind not in ("not-found", "went-back"):
+        is_open = (when is When.SOON or is_safe is None) and first.kind not in ("not-found", "went-back")
+        if disks is not None and is_open:
             what, command = f"{what} The disks show what a restart loses, and the plan.", disks
             when = When.UNKNOWN if when is When.SOON else when
     elif disks is not None:

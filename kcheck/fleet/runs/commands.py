@@ -8,6 +8,7 @@ from typing import Any
 
 from kcheck.fleet.lost import RULE as LOST
 from kcheck.fleet.run import BrokerKey, FleetRun
+from kcheck.fleet.went_back import RULE as WENT_BACK
 from kcheck.model.evidence import AUTO
 from kcheck.rules import Scope
 from kcheck.survey.rule_runner import all_rules
@@ -27,16 +28,17 @@ class RunCommands:
         for cluster, broker, path in run.values("log_dirs", ("cluster", "broker", "log_dir")):
             if path:
                 self._log_dirs[cluster, broker].append(path)
+        self._recover: dict[object, str] = dict(run.values("clusters", ("cluster", "recover")))
         self._release = [] if run.kafka == AUTO else ["--kafka", run.kafka]
         self._scopes = {rule.id: rule.scope for rule in all_rules()}
 
     def check(self, row: Any, *options: str) -> str:
         """Return the command that checks all log dirs of a broker as the scan did.
 
-        For a lost broker it is the command for its finding.
+        For a lost broker it is the command of its cluster.
         """
         log_dirs = self._of(row)
-        return self._check([*options, *log_dirs]) if log_dirs else self.lost()
+        return self._check([*options, *log_dirs]) if log_dirs else self.lost(row)
 
     def predict(self, row: Any) -> str:
         """Return the command that predicts the next start of a broker, or of one partition.
@@ -58,7 +60,7 @@ class RunCommands:
         """
         scope = self._scopes.get(row["id"])
         if scope is Scope.RUN:
-            return self.lost(row["id"])
+            return self.lost(row, row["id"])
         is_of_partition = row["topic"] is not None and row["partition"] is not None
         if scope is Scope.REPLICAS and is_of_partition:
             return self.elect(row)
@@ -68,9 +70,9 @@ class RunCommands:
         options += ["--partition", _partition(row)] if is_of_partition and row["dir"] is not None else []
         return self._check([*options, row["log_dir"]])
 
-    def lost(self, rule: str = LOST) -> str:
-        """Return the command that lists the findings of a rule about the run."""
-        return _command("fleet", "report", self._run.path, "--select", rule)
+    def lost(self, row: Any, rule: str = LOST) -> str:
+        """Return the command that decides by the disks of a cluster, given a finding about the run; or the help."""
+        return self._recover.get(row["cluster"]) or _command("help", "old-copy" if rule == WENT_BACK else "dead-disk")
 
     def _check(self, words: list[str]) -> str:
         return _command("check", "--depth", self._run.depth, *self._release, *words)

@@ -246,7 +246,15 @@ def elected_by(
         return answer
     here = here_of(answer.cluster, question)
     written = write_plan_of_run(
-        run, answer.cluster, here, answer.of_cluster, answer.order_of_cluster, answer.uncounted, answer.rescue, out
+        run,
+        answer.cluster,
+        here,
+        answer.of_cluster,
+        answer.order_of_cluster,
+        answer.uncounted,
+        answer.rescue,
+        answer.verdict,
+        out,
     )
     return replace(answer, written=written)
 

@@ -1,23 +1,36 @@
 """`kcheck elect --from RUN --output-dir DIR`, the plan of elections from a run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kcheck.core.election.fencing import fences_alone
 from kcheck.core.election.first_rescue import FirstRescue
 from kcheck.core.election.plans import PartitionElection
 from kcheck.core.election.recovery_plan import Recovery
 from kcheck.core.election.start_order import StartOrder
+from kcheck.core.election.steps import RecoveryAction, RecoveryStep, steps_of
+from kcheck.disk.new_files import NewFiles
+from kcheck.disk.paths import absolute, join
+from kcheck.documents.next_commands import FOLDER
 from kcheck.documents.uncounted import missing_words
 from kcheck.errors import UsageError
 from kcheck.fleet.run import FleetRun, open_run
 from kcheck.fleet.runs.cluster import RunCluster, run_cluster
+from kcheck.handouts.election_files import PAGE, files_of
+from kcheck.handouts.group_resets import resets_of
+from kcheck.handouts.plan_context import PlanContext
+from kcheck.handouts.runbook import runbook
+from kcheck.handouts.step_words import nodes_first, step_texts
 from kcheck.model.cluster import TopicImage
 from kcheck.model.premises import JudgedPremise
 from kcheck.replicas.candidates import ClusterHere
-from kcheck.replicas.election_output import write_plan
-from kcheck.words import some_of
+from kcheck.replicas.election_output import write_texts
+from kcheck.words import shell_line, some_of
 
 _NAMED_MAX = 12
+_BY_RUN = (
+    "Tables of kcheck fleet scan gave this answer, not the logs. It does not name consumer groups with offsets beyond"
+    " the new log ends, or open transactions."
+)
 
 
 def require_metadata(run: FleetRun, cluster: RunCluster) -> None:
@@ -38,9 +51,10 @@ def write_plan_of_run(
     order: StartOrder,
     uncounted: Sequence[JudgedPremise],
     rescue: FirstRescue | None,
+    verdict: str,
     out: str,
 ) -> tuple[str, ...]:
-    """Write the plan into a directory; return the paths of its files.
+    """Write the plan into a directory; return the paths of its files. The page begins with the verdict.
 
     UsageError if a file exists already or cannot be written. UsageError also if the directory is in a log dir or in the
     run.
@@ -50,7 +64,29 @@ def write_plan_of_run(
     ids = {row[1]: row[2] for row in run.values("cluster_partitions", columns, cluster.name) if row[0] == cluster.name}
     image = cluster.image._replace(topics={name: TopicImage(name, topic_id, {}) for name, topic_id in ids.items()})
     recovery = recovery_of(run, cluster, here, elections, order, uncounted, rescue, out)._replace(image=image)
-    return write_plan(recovery, apart_from=(run.path,))
+    steps = steps_of(recovery)
+    context = PlanContext(
+        recovery, resets_of(recovery), {}, {}, moved_places(run, cluster, steps), join(out, "aside"),
+        save=shell_line(["kcheck", "recover", *recovery.paths, "--output-dir", FOLDER]),
+    )  # fmt: skip
+    done = shell_line(["kcheck", "verify", out, *recovery.paths])
+    head = (verdict, *recovery.uncounted, _BY_RUN)
+    page = runbook(recovery, step_texts(context, steps), head, done, nodes_first(context, steps), place=absolute("."))
+    with NewFiles(out, (), apart_from=(run.path,)) as files:
+        return write_texts(files, {**files_of(recovery), PAGE: page})
+
+
+def moved_places(run: FleetRun, cluster: RunCluster, steps: Iterable[RecoveryStep]) -> dict[tuple[int, str], str]:
+    """Return the directories that steps move, by broker and name."""
+    names = {
+        (number, name)
+        for step in steps
+        for moved in (step.partitions if step.kind is RecoveryAction.SET_ASIDE else step.emptied,)
+        for number in (step.brokers if moved or step.directories else ())
+        for name in (*step.directories, *(part.name for part in moved))
+    }
+    rows = run.values("replicas", ("cluster", "broker_id", "dir", "log_dir"), cluster.name) if names else ()
+    return {(row[1], row[2]): join(row[3], row[2]) for row in rows if (row[1], row[2]) in names}
 
 
 def recovery_of(

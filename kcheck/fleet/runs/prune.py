@@ -9,7 +9,7 @@ from kcheck.disk.paths import is_url, join
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
 from kcheck.fleet.run import open_runs
-from kcheck.fleet.run_output import MANIFEST, UNFINISHED, is_written
+from kcheck.fleet.run_output import UNFINISHED, is_run, is_written
 from kcheck.model.report import Report
 from kcheck.model.unreadable import UnreadableError
 from kcheck.views.targets import unusable
@@ -54,7 +54,7 @@ def _old(out: str, keep: int) -> Iterator[Leftover]:
     try:
         runs = open_runs([out])
     except UsageError:
-        if tree_of(join(out, MANIFEST)).exists(join(out, MANIFEST)):
+        if is_run(out):
             raise
         return  # No run is there; leftovers may be.
     if any(run.path == out for run in runs):
@@ -69,7 +69,7 @@ def _incomplete(out: str) -> Iterator[Leftover]:
     for name in sorted(tree_of(out).listing(out).directories):
         if name.startswith(_ASIDE):
             yield Leftover(join(out, name), "its scan failed, and was not resumed")
-        elif name.startswith("run=") and not tree_of(join(out, name, MANIFEST)).exists(join(out, name, MANIFEST)):
+        elif name.startswith("run=") and not is_run(join(out, name)):
             yield Leftover(join(out, name), "it has no manifest")
 
 

@@ -5,15 +5,16 @@ from itertools import chain
 from typing import NamedTuple
 
 from kcheck.core.cluster.quorum import Quorum
-from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, first_rescue
+from kcheck.core.election.first_rescue import FirstRescue, MetadataHere, RescueVerb, first_rescue
+from kcheck.core.premises.age import OLDER_METADATA
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.metadata import MAJORITY_STARTS
 from kcheck.core.premises.table import BY_ID, with_premises
 from kcheck.core.start.startup import Mode
 from kcheck.handouts.quorum_steps import rescue_command
-from kcheck.model.premises import JudgedPremise
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
-from kcheck.words import shell_line
+from kcheck.words import capital, shell_line
 
 
 class RunNodes(NamedTuple):
@@ -65,12 +66,31 @@ def rescue_of(
         all_lost=bool(nodes.without) and {number for number, _ in nodes.log_dirs} == nodes.without,
     )
     rescue = first_rescue(with_premises(here, judged))
+    if controllers is not None:
+        rescue = _of_stale(judged, rescue)
     if rescue is None:
         return None
     if rescue.first is not None:
         return rescue._replace(command=shell_line(("kcheck", "preflight", _settings_of(rescue.first, nodes, judged))))
     words = [f"{number}={path}" for number, path in nodes.log_dirs]
     return rescue._replace(command=rescue_command(rescue.verb, words, dead))
+
+
+def _of_stale(premises: Iterable[JudgedPremise], rescue: FirstRescue | None) -> FirstRescue | None:
+    """Return the rescue if the newest copy is older than the disks, and no controller may lead.
+
+    Without lost controllers the disks of two brokers have to show that.
+    """
+    later = {
+        row.broker_id: row.sentence
+        for row in premises
+        if row.status is PremiseStatus.REFUTED and row.id == OLDER_METADATA
+    }
+    if not later or (len(later) < 2 if rescue is None else rescue.verb is not RescueVerb.QUORUM):
+        return rescue
+    words, _, _ = next(iter(later.values())).partition(". ")
+    start = "Do not start any node" if rescue is None else rescue.why
+    return FirstRescue(RescueVerb.METADATA, f"{capital(words)}. {start}. Without a newer copy")
 
 
 def _settings_of(number: int, nodes: RunNodes, premises: Iterable[JudgedPremise]) -> str:

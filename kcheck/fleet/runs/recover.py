@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kcheck.core.election.scenarios import START_ALL, Scenario, costs
-from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
+from kcheck.core.election.steps import StepText, steps_of
 from kcheck.core.premises.presence import lacks_log_dirs
 from kcheck.core.premises.table import OF_OTHERS
-from kcheck.disk.paths import join, split
+from kcheck.disk.paths import split
 from kcheck.documents.answer import Answer, release_row
 from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
 from kcheck.documents.election import scenario_row
@@ -24,9 +24,9 @@ from kcheck.documents.unserved import not_counted_words
 from kcheck.errors import UsageError
 from kcheck.fleet.risk import LEAST
 from kcheck.fleet.run import FleetRun, holding, open_run
-from kcheck.fleet.runs.cluster import RunCluster, cluster_names
+from kcheck.fleet.runs.cluster import cluster_names
 from kcheck.fleet.runs.elect import RunElection, elect_in, here_of
-from kcheck.fleet.runs.election_plan import log_dirs_of, recovery_of
+from kcheck.fleet.runs.election_plan import log_dirs_of, moved_places, recovery_of
 from kcheck.handouts.plan_context import PlanContext
 from kcheck.handouts.step_words import step_texts
 from kcheck.model.depth import Depth
@@ -204,7 +204,7 @@ def _texts(
     }
     recovery = recovery._replace(removed=removed, sought=tuple(sorted(first.disks)))
     steps = steps_of(recovery)
-    places = _places(run, election.cluster, steps)
+    places = moved_places(run, election.cluster, steps)
     context = PlanContext(recovery, (), {}, {}, places, FOLDER, sought=first.disks, save=command)
     yield from step_texts(context, steps)
 
@@ -225,19 +225,6 @@ def _by_disks(election: RunElection, *, is_counted: bool) -> Iterator[str]:
     added = sorted({row.broker_id for row in log_dirs_not_named(election.premises)})
     if added:
         yield f"log.dirs of {broker_names(added, LISTED_MAX)} may change first"
-
-
-def _places(run: FleetRun, cluster: RunCluster, steps: Iterable[RecoveryStep]) -> dict[tuple[int, str], str]:
-    """Return the directories that steps move, by broker and name."""
-    names = {
-        (number, name)
-        for step in steps
-        for moved in (step.partitions if step.kind is RecoveryAction.SET_ASIDE else step.emptied,)
-        for number in (step.brokers if moved or step.directories else ())
-        for name in (*step.directories, *(part.name for part in moved))
-    }
-    rows = run.values("replicas", ("cluster", "broker_id", "dir", "log_dir"), cluster.name) if names else ()
-    return {(row[1], row[2]): join(row[3], row[2]) for row in rows if (row[1], row[2]) in names}
 
 
 def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterator[str]:

@@ -29,7 +29,7 @@ from kcheck.fleet.scan.rows import (
 from kcheck.fleet.scan.steps import context_of_mode, settled
 from kcheck.model.depth import Depth
 from kcheck.model.finding import Finding
-from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.model.premises import JudgedPremise
 from kcheck.model.release import Release
 from kcheck.model.views import LogDir, LogDirView, PartitionView
 from kcheck.startup.log_manager import combined_starts, log_dir_start, mode_of_log_dir
@@ -91,7 +91,7 @@ class _BrokerAt(NamedTuple):
     def judged(self, logs: Iterable[LogFacts], *, reads_keys: bool) -> "_JudgedBroker":
         """Return the premises of the broker, its starts and its findings."""
         rows = broker_premises(self.opened, logs, self.release, reads_keys=reads_keys)
-        named = (row for row in rows if row.id not in NAMED_BY_RULES and row.status is PremiseStatus.REFUTED)
+        named = (premise for premise in rows if premise.id not in NAMED_BY_RULES)
         refuted = refuted_findings(named, [view.where for view in self.views], self.release)
         found = [*check_broker(tuple(map(remaining, self.views)), self.release, _copy_in), *refuted]
         found.extend(empty_findings([opened for _, opened in self.opened], found, self.release))

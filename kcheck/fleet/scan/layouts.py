@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 from kcheck.disk.paths import join
 from kcheck.disk.tree import tree_of
 from kcheck.errors import UsageError
+from kcheck.fleet.run_output import is_run
 from kcheck.jobs.workers import Task, Workers
 from kcheck.model.finding import Finding, Location
 from kcheck.model.names import BUNDLE_SUFFIX, LOST_FOUND
@@ -103,7 +104,8 @@ def _below(
     """Return the directories, or other entries, in a folder that match a pattern, with their placeholders' values.
 
     A bundle counts as its directory if the pattern looks for bundles. Hidden names and lost+found are skipped. Links
-    are resolved one by one, later. So a mount that does not answer costs only its own log dir.
+    are resolved one by one, later. So a mount that does not answer costs only its own log dir. A run of kcheck has no
+    log dirs.
     """
     if not follow and tree_of(folder).is_link(folder):
         return ()
@@ -117,7 +119,11 @@ def _below(
     elif pattern.endswith(re.escape(BUNDLE_SUFFIX)):
         names = sorted((*listing.directories, *listing.files))
     hidden = not pattern.startswith(re.escape("."))
-    matched = ((name, re.fullmatch(pattern, name, re.DOTALL)) for name in names if name != LOST_FOUND)
+    matched = (
+        (name, re.fullmatch(pattern, name, re.DOTALL))
+        for name in names
+        if name != LOST_FOUND and not (name.startswith("run=") and is_run(join(folder, name)))
+    )
     return tuple(
         (join(folder, name), match.groupdict()) for name, match in matched if match and not (hidden and name[0] == ".")
     )

@@ -15,6 +15,7 @@ from kcheck.fleet.lost import (
     is_empty_row,
     lost_since,
     registered_log_dirs,
+    shared_brokers,
     shared_clusters,
 )
 from kcheck.fleet.run import BrokerKey, FleetRun, open_run, run_directories, run_in, written_run
@@ -153,7 +154,7 @@ def missing_log_dirs(run: FleetRun) -> MissingLogDirs:
 def unscanned_findings(
     run: FleetRun, lacking: MissingLogDirs, earlier: Iterable[tuple[BrokerKey, Finding]], release: Release
 ) -> Iterator[tuple[BrokerKey, Finding]]:
-    """Yield the registered log dirs that the run lacks, and clusters with one cluster id.
+    """Yield the registered log dirs that the run lacks, and clusters and brokers with one id.
 
     Findings in `earlier`, and premises, name some of these log dirs by their paths already.
     """
@@ -168,6 +169,9 @@ def unscanned_findings(
     for shared in shared_clusters(run):
         for finding in check_run(shared, release):
             yield from (((name, None), finding) for name in shared.clusters)
+    for cluster, twin in shared_brokers(run):
+        for finding in check_run(twin, release):
+            yield from (((cluster, name), finding) for name in twin.brokers)
 
 
 def lost_counts(

@@ -1,7 +1,8 @@
 """Addresses that two nodes have, and what ZooKeeper must know of TLS and logins.
 
 A broker of 2.8.2 with the address of another one ended. One of 3.9.2 with KRaft started, and five partitions were not
-readable. With zookeeper.set.acl or zookeeper.ssl.client.enable brokers of 2.8.2 ended.
+readable. With zookeeper.set.acl a broker of 2.8.2 ended (SecurityException). With zookeeper.ssl.client.enable and the
+default socket it started.
 """
 
 from pathlib import Path
@@ -23,6 +24,10 @@ from tests.core.premises.test_premises import KRAFT, facts, image
 from tests.oracle.incidents.damages.site import property_of, set_property
 from tests.oracle.incidents.kept import PLACE, unpacked
 
+TLS = {
+    "zookeeper.ssl.client.enable": "true",
+    "zookeeper.clientCnxnSocket": "org.apache.zookeeper.ClientCnxnSocketNetty",
+}
 IDS = ("P354", "P355", "P356")
 OTHER = "127.0.0.1:9093"
 OF_2_8, OF_1_1 = ({"mode": Mode.ZOOKEEPER, "release": release(kafka)} for kafka in ("2.8", "1.1"))
@@ -100,14 +105,13 @@ def test_the_settings_of_both_decide() -> None:
     [
         ({"zookeeper.set.acl": "true"}, "2.8", ["P354"]),
         ({"zookeeper.set.acl": "false"}, "2.8", []),
-        ({"zookeeper.ssl.client.enable": "true"}, "2.8", ["P354"]),
-        ({"zookeeper.ssl.client.enable": "true"}, "2.4", []),
-        ({"zookeeper.set.acl": "true", "zookeeper.ssl.client.enable": "true"}, "2.8", ["P354", "P354"]),
+        ({"zookeeper.ssl.client.enable": "true"}, "2.8", []),
+        (TLS, "2.8", ["P354"]),
+        (TLS, "2.4", []),
+        ({"zookeeper.set.acl": "true", **TLS}, "2.8", ["P354", "P354"]),
         (
             {
-                "zookeeper.set.acl": "true", "zookeeper.ssl.client.enable": "true",
-                "zookeeper.clientCnxnSocket": "org.apache.zookeeper.ClientCnxnSocketNetty",
-                "zookeeper.ssl.keystore.location": "/k",
+                "zookeeper.set.acl": "true", **TLS, "zookeeper.ssl.keystore.location": "/k",
             },
             "2.8", ["P354"],
         ),

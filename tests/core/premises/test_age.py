@@ -108,8 +108,8 @@ def test_a_clean_stop_before_the_last_registration(
 @pytest.mark.parametrize(
     ("asked", "written", "registered", "is_older"),
     [
-        (9_000, 2_000, None, True), (9_000, 3_000, None, False), (9_000, 2_000, 3_000, False),
-        (9_000, 1_000, 2_000, True), (None, 2_000, None, False), (9_000, None, None, False),
+        (14_000, 2_000, None, True), (14_000, 3_000, None, False), (14_000, 2_000, 3_000, False),
+        (14_000, 1_000, 2_000, True), (None, 2_000, None, False), (14_000, None, None, False),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("has_log", [True, False])
@@ -123,7 +123,7 @@ def test_a_change_at_zookeeper_after_the_last_checkpoint(
         *dirs, mode=Mode.ZOOKEEPER, release=release("3.9"), config={}, copies=(), registered_at=registered,
         asked_at=asked, logs=logs,
     )  # fmt: skip
-    said = "broker 1 changed ZooKeeper 7 s after its last checkpoint in d2, so the disk may be an older copy"
+    said = "broker 1 changed ZooKeeper 12 s after its last checkpoint in d2, so the disk may be an older copy"
     assert (said if is_older and has_log else None) == not_seen(given).get("P701")
     slower = given._replace(config={"replica.high.watermark.checkpoint.interval.ms": "60000"})
     assert not_seen(slower).get("P701") is None

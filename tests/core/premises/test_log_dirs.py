@@ -8,8 +8,10 @@ from kcheck.model.cluster import UNASSIGNED_DIRECTORY, ClusterImage, PartitionRe
 from kcheck.model.names import DirectoryState
 from kcheck.model.premises import PremiseStatus
 from tests.core.premises.test_premises import (
+    IDENTITY,
     KRAFT,
     METADATA_LOG,
+    ORDERS,
     SECOND,
     copy,
     directory,
@@ -84,6 +86,21 @@ def test_a_log_that_the_broker_led_last_and_does_not_serve() -> None:
     for state in DirectoryState:
         given = facts(log_dir(directories=(METADATA_LOG, directory("orders", state=state))), image=led)
         assert (state is DirectoryState.FUTURE) == ("P861" in refuted(given))
+
+
+def test_a_future_directory_is_a_part_of_a_log() -> None:
+    """A broker of 3.9.2 made the partition again, empty, beside the part of a move, and led. 3.7.1 swaps a log in."""
+    future = directory("orders", state=DirectoryState.FUTURE)
+    part = log_dir(directories=(METADATA_LOG, future))
+    empty = "orders-0 would start empty, because no directory is here and no other broker has a replica"
+    for place, given in ((None, part), ("D9", part), ("D1", part._replace(identity={**IDENTITY, "directory.id": ""}))):
+        assert empty == refuted(facts(given, image=image(1, directories=(place,) if place else ())))["P302"]
+    assert "P302" in rows(facts(part, image=image(1, directories=("D1",))), PremiseStatus.PROVEN)
+    old = facts(part, image=image(1, directories=("D1",)), release=release("3.7.0"))
+    assert empty == refuted(old)["P302"]
+    other = log_dir("d2", {**IDENTITY, "directory.id": "D2"}, directories=(ORDERS,), is_named=False)
+    alone = "log.dirs in server.properties does not contain d2, which alone has orders-0"
+    assert alone == refuted(facts(part, other, image=image(1, directories=("D2",))))["P311"]
 
 
 def test_a_log_in_another_log_dir_than_in_the_metadata() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kcheck.core.cluster.copies import MetadataCopy
+from kcheck.core.cluster.copies import MetadataCopy, decides_alone
 from kcheck.core.premises.facts import BrokerFacts
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
@@ -99,3 +99,12 @@ def test_a_broker_with_zookeeper_writes_no_epoch() -> None:
     assert status(given._replace(log_dirs=(row._replace(shutdown_epoch=3),)), "P701") == "refuted"
     registered = at("migration", OLD._replace(migrating=False))
     assert status(given._replace(copies=(registered,)), "P701") == "refuted"
+
+
+def test_the_metadata_that_decides() -> None:
+    """After the migration ZooKeeper had an older copy of 3.9.2, or none of the topics that were made since."""
+    for state, expected in ((None, False), ("pre-migration", False), ("migration", True), ("post-migration", True)):
+        assert decides_alone(at(state), HELD) is expected
+        assert not decides_alone(at(state), image())
+        assert decides_alone(at(state), None)
+    assert not decides_alone(None, HELD)

@@ -1,4 +1,4 @@
-"""P319, P811 to P813, P821 and P822: the part of logs in remote storage."""
+"""P319, P811 to P813 and P821 to P823: the part of logs in remote storage."""
 
 import pytest
 
@@ -11,6 +11,7 @@ from kcheck.core.premises.remote import (
     REMOTE_ON,
     REMOTE_READABLE,
     REMOTE_RETENTION,
+    REMOTE_SETTINGS,
 )
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
@@ -18,11 +19,19 @@ from kcheck.core.start.startup import Mode
 from kcheck.core.tiered.reading import remote_log
 from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.core.tiered.reports import RemoteReport
-from kcheck.model.cluster import ClusterImage
+from kcheck.model.cluster import ClusterImage, PartitionRegistration, TopicImage
 from kcheck.model.entries import EpochEntry, Offset
 from kcheck.model.names import TopicPartition
 from kcheck.model.premises import PremiseStatus
-from kcheck.model.remote_log import MetadataConflict, MetadataState, RemoteLog, RemoteSegment, Retention, SegmentState
+from kcheck.model.remote_log import (
+    REMOTE_LOG_METADATA,
+    MetadataConflict,
+    MetadataState,
+    RemoteLog,
+    RemoteSegment,
+    Retention,
+    SegmentState,
+)
 from tests.core.premises.test_premises import METADATA_LOG, facts, image, log_dir
 
 EMPTY_DIR = log_dir(directories=(METADATA_LOG,))
@@ -79,6 +88,42 @@ def test_remote_storage_that_is_off(
         assert rows[0].sentence.startswith(
             "remote.log.storage.system.enable is not true, but pay-0 has remote segments"
         )
+
+
+def settings(**changes: str | None) -> list[str]:
+    """Return what P823 says of a cluster with three partitions of metadata."""
+    topic = TopicImage(REMOTE_LOG_METADATA, "M", dict.fromkeys(range(3), PartitionRegistration((1,), (1,))))
+    config = {
+        "remote.log.storage.system.enable": "true",
+        "remote.log.metadata.manager.listener.name": "PLAINTEXT",
+        "rlmm.config.remote.log.metadata.topic.num.partitions": "3",
+        **{name.replace("_", "."): value for name, value in changes.items() if value is not None},
+    }
+    for name in (name.replace("_", ".") for name, value in changes.items() if value is None):
+        del config[name]
+    of = image()._replace(topics={REMOTE_LOG_METADATA: topic})
+    given = BrokerFacts(1, release("4.3"), Mode.KRAFT, (), image=of, config=config)
+    return [f"{row.status}: {row.sentence}" for row in judged(given) if row.id == REMOTE_SETTINGS]
+
+
+def test_settings_that_do_not_fit_the_metadata_topic() -> None:
+    """Kafka compares the number of partitions at the start (TopicBasedRemoteLogMetadataManager 3.6 to 4.3.1)."""
+    (right,) = settings()
+    assert right.startswith("proven")
+    then = "Remote storage does not start, and the broker may end"
+    count = "rlmm.config.remote.log.metadata.topic.num.partitions"
+    assert settings(**{count: "5"}) == [f"refuted: {count} is 5, but __remote_log_metadata has 3 partitions. {then}"]
+    said = f"refuted: {count} is 50 by default, but __remote_log_metadata has 3 partitions. {then}"
+    assert settings(**{count: None}) == [said]
+    listener = "remote.log.metadata.manager.listener.name"
+    assert settings(**{listener: None}) == [f"refuted: {listener} is missing. {then}"]
+    servers = "rlmm.config.remote.log.metadata.common.client.bootstrap.servers"
+    assert settings(**{listener: None, servers: "k:9092"}) == [right]
+    assert settings(**{count: "${env:X}"}) == [right]
+    assert settings(remote_log_storage_system_enable="false") == []
+    assert settings(remote_log_metadata_manager_class_name="own.Manager") == []
+    without = BrokerFacts(1, release("4.3"), Mode.KRAFT, ())
+    assert REMOTE_SETTINGS not in {row.id for row in judged(without)}
 
 
 def test_segments_that_a_leader_deletes() -> None:
@@ -194,6 +239,12 @@ def test_regular_deletions() -> None:
             "from 2023-11-14T22:13:20Z on retention.ms deletes remote segments of 2 partitions. That is regular",
         )
     ]
+    on_disk = RegularDeletion(0, 0, 0, local_first_ms=1_700_000_000_000)
+    ((_, sentence),) = of_retention(on_disk, none)
+    assert sentence == (
+        "from 2023-11-14T22:13:20Z on local.retention.ms deletes segments of 1 partition on disk. Remote storage keeps"
+        " these"
+    )
     unknown = RegularDeletion(0, 0, None)
     assert of_retention(none, unknown, RegularDeletion(0, 0, 0, is_dated=False)) == [
         (PremiseStatus.NOT_SEEN, "what retention deletes of pay-1, pay-2 is not known without server.properties")

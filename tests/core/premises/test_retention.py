@@ -6,6 +6,7 @@ from kcheck.core.premises.facts import BrokerFacts, LogFacts, MisdatedRecords
 from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
 from kcheck.core.start.startup import Mode
+from kcheck.core.tiered.regular_deletion import RegularDeletion
 from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Offset
 from kcheck.model.names import TopicPartition
@@ -118,6 +119,30 @@ def test_segments_beyond_the_size_that_retention_keeps() -> None:
     )
     assert told("20", 10, 10, 10) is told("15", 10, 10) is told("-1", 10, 10, 10) is told("1") is None
     assert told("10", 10, 10, 10) is not None
+
+
+def remote(oldest: int | None, least: int, *, ms: int = -1, size: int = -1) -> str | None:
+    """Return what P324 says of a log in remote storage with offsets 0-99, stopped at 100 hours."""
+    of = image()._replace(configs={("topic", "orders"): {"remote.storage.enable": "true"}})
+    first = None if oldest is None or ms < 0 else oldest + ms
+    regular = RegularDeletion(Offset(0), Offset(least), Offset(least), first, first)
+    log = LOG._replace(end=Offset(100), regular=regular)
+    settings = {**KRAFT, "log.retention.ms": str(ms), "log.retention.bytes": str(size)}
+    given = facts(copies=(copy(1, of=of, timestamp=100 * HOUR),), image=of, logs=(log,), config=settings)
+    return next((f"{row.status}: {row.sentence}" for row in judged(given) if row.id == "P324"), None)
+
+
+def test_remote_segments_that_retention_would_have_deleted() -> None:
+    """Only settings below the ones of the stopped broker leave them; brokers of 4.3.1 delete them at once."""
+    assert remote(HOUR, 0, ms=1000) == (
+        "refuted: retention keeps records of orders-0 for 1000 ms, and the stopped broker had older segments. The first"
+        " check of retention deletes them"
+    )
+    assert remote(HOUR, 51, size=300) == (
+        "refuted: retention keeps 300 bytes of orders-0, and most segments are beyond that. The first check of"
+        " retention deletes them"
+    )
+    assert remote(HOUR, 50, size=300) is remote(HOUR, 0, ms=100 * HOUR) is remote(None, 0, ms=1000) is None
 
 
 def test_committed_offsets_that_expire() -> None:

@@ -99,6 +99,14 @@ def test_local_retention_of_a_topic(
     assert stated_retention(image, "t", 1, settings).local_bytes == expected
 
 
+def test_local_retention_by_time() -> None:
+    """-2, the default, is the retention of the log."""
+    own = ClusterImage({"t": TopicImage("t", "T", {})}, configs={("topic", "t"): {"retention.ms": "9"}})
+    assert stated_retention(own, "t", 1, {}).local_ms == 9
+    assert stated_retention(own, "t", 1, {"log.local.retention.ms": "4"}).local_ms == 4
+    assert stated_retention(own, "t", 1, None).local_ms is None
+
+
 @pytest.mark.parametrize(
     ("topic", "config", "expected"),
     [

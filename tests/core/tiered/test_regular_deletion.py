@@ -152,6 +152,21 @@ def test_segments_on_disk(limit: int | None, start: int | None) -> None:
     assert found.local_most == start
 
 
+@pytest.mark.parametrize(
+    ("kept_ms", "segments", "first_ms"),
+    [(50, ON_DISK, 57), (50, ON_DISK[:1], None), (-1, ON_DISK, None), (None, ON_DISK, None), (900, ON_DISK, None)],
+)
+def test_the_age_of_segments_on_disk(
+    kept_ms: int | None, segments: Sequence[tuple[int, int]], first_ms: int | None
+) -> None:
+    """The newest record of the first segment decides; retention.ms, if as long, deletes the remote copy too."""
+    remote = log(*(row._replace(newest_ms=7) for row in OLD))._replace(retention=Retention(900, -1, -1, kept_ms))
+    replica = RemoteReplica(Offset(0), Offset(0), ONE, Offset(45))
+    found = regular_deletion(remote, replica, [LocalSegment(*row) for row in segments], release("4.3"))
+    assert found is not None
+    assert found.local_first_ms == first_ms
+
+
 def test_what_is_not_known() -> None:
     local = [LocalSegment(Offset(40), 100)]
     replica = RemoteReplica(Offset(0), Offset(40), ONE, Offset(45))

@@ -1,6 +1,6 @@
 """What a leader reads and deletes in remote storage, and what is wrong with the copies."""
 
-from kcheck.core.tiered.reading import deleted_by_leading, epoch_ranges, offsets_of, readable, remote_log
+from kcheck.core.tiered.reading import deleted_by_leading, epoch_ranges, offsets_of, readable, remote_end, remote_log
 from kcheck.core.tiered.reports import (
     STUCK_MS,
     RemoteReplica,
@@ -47,6 +47,15 @@ def test_what_a_leader_reads() -> None:
     assert readable(log(*OLD).runs, epochs((0, 0), (2, 24))) == ((0, 24),)
     assert readable(both, ()) == ()
     assert list(epoch_ranges(log(NEW[0]).runs[0])) == [(0, 20, 24), (2, 24, 25)]
+
+
+def test_the_end_of_a_log_in_remote_storage() -> None:
+    """The last epoch of a file has no end there; records of an earlier one beyond its end are of another lineage."""
+    both, old = log(*OLD, *NEW).runs, log(*OLD).runs
+    assert remote_end(old, epochs((0, 0))) == 40
+    assert remote_end(old, epochs((0, 0), (2, 24))) == 24
+    assert remote_end(both, epochs((0, 0))) == remote_end(both, epochs((1, 20))) == 40
+    assert remote_end(old, epochs((3, 50))) == remote_end((), ()) == 0
 
 
 def test_what_a_leader_deletes() -> None:

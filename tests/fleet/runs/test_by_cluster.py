@@ -141,3 +141,15 @@ def test_a_scan_that_reads_less_says_less(fleet: Path) -> None:
         assert f"Nothing to do {words}: stopped." in page.read_text("utf-8")
         assert f"nothing is lost {words}" in kcheck("recover", "--from", run, columns=400).out
     assert "nothing" != decisions(fleet, "crc", "--depth", "crc")["stopped"]["when"]
+
+
+def test_a_cluster_that_is_not_safe_is_never_soon(tmp_path: Path) -> None:
+    """An unread meta.properties hides a log dir. Nothing at hand is lost, and the rest is not known."""
+    shutil.copytree(BROKERS / "4.3.1" / "stopped", tmp_path / "fleet" / "big")
+    path = tmp_path / "fleet" / "big" / "broker-1" / "data1" / "meta.properties"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    row = decisions(tmp_path / "fleet", "a")["big"]
+    assert "not known" == row["when"]
+    assert row["what"].endswith("The disks show what a restart loses, and the plan.")
+    assert row["command"].startswith("kcheck recover 1=")

@@ -13,8 +13,8 @@ from kcheck.core.releases.releases import release
 from kcheck.errors import KcheckError, UsageError
 from kcheck.fleet.runs.elect import RunElection, elect_run
 from kcheck.model.report import PartitionFilter
+from kcheck.plans.recovery_output import with_election_plan
 from kcheck.replicas.elect import ElectionQuestion, elect
-from kcheck.replicas.election_output import with_plan
 from tests.cli.command import kcheck
 from tests.fleet.scan.test_cluster_metadata import CLUSTERS as KRAFT
 from tests.fleet.scan.test_cluster_metadata import FIXTURES, named, of_cluster, sample
@@ -215,7 +215,7 @@ def test_the_plan_of_a_run_is_that_of_the_directories(scene: str, dead: tuple[in
     arguments = [f"{broker.name[-1]}={broker}" for broker in sorted(data.iterdir())]
     question = ElectionQuestion(dead=dead)
     expected = elect(arguments, question, wanted=PartitionFilter(), release=release("4.3"))
-    planned = with_plan(expected, str(tmp_path / "expected")).written
+    planned = with_election_plan(expected, str(tmp_path / "expected")).written
     done = elect_run(str(tmp_path / "out"), None, question, wanted=PartitionFilter(), out=str(tmp_path / "plan"))
     assert document(done)["written"] == [*done.written]
     theirs, ours = ({Path(name).name: Path(name).read_text() for name in names} for names in (planned, done.written))

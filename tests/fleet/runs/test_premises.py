@@ -124,13 +124,19 @@ def test_unseen_facts_of_many_brokers_are_said_once() -> None:
     assert not_known(cast("FleetRun", _Rows(rows))) == ("not known (P303): a; name b",)
     more = [{**rows[0], "sentence": str(number)} for number in range(3)]
     assert not_known(cast("FleetRun", _Rows(more))) == ("not known (P303): 0; name b. The same for 2 more nodes",)
+    clusters = [
+        {"cluster": name, "voters": "[100]", "copy_ends": f"[[{number}, 1, 9]]"}
+        for name, number in (("a", 1), ("b", 100))
+    ]
+    (said,) = not_known(cast("FleetRun", _Rows([], *clusters)))
+    assert "not known: the newest metadata of a; name the log dirs of controllers in ROOT" == said
 
 
 class _Rows:
-    """The table `premises` of a run."""
+    """The tables `premises` and `clusters` of a run."""
 
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self._rows = rows
+    def __init__(self, rows: list[dict[str, Any]], *clusters: dict[str, Any]) -> None:
+        self._tables = {"premises": rows, "clusters": clusters}
 
-    def values(self, _: str, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
-        return [tuple(row[name] for name in columns) for row in self._rows]
+    def values(self, table: str, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        return [tuple(row[name] for name in columns) for row in self._tables[table]]

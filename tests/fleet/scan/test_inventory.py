@@ -26,8 +26,10 @@ from tests.stores import as_on_disk, upload
 @pytest.fixture
 def fleet(tmp_path: Path) -> Path:
     """Make two clusters of two brokers, one with two log dirs, and what stands beside them."""
-    for name in ("east/b1/d1", "east/b1/d2", "east/b2/d1", "west/b1/d1", "east/b1/lost+found", "east/b1/.trash"):
+    for name in ("east/b1/d1", "east/b1/d2", "east/b2/d1", "west/b1/d1", "east/b1/lost+found", "east/b1/.trash",
+                 "out/run=a/log_dirs"):  # fmt: skip
         (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "out" / "run=a" / "_manifest.json").write_text("{}")
     (tmp_path / "east" / "b1" / "notes").write_text("no directory")
     (tmp_path / "west" / "b9").symlink_to(tmp_path / "east" / "b2")
     (tmp_path / "west" / "b8").symlink_to("b1")
@@ -42,7 +44,7 @@ def found(*roots: str | Path) -> list[tuple[str | None, str | None, str]]:
 
 
 def test_a_layout_names_cluster_and_broker(fleet: Path) -> None:
-    """Links, hidden directories and lost+found are passed over."""
+    """Links, hidden directories, lost+found and the runs of earlier scans are passed over."""
     disks = ("east/b1/d1", "east/b1/d2", "east/b2/d1", "west/b1/d1")
     expected = [(*disk.split("/")[:2], f"{fleet}/{disk}") for disk in disks]
     assert expected == found(f"{fleet}/{{cluster}}/{{broker}}/{{log_dir}}")

@@ -155,3 +155,11 @@ def test_a_clone_does_not_hide_what_the_other_run_had(tmp_path: Path) -> None:
         (row["cluster"], row["log_dir"]) for row in rows["findings"] if row["id"] == "KC505" and row["log_dir"]
     ]
     assert [("west", f"{fleet}/west/broker-3/data1")] == lost_dirs
+
+
+def test_a_cloned_host_is_an_error(fleet: Path) -> None:
+    """Two hosts have the disks of one broker. Elections count one broker, and nothing else looks wrong."""
+    shutil.copytree(fleet / "kraft" / "broker-1", fleet / "kraft" / "broker-9")
+    _, rows = scanned(fleet.parent, fleet / _LAYOUT, name="a")
+    found = [(row["cluster"], row["broker"], row["severity"]) for row in rows["findings"] if row["id"] == "KC506"]
+    assert [("kraft", "broker-1", "error"), ("kraft", "broker-9", "error")] == found

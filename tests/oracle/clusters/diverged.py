@@ -238,29 +238,45 @@ def class_of(tool: str, version: str) -> str:
     }[tool]
 
 
-def run_plan(cluster: Cluster, folder: Path, broker: int, section: str = "Elect leaders") -> str:
-    """Run the commands of a section of plan.md, as they are written, in a shell; return what they print."""
+def run_plan(cluster: Cluster, folder: Path, broker: int, before: int | None = None) -> str:
+    """Run the elections of plan.md that come before a broker starts, as they are written; return what they print."""
     (folder / "bin").mkdir(exist_ok=True)
     for tool in ("leader-election", "reassign-partitions", "topics", "configs"):
         _script(cluster, folder, f"kafka-{tool}")
     _script(cluster, folder, "zookeeper-shell")
-    text = (folder / "plan.md").read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
-    addresses = f"BOOTSTRAP=127.0.0.1:{cluster[broker].port}\nZOOKEEPER=127.0.0.1:{cluster.beside.port}\n"
     printed = ""
-    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
-        waits = "--unavailable-partitions" in block
-
-        def run(block: str = block) -> str:
-            command = ["bash", "-e", "-c", addresses + block]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, (block, done.stdout, done.stderr[-2000:])
-            return done.stdout
-
-        if waits:
-            wait_for("leaders", lambda run=run: run() == "")  # type: ignore[misc]
-        else:
-            printed += run()
+    for section in (folder / "plan.md").read_text().split("\n## ")[1:]:
+        title = section.partition("\n")[0]
+        of = re.search(r"before broker (\d+) starts", title)
+        if not re.search(r"by an unclean election|^\d+\. Put the wanted", title) or before != (of and int(of[1])):
+            continue
+        blocks = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+        done, *check = (_addressed(cluster, broker, block) for block in blocks)
+        printed += _shell(folder, done)
+        for block in check:
+            _until_silent(folder, block)
+        if "--add-config" in done:
+            if "Wait first until every replica" in section:
+                _until_silent(folder, check[0].replace("--unavailable-partitions", "--under-replicated-partitions"))
+            loop = "".join(done.partition("\ndone")[:2])
+            _shell(folder, re.sub(r"--add-config (\S+)=true", r"--delete-config \1", loop))
     return printed
+
+
+def _addressed(cluster: Cluster, broker: int, block: str) -> str:
+    """Return commands with the addresses of a cluster."""
+    text = re.sub(r"(--bootstrap-server) \S+", rf"\1 127.0.0.1:{cluster[broker].port}", block)
+    return re.sub(r"(--zookeeper|zookeeper-shell\.sh) \S+", rf"\1 127.0.0.1:{cluster.beside.port}", text)
+
+
+def _until_silent(folder: Path, block: str) -> None:
+    wait_for("nothing to be printed", lambda: _shell(folder, block) == "")
+
+
+def _shell(folder: Path, block: str) -> str:
+    done = subprocess.run(["bash", "-e", "-c", block], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (block, done.stdout, done.stderr[-2000:])
+    return done.stdout
 
 
 def _script(cluster: Cluster, folder: Path, tool: str) -> None:

@@ -219,7 +219,7 @@ def gone_through(cluster: Cluster, course: Course, plan: Path) -> list[str]:
         diverged.begin(cluster)
         for count, number in enumerate(course.brokers, 1):
             if course.by == "plan" and (plan / f"election-before-{number}.json").exists():
-                diverged.run_plan(cluster, plan, course.brokers[0], f"Before broker {number} starts")
+                diverged.run_plan(cluster, plan, course.brokers[0], number)
             cluster[number].start()
             now = {key: elected(answer, row, course, count) for key, row in rows.items()}
             if not diverged.settled(lambda now=now: diverged.leaders(cluster) == now):  # type: ignore[misc]

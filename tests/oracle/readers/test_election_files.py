@@ -16,6 +16,7 @@ from kcheck.handouts.group_resets import resets_of
 from kcheck.model.entries import Offset
 from tests.core.election.test_plans import candidate, election
 from tests.core.election.test_recovery_plan import recovery
+from tests.handouts.pages import page_of
 from tests.oracle.ask import IS_WHOLE, Ask
 from tests.oracle.clusters.diverged import class_of
 
@@ -78,9 +79,9 @@ def test_the_tools_know_the_commands(version: str, tmp_path: Path, ask: Ask) -> 
         *(_waiting(topic, 0) for topic in TOPICS), release=release(version), order=(3, 2), folder=str(tmp_path),
         kraft=version >= "3",
     )  # fmt: skip
-    for name, text in files_of(plan).items():
-        (tmp_path / name).write_text(text, "utf-8")
-    text = (tmp_path / "plan.md").read_text("utf-8")
+    for name, content in files_of(plan).items():
+        (tmp_path / name).write_text(content, "utf-8")
+    text = page_of(plan)
     commands = [*_commands(text, version, tmp_path)]
     tools = {command.partition("\t")[0].rpartition(".")[2] for command in commands}
     assert {"TopicCommand", "ReassignPartitionsCommand", "ConsumerGroupCommand"} <= tools
@@ -95,9 +96,9 @@ def _commands(text: str, version: str, folder: Path) -> Iterator[str]:
     elects_by = "--admin.config" if "the option is `--admin.config`" in text else "--command-config"
     script = "\n".join(BLOCK.findall(text)).replace("\\\n", " ")
     for tool, rest in re.findall(r"bin/(\S+)\.sh (.+)", script):
-        words = [re.sub(r"^\$(BOOTSTRAP|ZOOKEEPER)$", "nowhere:nowhere", word) for word in shlex.split(rest)]
+        words = [re.sub("^localhost:(9092|2181)$", "nowhere:nowhere", word) for word in shlex.split(rest)]
         command = [*class_of(tool, version).split(), *words]
         yield "\t".join(command)
-        if "--bootstrap-server" in words or "to each command." in text:
+        if "--bootstrap-server" in words or "to each command of Kafka." in text:
             option = elects_by if tool == "kafka-leader-election" else "--command-config"
             yield "\t".join((*command, option, str(folder / "client.properties")))

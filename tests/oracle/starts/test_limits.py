@@ -1,6 +1,7 @@
 """Each release refuses the settings and configurations of topics that `limits` says, and no others of these."""
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,10 @@ from kcheck.core.premises.limits import (
     refused_settings,
     setting_rules,
 )
+from kcheck.core.premises.table import judged
 from kcheck.core.releases.releases import release
+from kcheck.model.premises import PremiseStatus
+from tests.core.premises.test_premises import facts
 from tests.core.premises.test_setting_relations import CASES, KRAFT, ZOOKEEPER, settings
 from tests.oracle.ask import IS_WHOLE, Ask, assert_equal
 from tests.oracle.settings import rules_of
@@ -145,3 +149,25 @@ def test_settings_that_contradict_each_other(version: str, ask: Ask) -> None:
 def accepted(answers: Iterable[str]) -> Iterable[bool]:
     """Yield whether each answer accepts its case."""
     return (answer == "ok" for answer in answers)
+
+
+@pytest.mark.parametrize("version", [version for version in SAMPLE if version >= "2.3"])
+def test_variables_of_config_providers(version: str, ask: Ask, tmp_path: Path) -> None:
+    """Providers in config.providers replace a variable, and the text of any other variable counts."""
+    values = tmp_path / "values.properties"
+    values.write_text("key=5\n", "utf-8")
+    mode = ZOOKEEPER if version < "3.3" else KRAFT
+    of_file = {
+        "config.providers": "file",
+        "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
+    }
+    hidden = {"num.io.threads": f"${{file:{values}:key}}"}
+    other = {"num.io.threads": "${a:b}"}
+    cases = [{**mode, **added} for added in ({**of_file, **hidden}, hidden, {**of_file, **other})]
+    away = "\t".join(f"-{name}" for name in KRAFT)
+    lines = ["\t".join(f"{name}={value}" for name, value in case.items()) for case in cases]
+    answers = ask(version, "Limits.java", (f"broker\t{away}\t{line}" for line in lines))
+    assert [answer == "ok" for answer in answers] == [True, False, False]
+    judgements = [judged(facts(config=case, release=release(version))) for case in cases]
+    said = [row.status for rows in judgements for row in rows if row.id == "P357"]
+    assert said == [PremiseStatus.NOT_SEEN, PremiseStatus.REFUTED, PremiseStatus.REFUTED]
