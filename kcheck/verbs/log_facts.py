@@ -78,6 +78,7 @@ def log_facts(
         return None
     is_served = row.outcome not in NOT_SERVED
     on_disk = _epochs_on_disk(files) if LEADER_EPOCHS in row.changes.changed else None
+    lacks_epochs = is_served and _lacks_epochs(files, log, on_disk, offsets)
     missing, misdated = [*_at_end(files, row, log, offsets, clean=clean)], list[MisdatedRecords]()
     between = looks_between(directory.topic, offsets, image) and len(log.bases) > 1 and looks
     dates = is_served and expires(image, directory.topic) and looks
@@ -133,7 +134,8 @@ def log_facts(
         oldest=oldest,
         sizes=sizes,
         by_index=not (on_disk or log.leader_epochs),
-        hides=is_served and not log.leader_epochs and log.log_start_offset > 0,
+        lacks_epochs=lacks_epochs,
+        hides=is_served and (lacks_epochs or not log.leader_epochs) and log.log_start_offset > 0,
     )  # fmt: skip
 
 
@@ -274,6 +276,24 @@ def _epochs_on_disk(files: Files) -> EpochEntries | None:
         return tuple(leader_epoch_checkpoint.parse(files.read_whole(LEADER_EPOCHS)).value.entries)
     except UnreadableError:
         return None
+
+
+def _lacks_epochs(files: Files, log: LoadedLog, on_disk: EpochEntries | None, offsets: CheckpointOffsets) -> bool:
+    """Return whether a log lost the leader epochs of its batches, and no checkpoint shows where the log begins.
+
+    A leader and a follower write the epoch of each batch of message format 2 (LeaderEpochFileCache.assign 0.11 to
+    4.3.1).
+    """
+    first = Offset(log.bases[0])
+    if (log.leader_epochs if on_disk is None else on_disk) or not max(offsets.log_start or 0, 0) < first:
+        return False
+    if log.log_start_offset != first:
+        return False
+    try:
+        batch = last_batch(files, Offset(log.bases[-1]))
+    except UnreadableError:
+        return False
+    return batch is not None and batch.epoch is not None and batch.epoch >= 0
 
 
 def _in_middle(files: Files, log: LoadedLog) -> Iterator[MissingRecords]:

@@ -49,6 +49,27 @@ def test_the_first_segment(disk: Path) -> None:
     assert told(disk) == {"P304": said}
 
 
+@pytest.mark.parametrize("epochs", [None, "", "0\n0\n"])
+def test_the_first_segment_and_the_epochs(disk: Path, epochs: str | None) -> None:
+    """No file shows that any is missing, unless a broker wrote the log start; an intact first segment begins at 0."""
+    file = disk / "segments-0" / "leader-epoch-checkpoint"
+    file.unlink() if epochs is None else file.write_text(epochs)
+
+    def said() -> set[str]:
+        premises = kcheck.predict(disk).to_dict()["premises"]
+        return {row["sentence"] for row in premises if row["id"] == "P320"}
+
+    assert said() == set()
+    remove(disk, 0)
+    begin = "segments-0 begins at 20, but its leader epochs are lost. Whether earlier segments were removed is not"
+    assert said() == {f"{begin} known"}
+    checkpoint = disk / "log-start-offset-checkpoint"
+    checkpoint.write_text("0\n1\nsegments 0 20\n")
+    assert said() == set()
+    checkpoint.write_text("0\n1\nsegments 0 25\n")
+    assert said() == set()
+
+
 @pytest.mark.parametrize("endings", [(), (".log",)])
 def test_a_middle_segment(disk: Path, endings: tuple[str, ...]) -> None:
     """With its indexes or without: the one before ends below the one after."""

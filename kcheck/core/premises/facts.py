@@ -116,6 +116,8 @@ class LogFacts(NamedTuple):
     """The sizes of its segments in bytes, the oldest first; empty for one segment, or if retention never looks."""
     hides: bool = False
     """True if its log start is above 0, and no leader epoch shows who raised that."""
+    lacks_epochs: bool = False
+    """True if its leader epochs are lost, and nothing else shows the beginning of the log."""
     by_index: bool = False
     """True if an index without its `.log` shows the removed head, as the log has no leader epochs."""
     lower: tuple[Offset, int] | None = None

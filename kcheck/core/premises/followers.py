@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from kcheck.core.premises.facts import BrokerFacts, LogFacts, MissingRecords
-from kcheck.core.premises.judged import not_seen
+from kcheck.core.premises.judged import EVERY_DISK, not_seen
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
 from kcheck.core.premises.presence import only_follows
 from kcheck.model.names import TopicPartition
@@ -34,6 +34,8 @@ def with_followers(facts: Mapping[object, BrokerFacts]) -> dict[object, BrokerFa
 def _with_followers(log: LogFacts, facts: BrokerFacts, replicas: Iterable[tuple[int, LogFacts]]) -> LogFacts:
     """Return a log, with the records after its end that the longest of its followers has, and its lower log start."""
     replicas = tuple(replicas)
+    others = [other for number, other in replicas if number != facts.broker_id and other.topic_id == log.topic_id]
+    log = log._replace(lacks_epochs=log.lacks_epochs and all(other.lacks_epochs for other in others))
     if log.hides and log.lost_head is None:
         starts = (
             (other.start, number)
@@ -65,9 +67,16 @@ def starts_together(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPrem
     stop in between, an edited checkpoint and a removed first segment look the same.
     """
     for log in facts.logs:
-        if log.lower is None or only_follows(log.partition, facts, in_the_end=True):
+        if (log.lower is None and not log.lacks_epochs) or only_follows(log.partition, facts, in_the_end=True):
             continue
-        name, (start, number) = partition_name(*log.partition), log.lower
+        name = partition_name(*log.partition)
+        if log.lower is None:
+            sentence = f"{name} begins at {log.start}, but its leader epochs are lost. Whether earlier segments were"
+            provide = f"{EVERY_DISK}; or --allow {premise.id} if none was removed"
+            evidence = PremiseEvidence(f"{log.log_dir}/{name}", "no leader epochs, though its batches have some")
+            yield not_seen(premise, facts, f"{sentence} removed is not known", provide, evidence)
+            continue
+        start, number = log.lower
         sentence = (
             f"{name} begins at {log.start} here, at {start} on broker {number}. Whether DeleteRecords or retention"
             " removed the records between is not known, as the log has no leader epochs. If"
@@ -84,7 +93,8 @@ TABLE = (
         STARTS_TOGETHER, PremiseKind.PRESENCE,
         "The replicas of a log without leader epochs begin at the same offset.",
         "The other replicas do not begin lower.",
-        "Not seen: another replica begins lower. Logs of message formats of 0.10 and earlier have no leader epochs.",
+        "Not seen: another replica begins lower. Logs of message formats of 0.10 and earlier have no leader epochs. Not"
+        " seen either: no other replica is given, and the epochs of a newer format are lost.",
         "If the broker leads, the other replicas delete the records below its log start.",
         "Look for the deletion in the broker's own log. Without that, let another replica lead (kcheck recover).",
         "AbstractFetcherThread.processFetchRequest, UnifiedLog.maybeIncrementLogStartOffset", starts_together,

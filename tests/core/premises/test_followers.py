@@ -160,3 +160,20 @@ def test_a_log_start_that_no_epoch_explains() -> None:
 def test_log_starts_that_agree(one: LogFacts, two: LogFacts) -> None:
     """The log begins at 0, the replicas begin together, the other has none of the records, or is of another topic."""
     assert [] == begins(one, two)
+
+
+LOST = HIDES._replace(lacks_epochs=True)
+
+
+def test_a_log_that_lost_its_epochs() -> None:
+    """No file shows whether its first segments were removed; another replica with epochs does."""
+    words = "orders-0 begins at 87, but its leader epochs are lost. Whether earlier segments were removed is not known"
+    assert words == not_seen(facts(logs=(LOST,), image=image(1)))["P320"]
+    assert "P320" not in not_seen(facts(logs=(LOST,), image=image(2, 1, isr=(2,))))
+    assert [] == begins(LOST, SERVES._replace(start=Offset(87)))
+    assert begins(LOST, SERVES._replace(topic_id="U", start=Offset(87))) == [(words, True)]
+    ((sentence, asks),) = begins(LOST, SERVES)
+    assert (sentence.startswith("orders-0 begins at 87 here, at 0 on broker 2."), asks) == (True, True)
+    given = facts(logs=(LOST,), image=image(1, 2))
+    both = judged_together({1: given, 2: given._replace(broker_id=2)}, ())
+    assert [row.sentence for row in both[1] if row.id == "P320"] == [words]

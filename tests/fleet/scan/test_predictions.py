@@ -122,7 +122,7 @@ _FACTS = LogFacts(
         (Offset(0), Offset(2)), "it is incomplete", (Offset(1), Offset(1), 8, 1),
     ),
     closed_at=Offset(8), lacks_snapshot=True, keys_of=(1, 9), unread_size=11, hides=True, by_index=True,
-    oldest=12, sizes=(13, 14), is_served=False, is_compacted=True,
+    lacks_epochs=True, oldest=12, sizes=(13, 14), is_served=False, is_compacted=True,
 )  # fmt: skip
 
 

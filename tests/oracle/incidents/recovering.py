@@ -303,11 +303,19 @@ class _Disks(NamedTuple):
         return answer, course, followed, unsaved(of, answer, before, course)
 
     def _with_disks(self, of: Cluster, told: list[str]) -> ClusterRecovery:
-        """Return the plan once no disk is sought any more: it was found, or it is lost for good."""
+        """Return the plan once directories are put back and no disk is sought: it was found, or it is lost for good."""
         answer = ask(of.dir, self.shape, "DIR")
         is_found = Random(f"{self.folder.name} found").random() < FOUND
         for at in range(1, 4):
             sought = [number for step in answer.steps if step.kind is RecoveryAction.BRING for number in step.brokers]
+            if answer.steps and all(step.kind is RecoveryAction.PUT_BACK for step in answer.steps):
+                recovered.install(of)
+                with contextlib.chdir(of.dir):
+                    for text in answer.texts:
+                        recovered.typed(of, "\n".join(text.commands))
+                told += [row for row in recovered.asked_next(of, answer) if not row.startswith("stop")]
+                answer = ask(of.dir, self.shape, f"DIR-{at}")
+                continue
             pairs = zip(answer.cases, answer.case_plans, strict=True)
             lost = [plan for case, plan in pairs if UNCLEAN not in case.condition]
             if not sought:
