@@ -148,11 +148,11 @@ def log_dirs_named(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremi
         sentence = f"log.dirs in {facts.config_path} does not contain {path}, which alone has {_named(sorted(names))}"
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
     moved = {
-        row.path: names for row in facts.log_dirs if row.path not in left_out and (names := _placed_in(row, facts))
+        row.path: placed for row in facts.log_dirs if row.path not in left_out and (placed := _placed_in(row, facts))
     }
-    for path, names in moved.items():
+    for path, placed in moved.items():
         sentence = (
-            f"log.dirs in {facts.config_path} does not contain {path}, where the metadata has {_named(names)}. The"
+            f"log.dirs in {facts.config_path} does not contain {path}, where the metadata has {_named(placed)}. The"
             " controllers elect no replica there"
         )
         yield refuted(premise, facts, sentence, evidence, log_dir=path)
