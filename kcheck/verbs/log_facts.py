@@ -4,7 +4,7 @@ Segments were removed at the beginning, in the middle or at the end. Time indexe
 leader epochs are not the epochs of the batches.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from itertools import pairwise
 
@@ -104,9 +104,7 @@ def log_facts(
         except UnreadableError:
             pass  # It is a finding of its own.
     if row.batches is not None and dates:
-        first = log.bases[0]
-        older = (MisdatedRecords(*one[:3], one.start <= first, one.newest) for one in row.batches.dated)
-        misdated += (one for one in older if not any(it.start <= one.start < it.end for it in misdated))
+        misdated += _other_dates(row.batches, log, misdated)
     if row.batches is not None and looks_between(directory.topic, offsets, image):
         known = {(one.start, one.end) for one in missing}
         missing += (MissingRecords(*gap) for gap in row.batches.gaps if gap not in known)
@@ -137,6 +135,14 @@ def log_facts(
         lacks_epochs=lacks_epochs,
         hides=is_served and (lacks_epochs or not log.leader_epochs) and log.log_start_offset > 0,
     )  # fmt: skip
+
+
+def _other_dates(
+    batches: BatchFaults, log: LoadedLog, known: Sequence[MisdatedRecords]
+) -> list[MisdatedRecords]:  # fmt: skip
+    """Return the misdated records that reading all batches showed, and nothing else did."""
+    rows = [MisdatedRecords(*one[:3], one.start <= log.bases[0], one.newest) for one in batches.dated]
+    return [one for one in rows if not any(it.start <= one.start < it.end for it in known)]
 
 
 def _names(files: Files, log: LoadedLog) -> frozenset[str]:
