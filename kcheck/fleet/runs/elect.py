@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, Self
 
 from kcheck.core.election.broker_losses import BrokerLoss, Lacking, broker_losses
+from kcheck.core.election.early_elections import kept_out
 from kcheck.core.election.election import BrokerStart
 from kcheck.core.election.fencing import fencing_order
 from kcheck.core.election.first_rescue import FirstRescue, RescueVerb
@@ -418,6 +419,15 @@ def _premise_order(premise: JudgedPremise) -> tuple[object, ...]:
     return premise.broker_id is None, premise.broker_id or 0, premise.id
 
 
+def _name_words(elections: Iterable[PartitionElection], depth: str) -> Iterator[str]:
+    """Yield that directories which would move aside may be exchanged. Only batches show that."""
+    if not Depth(depth).verifies and any(kept_out(elections)):
+        yield (
+            "The scan did not compare batches, so a directory that would move aside may only have a wrong name. First"
+            " run kcheck recover on the disks."
+        )
+
+
 def _concluded(
     run: FleetRun, cluster: RunCluster, here: ClusterHere, chosen: Elections, unreached: tuple[str, ...]
 ) -> RunElection:
@@ -459,7 +469,12 @@ def _concluded(
             why_empty=empty,
             failing=failing,
             uncounted=uncounted,
-            apart=[*not_counted_words(apart), *_mend_words(cluster.mendable), *_unreached_words(unreached)],
+            apart=[
+                *not_counted_words(apart),
+                *_mend_words(cluster.mendable),
+                *_unreached_words(unreached),
+                *_name_words(wanted, run.depth),
+            ],
             nothing=nothing,
             is_all=not is_part,
         ),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from kcheck.core.election.early_elections import kept_out
 from kcheck.core.election.scenarios import START_ALL, Scenario, costs
 from kcheck.core.election.steps import StepText, steps_of
 from kcheck.core.premises.presence import lacks_log_dirs
@@ -182,7 +183,7 @@ def _texts(
     """Yield the steps in words. `command` reads the disks, which alone show the first step of some plans."""
     if first.is_alone:
         return
-    lacks = [*_by_disks(election, is_counted=is_counted)] if election.rescue is None else []
+    lacks = [*_by_disks(election, run.depth, is_counted=is_counted)] if election.rescue is None else []
     if lacks:
         yield StepText(
             f"Plan by the disks, because {'; '.join(lacks)}",
@@ -209,7 +210,7 @@ def _texts(
     yield from step_texts(context, steps)
 
 
-def _by_disks(election: RunElection, *, is_counted: bool) -> Iterator[str]:
+def _by_disks(election: RunElection, depth: str, *, is_counted: bool) -> Iterator[str]:
     """Yield why only the disks show the first step, as clauses."""
     if not is_counted:
         yield "the run does not show the loss of each leader"
@@ -225,6 +226,8 @@ def _by_disks(election: RunElection, *, is_counted: bool) -> Iterator[str]:
     added = sorted({row.broker_id for row in log_dirs_not_named(election.premises)})
     if added:
         yield f"log.dirs of {broker_names(added, LISTED_MAX)} may change first"
+    if not Depth(depth).verifies and any(kept_out(election.of_cluster)):
+        yield "the scan did not compare the batches of directories that would move aside"
 
 
 def _not_known(election: RunElection, depth: str, *, is_counted: bool) -> Iterator[str]:

@@ -8,13 +8,16 @@ import pytest
 
 import kcheck
 from kcheck.fleet.run import open_run
+from kcheck.fleet.runs.elect import elect_run
 from kcheck.fleet.runs.recover import ClusterDecision, decide, decision_columns, recover_run
 from kcheck.fleet.runs.report import report
+from kcheck.model.report import PartitionFilter
 from kcheck.replicas.elect import ElectionQuestion
 from tests.cli.command import kcheck as typed
 from tests.fleet.runs.test_elect import UNKNOWN
 from tests.fleet.scan.test_cluster_metadata import CLUSTERS, FIXTURES, named, of_cluster, sample
 from tests.fleet.scan.test_local_engine import scanned
+from tests.oracle.scenes import unpacked
 from tests.replicas.test_recover_quorum import laid_out
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -122,3 +125,16 @@ def test_controllers_that_refuse_their_settings_lead_to_preflight(tmp_path: Path
     assert step.title == "Solve what the command names, then ask kcheck recover again"
     assert step.commands == (f"kcheck preflight {nodes}/broker-1/server.properties",)
     assert typed(*step.commands[0].split()[1:]).code == 1
+
+
+def test_a_run_without_batches_moves_no_directory_aside(tmp_path: Path) -> None:
+    """A directory that lacks records may be one with the name of another partition, which only batches show."""
+    folder = unpacked("clusters/4.3.1/preferred", tmp_path / "disks")
+    place = folder / "{broker}" / "{log_dir}"
+    scanned(tmp_path, place, kafka="4.3", depth="headers", decide=decision_columns)
+    (step,) = decided(tmp_path / "out").steps
+    assert "the scan did not compare the batches of directories that would move aside" in step.title
+    said = elect_run(str(tmp_path / "out"), None, ASKED, wanted=PartitionFilter()).verdict
+    assert said.startswith("The scan did not compare batches")
+    scanned(tmp_path, place, kafka="4.3", depth="crc", name="s", decide=decision_columns)
+    assert "did not compare" not in str(decided(tmp_path / "out" / "run=s"))

@@ -56,7 +56,7 @@ def test_the_tools_read_the_files(version: str, tmp_path: Path, ask: Ask) -> Non
 
 def _waiting(topic: str, number: int) -> PartitionElection:
     """Return a partition whose last replica in sync is gone; of the others the second one loses less."""
-    partition = election(candidate(2, Amounts(5, 5, 5)), candidate(3), isr=(9,))
+    partition = election(candidate(2, Amounts(5, 5, 5)), candidate(3, groups_beyond=len(GROUPS)), isr=(9,))
     assert partition.registration is not None
     return partition._replace(
         topic=topic,
@@ -95,7 +95,7 @@ def _commands(text: str, version: str, folder: Path) -> Iterator[str]:
     """Yield each of Kafka's commands in a plan for `Commands.java`, also with the options that it names for a login."""
     elects_by = "--admin.config" if "the option is `--admin.config`" in text else "--command-config"
     script = "\n".join(BLOCK.findall(text)).replace("\\\n", " ")
-    for tool, rest in re.findall(r"bin/(\S+)\.sh (.+)", script):
+    for tool, rest in re.findall(r"bin/(?!kafka-server)(\S+)\.sh (.+)", script):
         words = [re.sub("^localhost:(9092|2181)$", "nowhere:nowhere", word) for word in shlex.split(rest)]
         command = [*class_of(tool, version).split(), *words]
         yield "\t".join(command)
