@@ -101,7 +101,7 @@ TABLE = {
     "voter-formatted-again": Asked("1 1 1 0 0 0 1 3", broker=3, metadata=""),
     "controllers-reformatted": Asked("1 1 1 1 1 1 1 1", metadata="--metadata new-controller"),
     "voters-without-metadata": Asked("1 1 1 1 1 1 1 1", metadata=""),
-    "combined-nodes": Asked("1 0 0 0 0 0 1 0", metadata=""),
+    "combined-nodes": Asked("1 1 1 0 0 0 1 0", metadata=""),
     "zookeeper-lost-2.4.1": Asked("1 1 1 0 1 1 1 0", metadata="--metadata zookeeper"),
     "zookeeper-lost-3.9.2": Asked("1 1 1 1 1 1 1 0", metadata="--metadata zookeeper"),
     "fresh-volume-zookeeper": Asked("1 1 1 1 1 1 1 3", metadata="--metadata zookeeper"),

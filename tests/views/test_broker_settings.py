@@ -31,7 +31,8 @@ def test_settings_come_from_files_and_words(tmp_path: Path) -> None:
         "segment.jitter.ms=1",
         "remote.log.storage.manager.class.name=x",
     )
-    assert settings({}, newest) == settings_of([], None, others, newest)
+    names = frozenset(word.partition("=")[0] for word in others)
+    assert settings({}, newest)._replace(defined=names) == settings_of([], None, others, newest)
     with pytest.raises(UsageError, match=r"missing\.properties"):
         settings_of([], "missing.properties", (), newest)
 
