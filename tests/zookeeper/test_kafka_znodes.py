@@ -16,7 +16,7 @@ from kcheck.model.cluster import (
 )
 from kcheck.model.znodes import Znode
 from kcheck.model.zookeeper_metadata import ZookeeperMetadata, ZookeeperMigration
-from kcheck.zookeeper.kafka_znodes import partition_paths, read_cluster, read_partition
+from kcheck.zookeeper.kafka_znodes import partition_paths, read_cluster, read_partition, registered_endpoints
 from kcheck.zookeeper.snapshot import zxid_of
 from kcheck.zookeeper.transaction_log import transactions
 from tests.zookeeper_bytes import WRITTEN
@@ -270,3 +270,10 @@ def test_one_partition() -> None:
             read_partition("t", 0, replicas, damaged)
         with pytest.raises(ValueError, match="no JSON object"):
             read_partition("t", 0, damaged, state)
+
+
+def test_a_znode_that_names_no_listeners() -> None:
+    """Its address is not known then, as from one that is not there."""
+    known = b'{"endpoints":["PLAINTEXT://kafka-1:9092"],"host":"kafka-1","port":9092,"version":4}'
+    assert registered_endpoints(known) == ("PLAINTEXT://kafka-1:9092",)
+    assert registered_endpoints(None) == registered_endpoints(b'{"endpoints":7}') == ()
