@@ -19,9 +19,11 @@ from kcheck.segments.batches import Walk
 CONFIGS = frozenset(
     {
         "cleanup.policy", "compression.type", "cordoned.log.dirs", "delete.retention.ms", "local.retention.bytes",
-        "local.retention.ms", "max.message.bytes", "message.format.version", "message.timestamp.type",
-        "min.cleanable.dirty.ratio", "min.insync.replicas", "remote.storage.enable", "retention.bytes", "retention.ms",
-        "segment.bytes", "segment.index.bytes", "segment.ms", "unclean.leader.election.enable",
+        "local.retention.ms", "log.cleanup.policy", "log.local.retention.bytes", "log.local.retention.ms",
+        "log.retention.bytes", "log.retention.hours", "log.retention.minutes", "log.retention.ms", "max.message.bytes",
+        "message.format.version", "message.timestamp.type", "min.cleanable.dirty.ratio", "min.insync.replicas",
+        "remote.storage.enable", "retention.bytes", "retention.ms", "segment.bytes", "segment.index.bytes",
+        "segment.ms", "unclean.leader.election.enable",
     }
 )  # fmt: skip
 """Settings whose values are in a bundle."""

@@ -19,19 +19,21 @@ DELETES_TOPICS = "delete.topic.enable"
 CORDONED = "cordoned.log.dirs"
 PROVIDER = "${"
 """Text in the value of each setting that comes from a config provider."""
-DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, "cleanup.policy", "remote.storage.enable", CORDONED})
+CLEANUP_POLICY = "cleanup.policy"
+DECISIVE_CONFIGS = frozenset({UNCLEAN, MIN_ISR, CLEANUP_POLICY, "remote.storage.enable", CORDONED})
 """The configurations that change a decision. The values of all others are never kept, because they can be passwords."""
 RETENTION_MS, RETENTION_BYTES = "retention.ms", "retention.bytes"
 LOCAL_RETENTION_BYTES, LOCAL_RETENTION_MS = "local.retention.bytes", "local.retention.ms"
-BROKER_RETENTION = {
+BROKER_DEFAULTS = {
+    CLEANUP_POLICY: {"log.cleanup.policy": 1},
     RETENTION_MS: {"log.retention.ms": 1, "log.retention.minutes": 60_000, "log.retention.hours": 3_600_000},
     RETENTION_BYTES: {"log.retention.bytes": 1},
     LOCAL_RETENTION_BYTES: {"log.local.retention.bytes": 1},
     LOCAL_RETENTION_MS: {"log.local.retention.ms": 1},
 }
-"""The settings of a broker for topics without their own retention, the decisive one first, with their units."""
-RETENTION_CONFIGS = frozenset(BROKER_RETENTION).union(*BROKER_RETENTION.values())
-"""The retention of topics and of brokers by time and size, kept too, but in no answer."""
+"""The settings of a broker for topics without their own, the decisive one first, with their units."""
+RETENTION_CONFIGS = frozenset(BROKER_DEFAULTS).union(*BROKER_DEFAULTS.values())
+"""The retention and the policy of topics and of brokers, kept too, but in no answer."""
 LIMITED_CONFIGS = frozenset({"flush.messages", "segment.bytes", "segment.index.bytes"})
 """The numbers of a topic that some releases refuse, kept too, but in no answer."""
 

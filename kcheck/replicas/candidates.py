@@ -226,9 +226,8 @@ def _own_copies(
     registration = None if known is None else known.partitions.get(partition)
     if cluster.image is None or known is None:
         return copies
-    compacted = is_compacted(cluster.image, topic)
     own = [copy for copy in copies if not ids_differ(copy.state.topic_id, known.topic_id)]
-    own = [copy._replace(state=copy.state._replace(is_compacted=compacted or copy.state.is_compacted)) for copy in own]
+    own = [copy._replace(state=_with_policy(copy.state, topic, cluster.image)) for copy in own]
     here = {copy.state.broker_id for copy in own if copy.role is CopyState.CURRENT}
     absent = [] if registration is None else [number for number in registration.replicas if number not in here]
     if registration is None or not absent:
@@ -241,9 +240,14 @@ def _own_copies(
         if number in cluster.brokers:
             missing = _missing(number, known, partition, registration, cluster.brokers[number])
             mark = marks.get(number) if missing.role is CopyState.MISSING else None
-            state = missing.state._replace(checkpointed=mark, is_compacted=compacted)
+            state = _with_policy(missing.state._replace(checkpointed=mark), topic, cluster.image)
             own.append(missing._replace(state=state, high_watermark=marks.get(number)))
     return tuple(own)
+
+
+def _with_policy(state: ReplicaState, topic: str, image: ClusterImage) -> ReplicaState:
+    """Return a replica that is compacted if its log or its broker's policy says so."""
+    return state._replace(is_compacted=state.is_compacted or is_compacted(image, topic, state.broker_id))
 
 
 def _with_mark(copy: ReplicaCopy, marks: Mapping[int, Offset]) -> ReplicaCopy:

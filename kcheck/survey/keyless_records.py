@@ -22,8 +22,8 @@ class KeylessRecords:
     """Looks for records without key in the logs of one broker."""
 
     def __init__(self, release: Release, policy: str) -> None:
-        """Take the broker's log.cleanup.policy, for topics without their own."""
-        self._release, self._policy = release, policy
+        """Take log.cleanup.policy of the broker's file, for topics without a policy in the metadata."""
+        self._release, self._settings = release, {"log.cleanup.policy": policy}
         self._left = READ_SIZE_MAX
 
     def logs(self, tree: Tree, path: str, log_dir: LogDir, image: ClusterImage) -> Iterator[KeylessLog]:
@@ -41,11 +41,15 @@ class KeylessRecords:
 
     def _never_cleaned(self, log_dir: LogDir, image: ClusterImage) -> Iterable[tuple[str, PartitionDirectory]]:
         """Yield the compacted logs without an entry in cleaner-offset-checkpoint. A cleaned log has only keys."""
+        owns = {place: config for place, config in image.configs.items() if place[0] == "topic"}
+        # The cleaner starts before the broker applies its settings of the metadata (BrokerMetadataPublisher).
+        policies = (image, image._replace(configs=owns))
+        number = log_dir.view.where.broker_id
         for name, directory in log_dir.directories:
             topic, number = directory.topic, directory.partition
             if directory.state is DirectoryState.CURRENT and topic not in COMPACTED and topic in image.topics:
                 cleaned = log_dir.checkpoints.of(topic, number).cleaned
-                if not cleaned and is_compacted(image, topic, self._policy):
+                if not cleaned and any(is_compacted(known, topic, number, self._settings) for known in policies):
                     yield name, directory
 
     def _counts(self, tree: Tree, path: str) -> Iterator[tuple[int, bool]]:

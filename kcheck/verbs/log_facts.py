@@ -15,7 +15,7 @@ from kcheck.core.start.partitioner import partition_of_keys
 from kcheck.core.start.predictions import LoadedLog, PartitionPrediction
 from kcheck.core.start.segments import lost_head_of_log
 from kcheck.core.start.startup import NOT_SERVED, Outcome
-from kcheck.core.start.topic_settings import expires, is_compacted
+from kcheck.core.start.topic_settings import expires, is_compacted, is_deleted
 from kcheck.core.tiered.reading import remote_end
 from kcheck.core.tiered.regular_deletion import LocalSegment, regular_deletion
 from kcheck.core.tiered.reports import RemoteReplica, remote_report
@@ -26,7 +26,6 @@ from kcheck.model.cluster import ClusterImage
 from kcheck.model.entries import Epoch, EpochEntries, Offset
 from kcheck.model.loss import BatchFaults
 from kcheck.model.names import (
-    COMPACTED,
     LEADER_EPOCHS,
     RECOVERY_POINT,
     REPLICATION_OFFSET,
@@ -56,13 +55,11 @@ def looks_into_segments(tree: Tree) -> bool:
     return tree.is_bundle or not tree.is_remote
 
 
-def looks_between(topic: str, offsets: CheckpointOffsets, image: ClusterImage | None) -> bool:
+def looks_between(
+    topic: str, offsets: CheckpointOffsets, image: ClusterImage | None, broker_id: int | None = None
+) -> bool:
     """Return whether an offset between two segments of a log is missing. The log cleaner leaves gaps like this."""
-    return not _is_compacted(topic, offsets, image)
-
-
-def _is_compacted(topic: str, offsets: CheckpointOffsets, image: ClusterImage | None) -> bool:
-    return bool(offsets.cleaned) or topic in COMPACTED or (image is not None and is_compacted(image, topic))
+    return not offsets.cleaned and not is_compacted(image, topic, broker_id)
 
 
 def log_facts(
@@ -80,8 +77,10 @@ def log_facts(
     on_disk = _epochs_on_disk(files) if LEADER_EPOCHS in row.changes.changed else None
     lacks_epochs = is_served and _lacks_epochs(files, log, on_disk, offsets)
     missing, misdated = [*_at_end(files, row, log, offsets, clean=clean)], list[MisdatedRecords]()
-    between = looks_between(directory.topic, offsets, image) and len(log.bases) > 1 and looks
-    dates = is_served and expires(image, directory.topic) and looks
+    is_whole = looks_between(directory.topic, offsets, image, broker_id)
+    between = is_whole and len(log.bases) > 1 and looks
+    ages = is_served and is_deleted(image, directory.topic, broker_id) and looks
+    dates = ages and expires(image, directory.topic, broker_id)
     # A recovery point below the log end shows that no stop ended.
     behind = offsets.recovery_point is not None and offsets.recovery_point < log.log_end_offset
     ends = looks and not clean and row.outcome in (Outcome.OK, Outcome.REPAIRED) and row.lost is None and behind
@@ -91,7 +90,7 @@ def log_facts(
     if between and row.gaps is not None:
         missing += (MissingRecords(*gap) for gap in row.gaps)
         between = False
-    if between or dates or ends:
+    if between or ages or ends:
         try:
             # To open a directory costs as much as to open two files in it by their paths.
             with files if len(log.bases) > _FEW else nullcontext(files) as folder:
@@ -99,13 +98,14 @@ def log_facts(
                     missing += _in_middle(folder, log)
                 if dates:
                     misdated += _misdated(folder, row, log)
+                if ages:
                     oldest, sizes = date_of(folder, Offset(log.bases[0]), _rebuilt(row)), _sizes(folder, log)
                 closed = ends and is_closed(folder, Offset(log.bases[-1]), log.log_end_offset)
         except UnreadableError:
             pass  # It is a finding of its own.
     if row.batches is not None and dates:
         misdated += _other_dates(row.batches, log, misdated)
-    if row.batches is not None and looks_between(directory.topic, offsets, image):
+    if row.batches is not None and is_whole:
         known = {(one.start, one.end) for one in missing}
         missing += (MissingRecords(*gap) for gap in row.batches.gaps if gap not in known)
         # Without metadata the topic may be a compacted one.
@@ -124,7 +124,7 @@ def log_facts(
         is_emptied=is_served and looks and not clean and row.lost is None and _is_emptied(files, log),
         batches=row.batches if is_served or row.batches is None else BatchFaults(first=row.batches.first),
         is_served=is_served,
-        is_compacted=_is_compacted(directory.topic, offsets, image),
+        is_compacted=not is_whole,
         closed_at=offsets.recovery_point if clean and is_served and row.lost is None else None,
         lacks_snapshot=clean and is_served and _lacks_snapshot(row, log),
         keys_of=_keys_of(files, row, log, image) if is_served and looks and not is_proven else None,

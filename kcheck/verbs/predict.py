@@ -240,7 +240,8 @@ def quick_load_below(tree: Tree, path: str, log_dir: LogDir) -> Load:
             view, unread = read_partition(
                 disk, directory, log_dir.view.where._replace(dir=name), log_dir=log_dir.view, offsets=offsets,
                 walk_all=False, release=context.release,
-                ends=looks_into_segments(tree) and looks_between(directory.topic, offsets, context.image),
+                ends=looks_into_segments(tree)
+                and looks_between(directory.topic, offsets, context.image, log_dir.view.where.broker_id),
             )  # fmt: skip
             start = None if unread else unchanged_prediction(disk, name, directory, view, inputs, context)
         return start or load_below(tree, path)(name, directory, inputs, context)

@@ -295,7 +295,7 @@ def _metadata_topic(
         return MetadataTopic()
     return MetadataTopic(
         stated_retention(image, REMOTE_LOG_METADATA, broker_id, settings),
-        is_compacted(image, REMOTE_LOG_METADATA, (settings or {}).get("log.cleanup.policy", "")),
+        is_compacted(image, REMOTE_LOG_METADATA, broker_id, settings),
     )
 
 

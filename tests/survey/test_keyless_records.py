@@ -21,11 +21,13 @@ NEVER_CLEANED = CASES / "kc253-keyless-records-compacted" / "never-cleaned"
 AUDIT = TopicPartition("audit", 0)
 
 
-def logs(path: Path, policy: str = "", own: str | None = None) -> list[KeylessLog]:
-    """Return the logs with such records; `policy` is that of the broker, `own` that of topic audit."""
+def logs(path: Path, policy: str = "", own: str | None = None, dynamic: str | None = None) -> list[KeylessLog]:
+    """Return the logs with such records; `policy` is of the broker's file, `dynamic` of all brokers, `own` of audit."""
     log_dir = open_log_dir(LOCAL, str(path), None, release("3.9"))
     config = {} if own is None else {"cleanup.policy": own}
     image = ClusterImage({"audit": TopicImage("audit", None, {})}, configs={("topic", "audit"): config})
+    if dynamic is not None:
+        image = image._replace(configs={**image.configs, ("broker", ""): {"log.cleanup.policy": dynamic}})
     return list(KeylessRecords(release("3.9"), policy).logs(LOCAL, str(path), log_dir, image))
 
 
@@ -41,6 +43,13 @@ def test_what_the_cleaner_will_delete(data: Path) -> None:
     assert logs(data, own="compact") == expected
     assert logs(data, "compact") == expected
     assert logs(data) == logs(data, "compact", "delete") == []
+
+
+def test_a_policy_of_all_brokers_in_the_metadata(data: Path) -> None:
+    """A broker of 3.9.2 deleted 50 of 51 records by it. The cleaner starts with the policy of the file."""
+    expected = [KeylessLog(AUDIT, str(data), 90, 75)]
+    assert logs(data, dynamic="compact,delete") == logs(data, "compact", dynamic="delete") == expected
+    assert logs(data, own="delete", dynamic="compact") == logs(data, dynamic="delete") == []
 
 
 def test_a_log_that_was_cleaned(data: Path) -> None:

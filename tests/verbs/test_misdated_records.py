@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 
 import kcheck
+from kcheck.disk.local import LOCAL
+from kcheck.model.cluster import ClusterImage
+from kcheck.model.views import CheckpointOffsets
+from kcheck.verbs.log_facts import log_facts
 
 ZEROS, LATE, NEGATIVE = bytes(12), struct.pack(">qi", 5, 19), struct.pack(">qi", -5, 19)
 
@@ -74,3 +78,26 @@ def test_repair_mends_it(disk: Path, data: bytes) -> None:
     plan, other = (kcheck.repair(disk, keep=keep).to_dict() for keep in (None, lambda rule, _: rule == "KC315"))
     assert [Path(edit["path"]).name for edit in plan["operations"]] == ["00000000000000000000.timeindex"]
     assert ([], True) == (plan["refused"], "by timestamp" in str(other["refused"]))
+
+
+@pytest.mark.parametrize(
+    ("own", "all_brokers", "seen"),
+    [
+        ({"retention.ms": "-1"}, {}, (False, True)),
+        ({}, {"log.retention.ms": "-1"}, (False, True)),
+        ({}, {"log.cleanup.policy": "compact"}, (False, False)),
+        ({"retention.ms": "5"}, {"log.retention.ms": "-1"}, (True, True)),
+    ],
+)
+def test_the_dates_that_retention_needs(
+    disk: Path, own: dict[str, str], all_brokers: dict[str, str], seen: tuple[bool, bool]
+) -> None:
+    """Without a limit by time a segment has no false date, but retention by size still deletes some."""
+    append(disk, 0, ZEROS)
+    (start,) = kcheck.predict(disk).log_dirs
+    row = next(row for row in start.partitions if row.dir == "segments-0")
+    image = ClusterImage({}, configs={("topic", "segments"): own, ("broker", ""): all_brokers})
+    files = LOCAL.directory(str(disk / row.dir))
+    facts = log_facts(files, str(disk), row, CheckpointOffsets(), image, clean=True, looks=True, broker_id=1)
+    assert facts is not None
+    assert (bool(facts.misdated), bool(facts.sizes)) == seen

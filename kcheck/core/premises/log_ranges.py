@@ -70,7 +70,7 @@ def _missing(facts: BrokerFacts) -> Iterator[tuple[LogFacts, MissingRecords]]:
 def middles_there(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """Look for logs without a segment between two others. A compacted log has such gaps."""
     for log, (start, end, known_by) in _missing(facts):
-        if known_by is None and not (facts.image is not None and is_compacted(facts.image, log.partition.topic)):
+        if known_by is None and not is_compacted(facts.image, log.partition.topic, facts.broker_id, facts.config):
             name = partition_name(*log.partition)
             sentence = f"{name} has no segment with offsets {start}-{end - 1}"
             ends = f"the batches before {start} and from {end} on are there"

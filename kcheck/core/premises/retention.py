@@ -6,13 +6,15 @@ from typing import NamedTuple
 from kcheck.core.premises.facts import BrokerFacts, LogFacts
 from kcheck.core.premises.judged import not_seen, refuted
 from kcheck.core.premises.premise import Premise, PremiseCost, PremiseKind
-from kcheck.core.start.topic_settings import has_remote_storage, retention_ms, stated_retention
-from kcheck.model.cluster import RETENTION_MS
+from kcheck.core.start.startup import Mode
+from kcheck.core.start.topic_settings import has_remote_storage, is_deleted, retention_ms, setting_of, stated_retention
+from kcheck.model.behaviour import is_between
+from kcheck.model.cluster import RETENTION_BYTES, RETENTION_MS
 from kcheck.model.java import java_int
 from kcheck.model.names import CONSUMER_OFFSETS
 from kcheck.model.premises import JudgedPremise, PremiseEvidence
 from kcheck.model.remote_log import Retention
-from kcheck.words import counted, offset_range, partition_name
+from kcheck.words import counted, offset_range, partition_name, shell_word
 
 _INTERVAL, _INTERVAL_DEFAULT = "log.retention.check.interval.ms", 300_000
 _OFFSETS, _OFFSETS_LEAST = "offsets.retention.minutes", 60
@@ -29,7 +31,7 @@ def is_dated(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
     """
     misdated = ((log.partition, log.log_dir, records) for log in facts.logs for records in log.misdated)
     for partition, log_dir, (start, end, timestamp, is_head, newest) in misdated:
-        kept = retention_ms(facts.image, partition.topic, facts.config or {})
+        kept = retention_ms(facts.image, partition.topic, facts.broker_id, facts.config)
         if kept is None or (newest is not None and newest - timestamp <= kept):
             continue
         name = partition_name(*partition)
@@ -57,9 +59,10 @@ def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         sentence = (
             f"{_words(kept)}, and the stopped broker had older segments. The first check of retention deletes them"
         )
-        yield refuted(premise, facts, sentence, _evidence(kept[0][0]))
+        yield refuted(premise, facts, f"{sentence}{_way(facts, kept[0][0], RETENTION_MS)}", _evidence(kept[0][0]))
     elif stopped and aged:
         sentence = f"{_words(aged)}. Segments are older by now, and the first check of retention deletes them"
+        sentence += _way(facts, aged[0][0], RETENTION_MS)
         yield not_seen(premise, facts, sentence, None, _evidence(aged[0][0]))
     if large := [*_too_large(facts)]:
         row, size = large[0]
@@ -67,7 +70,8 @@ def is_kept(premise: Premise, facts: BrokerFacts) -> Iterator[JudgedPremise]:
         sentence = (
             f"retention keeps {size} bytes of {partition_name(*row.log.partition)}{more}, and most segments are beyond"
         )
-        yield refuted(premise, facts, f"{sentence} that. The first check of retention deletes them", _evidence(row))
+        sentence += f" that. The first check of retention deletes them{_way(facts, row, RETENTION_BYTES)}"
+        yield refuted(premise, facts, sentence, _evidence(row))
     minutes = java_int(facts.setting(_OFFSETS) or "")
     offsets = next((log for log in facts.logs if log.partition.topic == CONSUMER_OFFSETS), None)
     if minutes is not None and minutes < _OFFSETS_LEAST and offsets is not None:
@@ -99,7 +103,12 @@ def _limited(facts: BrokerFacts) -> Iterator[_Limited]:
             oldest = None if first is None or retention.ms is None else first - retention.ms
             taken = log.regular.least - log.regular.start
             yield _Limited(log, retention, oldest, is_too_large=2 * taken > log.end - log.regular.start)
-        elif log.oldest is not None and not log.misdated and has_remote_storage(facts.image, topic) is False:
+        elif (
+            log.oldest is not None
+            and not log.misdated
+            and has_remote_storage(facts.image, topic) is False
+            and is_deleted(facts.image, topic, facts.broker_id, facts.config)
+        ):
             yield _Limited(log, retention, log.oldest, is_too_large=_is_too_large(log, retention.bytes))
 
 
@@ -142,6 +151,29 @@ def _words(expired: list[tuple[_Limited, int]]) -> str:
     row, kept = expired[0]
     more = f" and {counted(len(expired) - 1, 'more log')}" if len(expired) > 1 else ""
     return f"retention keeps records of {partition_name(*row.log.partition)}{more} for {kept} ms"
+
+
+def _way(facts: BrokerFacts, row: _Limited, name: str) -> str:
+    """Return the place of a retention in the metadata, and how to change it; empty if it is elsewhere.
+
+    ConfigCommand 1.1 to 4.3.1.
+    """
+    found = setting_of(facts.image, row.log.partition.topic, name, facts.broker_id, facts.config)
+    if found is None or found.place is None:
+        return ""
+    kind, entity = found.place
+    of_topic, release = kind == "topic", facts.release
+    whose = f"{kind} {entity}" if entity else "all brokers"
+    named = f"--entity-name {shell_word(entity)}" if entity else "--entity-default"
+    words = f". {found.name} of {whose} is in the metadata, and in no file"
+    if facts.mode is Mode.ZOOKEEPER and (not of_topic or not is_between(release, "3.0", None)):
+        alone, place = "ZooKeeper", "--zookeeper"
+    elif facts.mode is Mode.KRAFT and is_between(release, "3.7", None):
+        alone, place = "the controllers", "--bootstrap-controller"
+    else:
+        return f"{words}. No tool changes it before a broker runs"
+    way = f"bin/kafka-configs.sh {place} HOST:PORT --alter --entity-type {kind}s {named} --add-config {found.name}=N"
+    return f"{words}. Start {alone} alone, and run {way}"
 
 
 def _evidence(row: _Limited) -> PremiseEvidence:

@@ -1,10 +1,13 @@
 """The configurations of a topic, as in the metadata: UnifiedLog.isRemoteLogEnabled 3.6 to 4.3.1."""
 
 from collections.abc import Mapping
+from itertools import islice
+from typing import NamedTuple
 
 from kcheck.core.start.segments import is_tiered, log_start_offset
 from kcheck.model.cluster import (
-    BROKER_RETENTION,
+    BROKER_DEFAULTS,
+    CLEANUP_POLICY,
     DELETES_TOPICS,
     LOCAL_RETENTION_BYTES,
     LOCAL_RETENTION_MS,
@@ -12,6 +15,7 @@ from kcheck.model.cluster import (
     RETENTION_MS,
     ClusterImage,
 )
+from kcheck.model.java import java_long
 from kcheck.model.names import COMPACTED
 from kcheck.model.release import Release
 from kcheck.model.remote_log import Retention
@@ -19,6 +23,7 @@ from kcheck.model.views import PartitionView
 
 _RETENTION_MS = 168 * 3_600_000
 """Default retention of a broker, in milliseconds."""
+_ENDS = frozenset({"compact", "delete"})
 _AS_ALL = -2
 """This value of local.retention.bytes means retention.bytes."""
 _DEFAULTS = {
@@ -26,10 +31,81 @@ _DEFAULTS = {
 }  # fmt: skip
 
 
-def is_compacted(image: ClusterImage, topic: str, default: str = "") -> bool:
-    """Return whether the cleaner compacts a topic, by its own configuration; `default` is the policy of the broker."""
-    policies = image.configs.get(("topic", topic), {}).get("cleanup.policy", default).split(",")
-    return topic in COMPACTED or any(policy.strip() == "compact" for policy in policies)
+class Setting(NamedTuple):
+    """A value that counts for the logs of a topic on a broker."""
+
+    name: str
+    """The setting."""
+    value: str
+    """Its value."""
+    unit: int
+    """The factor of a number."""
+    place: tuple[str, str] | None
+    """Its key in the metadata, as in ClusterImage.configs; None for server.properties."""
+
+
+def setting_of(
+    image: ClusterImage | None, topic: str, name: str, broker_id: int | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Setting | None:  # fmt: skip
+    """Return a configuration of a topic, from the topic, the broker, the cluster, or the file.
+
+    None if no place has it. `settings` are from server.properties. A broker ignores invalid and static settings in the
+    metadata (DynamicBrokerConfig.updateCurrentConfig 1.1 to 4.3.1).
+    """
+    configs = {} if image is None else image.configs
+    names = BROKER_DEFAULTS[name]
+    dynamic = dict(islice(names.items(), 1))
+    for place, known in (
+        (("topic", topic), {name: 1}), (("broker", str(broker_id)), dynamic), (("broker", ""), dynamic), (None, names)
+    ):  # fmt: skip
+        values = settings if place is None else configs.get(place)
+        for own, unit in known.items() if values else ():
+            value = (values or {}).get(own)
+            if value is not None and _is_valid(own, value.strip()):
+                return Setting(own, value.strip(), unit, place)
+    return None
+
+
+def _is_valid(name: str, value: str) -> bool:
+    if name == CLEANUP_POLICY:
+        return True
+    return _ends_of(value) <= _ENDS if name == "log.cleanup.policy" else java_long(value) is not None
+
+
+def _ends_of(value: str) -> frozenset[str]:
+    return frozenset(policy.strip() for policy in value.split(","))
+
+
+def _number_of(
+    image: ClusterImage | None, topic: str, name: str, broker_id: int | None, settings: Mapping[str, str] | None
+) -> int | None:
+    found = setting_of(image, topic, name, broker_id, settings)
+    return None if found is None else int(found.value) * found.unit
+
+
+def _policies(
+    image: ClusterImage | None, topic: str, broker_id: int | None, settings: Mapping[str, str] | None
+) -> frozenset[str]:
+    """Return how logs of a topic end. Brokers make topics of COMPACTED with a policy of their own."""
+    found = setting_of(image, topic, CLEANUP_POLICY, broker_id, settings)
+    if topic in COMPACTED and (found is None or found.place != ("topic", topic)):
+        return frozenset({"compact"})
+    return frozenset({"delete"}) if found is None else _ends_of(found.value)
+
+
+def is_compacted(
+    image: ClusterImage | None, topic: str, broker_id: int | None = None, settings: Mapping[str, str] | None = None
+) -> bool:
+    """Return whether the cleaner of a broker compacts a topic, by the metadata and its settings."""
+    return topic in COMPACTED or "compact" in _policies(image, topic, broker_id, settings)
+
+
+def is_deleted(
+    image: ClusterImage | None, topic: str, broker_id: int | None = None, settings: Mapping[str, str] | None = None
+) -> bool:
+    """Return whether retention deletes segments of a topic (UnifiedLog.deleteOldSegments)."""
+    return "delete" in _policies(image, topic, broker_id, settings)
 
 
 def being_deleted(image: ClusterImage | None, release: Release) -> frozenset[str]:
@@ -44,50 +120,31 @@ def being_deleted(image: ClusterImage | None, release: Release) -> frozenset[str
     return names if is_on else frozenset()
 
 
-def expires(image: ClusterImage | None, topic: str) -> bool:
-    """Return whether retention by time deletes segments of a topic, by its own configuration."""
-    return retention_ms(image, topic) is not None
+def expires(image: ClusterImage | None, topic: str, broker_id: int | None = None) -> bool:
+    """Return whether retention by time deletes segments of a topic, by the metadata."""
+    return retention_ms(image, topic, broker_id) is not None
 
 
-def retention_ms(image: ClusterImage | None, topic: str, settings: Mapping[str, str] = {}) -> int | None:
-    """Return the retention of a topic in milliseconds; None without a limit.
-
-    `settings` are the known settings of the broker. log.retention.ms goes before log.retention.minutes, and this before
-    log.retention.hours (KafkaConfig 0.8.2 to 4.3.1).
-    """
-    config = {} if image is None else image.configs.get(("topic", topic), {})
-    if not config and not settings:
-        return None if topic in COMPACTED else _RETENTION_MS
-    default = "compact" if topic in COMPACTED else settings.get("log.cleanup.policy", "").strip() or "delete"
-    policies = [policy.strip() for policy in config.get("cleanup.policy", default).split(",")]
-    of_broker = ((settings.get(name, ""), size) for name, size in BROKER_RETENTION[RETENTION_MS].items())
-    stated = ((config.get(RETENTION_MS, ""), 1), *of_broker)
-    value, unit = next(((value.strip(), unit) for value, unit in stated if value.strip()), ("", 1))
-    if "delete" not in policies or value.startswith("-"):
+def retention_ms(
+    image: ClusterImage | None, topic: str, broker_id: int | None = None, settings: Mapping[str, str] | None = None
+) -> int | None:
+    """Return the retention of a topic on a broker in milliseconds; None without a limit."""
+    kept = _number_of(image, topic, RETENTION_MS, broker_id, settings)
+    if not is_deleted(image, topic, broker_id, settings) or (kept is not None and kept < 0):
         return None
-    return int(value) * unit if value.isdecimal() else _RETENTION_MS
+    return _RETENTION_MS if kept is None else kept
 
 
 def stated_retention(
     image: ClusterImage | None, topic: str, broker_id: int | None, settings: Mapping[str, str] | None
 ) -> Retention:
-    """Return the retention of a topic on a broker, from its own configuration, the broker's, the cluster's or a file.
-
-    `settings` is the complete server.properties of the broker, None without one
-    (KafkaConfig, DynamicBrokerConfig 1.1 to 4.3.1).
-    """
+    """Return the retention of a topic on a broker; `settings` is the complete server.properties, None without one."""
     if image is None or topic not in image.topics:
         return Retention()
-    configs = image.configs
-    dynamic = (configs.get(("broker", name), {}) for name in (str(broker_id), ""))
-    places = (*dynamic, settings or {})
 
     def stated(name: str) -> int | None:
-        of_broker = ((place.get(own), unit) for place in places for own, unit in BROKER_RETENTION[name].items())
-        for value, unit in ((configs.get(("topic", topic), {}).get(name), 1), *of_broker):
-            if value is not None and value.strip().lstrip("-").isdecimal():
-                return int(value) * unit
-        return None if settings is None else _DEFAULTS[name]
+        number = _number_of(image, topic, name, broker_id, settings)
+        return _DEFAULTS[name] if number is None and settings is not None else number
 
     size, kept_ms = stated(RETENTION_BYTES), stated(RETENTION_MS)
     local, local_ms = stated(LOCAL_RETENTION_BYTES), stated(LOCAL_RETENTION_MS)

@@ -66,8 +66,8 @@ def replica_in_zookeeper(copy: ZookeeperCopy, view: PartitionView, log_dir: LogD
         is_certain=copy.is_only,
         unclean=None if topic is None or differs else copy.metadata.image.unclean_election(topic, view.partition),
         of_zookeeper=True,
-        compacted=is_compacted(copy.metadata.image, view.topic),
-        expires=expires(copy.metadata.image, view.topic),
+        compacted=is_compacted(copy.metadata.image, view.topic, view.where.broker_id),
+        expires=expires(copy.metadata.image, view.topic, view.where.broker_id),
     )
 
 

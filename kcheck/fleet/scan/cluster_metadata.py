@@ -350,6 +350,7 @@ class TopicsTold:
             return
         broker_id = view.where.broker_id
         self._image = copy.image
+        self._of_brokers = [copy.image.configs.get(("broker", name), {}) for name in (str(broker_id), "")]
         lean = copy_text(copy._replace(epochs=(), elected=None))
         detector = (lean, broker_id, known.own, view.directory_id, known.committed_to, known.keeps_strays)
         self.source = json.dumps((known._replace(copies=()), detector, view.shutdown_epoch, view.locked_by is not None))
@@ -361,9 +362,10 @@ class TopicsTold:
         known = self._image.topics.get(topic)
         if known is None:
             return "null"
-        registration, config = known.partitions.get(partition), self._image.configs.get(("topic", topic), {})
+        registration = known.partitions.get(partition)
+        configs = [self._image.configs.get(("topic", topic), {}), *self._of_brokers]
         unclean = self._image.unclean.get((known.topic_id or "", partition))
-        return json.dumps((known.topic_id, partition, registration, config, unclean, len(known.partitions)))
+        return json.dumps((known.topic_id, partition, registration, configs, unclean, len(known.partitions)))
 
 
 @lru_cache(1)  # Directories come log dir by log dir.
@@ -401,7 +403,8 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
         return None if whole is None else detector._replace(copy=whole)
     if current is None:
         return detector
-    own_id, partition, values, config, unclean, count = current
+    own_id, partition, values, configs, unclean, count = current
+    places = (("topic", topic), ("broker", str(detector.broker_id)), ("broker", ""))
     known = {} if values is None else {partition: _registration(values)}
     image = TopicImage(topic, own_id, known, left_out=count - len(known))
     return detector._replace(
@@ -409,7 +412,7 @@ def detector_of(source: str, of_topic: str, topic: str, topic_id: str | None) ->
             image=detector.copy.image._replace(
                 topics={topic: image},
                 topics_by_id={} if own_id is None else {own_id: image},
-                configs={("topic", topic): config},
+                configs=dict(zip(places, configs, strict=True)),
                 unclean={} if unclean is None else {(own_id or "", partition): UncleanElection(*map(_tuple, unclean))},
             )
         )

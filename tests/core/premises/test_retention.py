@@ -47,6 +47,11 @@ def test_a_topic_without_retention() -> None:
     """Nothing is deleted by time."""
     assert told(HEAD, ClusterImage({}, configs={("topic", "pay"): {"retention.ms": "-1"}})) == []
     assert told(HEAD, ClusterImage({}), **{"log.retention.hours": "-1"}) == []
+    dynamic = ClusterImage({}, configs={("broker", ""): {"log.retention.ms": "-1"}})
+    assert told(HEAD, dynamic) == []
+    assert (
+        len(told(HEAD, dynamic._replace(configs={**dynamic.configs, ("broker", "1"): {"log.retention.ms": "5"}}))) == 1
+    )
 
 
 HOUR = 3_600_000
@@ -74,11 +79,57 @@ def test_segments_that_retention_would_have_deleted() -> None:
     # A running broker checks every five minutes, so a topic has segments that are as much older.
     own = {"retention.ms": "1000"}
     assert kept(1, 601_001, topic=own) is None
-    assert kept(1, 601_002, topic=own) == sentence
-    assert kept(1, 3002, topic=own, **{"log.retention.check.interval.ms": "1000"}) == sentence
+    way = (
+        ". retention.ms of topic orders is in the metadata, and in no file. Start the controllers alone, and run"
+        " bin/kafka-configs.sh --bootstrap-controller HOST:PORT --alter --entity-type topics --entity-name orders"
+        " --add-config retention.ms=N"
+    )
+    assert kept(1, 601_002, topic=own) == sentence + way
+    assert kept(1, 3002, topic=own, **{"log.retention.check.interval.ms": "1000"}) == sentence + way
     assert kept(1, HOUR + 600_001, **{"log.retention.hours": "1"}) is None
     assert kept(1, HOUR + 600_002, **{"log.retention.hours": "1"}) is not None
     assert kept(1, 9 * HOUR, topic={**own, "remote.storage.enable": "true"}) is None
+
+
+@pytest.mark.parametrize(
+    ("kafka", "mode", "place", "way"),
+    [
+        ("3.7", Mode.KRAFT, ("broker", ""), "the controllers|--bootstrap-controller|brokers --entity-default"),
+        ("3.6", Mode.KRAFT, ("broker", "1"), None),
+        ("3.9", Mode.ZOOKEEPER, ("broker", "1"), "ZooKeeper|--zookeeper|brokers --entity-name 1"),
+        ("2.8", Mode.ZOOKEEPER, ("topic", "orders"), "ZooKeeper|--zookeeper|topics --entity-name orders"),
+        ("3.0", Mode.ZOOKEEPER, ("topic", "orders"), None),
+    ],
+)
+def test_a_retention_that_is_in_no_file(kafka: str, mode: Mode, place: tuple[str, str], way: str | None) -> None:
+    """Controllers of 3.7.2 and 3.9.2 took it while no broker ran; ConfigCommand of 3.6.2 knows brokers only.
+
+    ConfigCommand of 2.8.2 changes topics in ZooKeeper, and those of 3.0.2 to 3.9.2 only users and brokers.
+    """
+    kind, entity = place
+    name = "retention.ms" if kind == "topic" else "log.retention.ms"
+    whose = f"{kind} {entity}" if entity else "all brokers"
+    of = image()._replace(configs={place: {name: "1000"}})
+    given = facts(
+        mode=mode, copies=(), image=of, logs=(LOG._replace(oldest=1),), config={"log.retention.ms": "-1"},
+        release=release(kafka), registered_at=9 * HOUR,
+    )  # fmt: skip
+    (said,) = (row.sentence for row in judged(given) if row.id == "P324")
+    ends = "No tool changes it before a broker runs"
+    if way is not None:
+        alone, option, whom = way.split("|")
+        ends = f"Start {alone} alone, and run bin/kafka-configs.sh {option} HOST:PORT --alter --entity-type {whom}"
+        ends += f" --add-config {name}=N"
+    assert said.endswith(f" deletes them. {name} of {whose} is in the metadata, and in no file. {ends}")
+
+
+def test_a_policy_that_deletes_nothing() -> None:
+    """The cleaner alone ends such logs (UnifiedLog.deleteOldSegments)."""
+    for settings in ({"log.cleanup.policy": "compact"}, {}):
+        of = image()._replace(configs={("broker", ""): {} if settings else {"log.cleanup.policy": "compact"}})
+        config = {"log.retention.ms": "1000", **settings}
+        given = facts(copies=(copy(of=of, timestamp=1002),), image=of, logs=(LOG._replace(oldest=1),), config=config)
+        assert "P324" not in {row.id for row in judged(given)}
 
 
 def test_segments_that_retention_would_have_deleted_with_zookeeper() -> None:

@@ -7,11 +7,13 @@ import pytest
 from kcheck.core.releases.releases import release
 from kcheck.core.start.segments import lost_head_of
 from kcheck.core.start.topic_settings import (
+    Setting,
     being_deleted,
     expires,
     has_remote_storage,
     is_compacted,
     retention_ms,
+    setting_of,
     stated_retention,
     with_log_start,
 )
@@ -141,9 +143,50 @@ def test_retention_of_a_broker(settings: dict[str, str], *, expected: int | None
     own = ClusterImage(
         {"t": TopicImage("t", "T", {})}, configs={("topic", "t"): {"retention.ms": "9", POLICY: "delete"}}
     )
-    assert retention_ms(None, "t", settings) == retention_ms(ClusterImage({}), "t", settings) == expected
-    assert retention_ms(own, "t", settings) == 9
+    assert retention_ms(None, "t", 1, settings) == retention_ms(ClusterImage({}), "t", 1, settings) == expected
+    assert retention_ms(own, "t", 1, settings) == 9
     assert expires(own, "t")
+
+
+@pytest.mark.parametrize(
+    ("own", "broker", "cluster", "file", "compacted"),
+    [
+        ("delete", "compact", "compact", "compact", False),
+        (None, "delete", "compact", "compact", False),
+        (None, None, "compact,delete", "delete", True),
+        (None, None, None, "delete, compact", True),
+        (None, None, "gzip", "compact", True),
+        (None, None, None, " ", False),
+        ("", None, "compact", "compact", False),
+    ],
+)
+def test_the_policy_of_a_topic_on_a_broker(
+    own: str | None, broker: str | None, cluster: str | None, file: str | None, *, compacted: bool
+) -> None:
+    """A broker of 3.9.2 cleaned a topic by the policy of all brokers, which no file had."""
+    of_brokers = "log.cleanup.policy"
+    values = {("topic", "t"): own, ("broker", "1"): broker, ("broker", ""): cluster}
+    image = ClusterImage(
+        {"t": TopicImage("t", "T", {})},
+        configs={
+            key: {POLICY if key[0] == "topic" else of_brokers: value}
+            for key, value in values.items()
+            if value is not None
+        },
+    )
+    settings = {} if file is None else {of_brokers: file}
+    assert is_compacted(image, "t", 1, settings) == compacted
+    assert is_compacted(image, "__consumer_offsets", 1, settings)
+
+
+def test_settings_that_are_not_dynamic() -> None:
+    """Controllers alone accept them in the metadata, and brokers pass over them."""
+    image = ClusterImage({}, configs={("broker", ""): {"log.retention.hours": "1", "log.retention.ms": "x"}})
+    assert retention_ms(image, "t", 1, {"log.retention.minutes": "2"}) == 120_000
+    assert setting_of(image, "t", "retention.ms", 1, {"log.retention.minutes": "2"}) == Setting(
+        "log.retention.minutes", "2", 60_000, None
+    )
+    assert setting_of(image, "t", "retention.ms") is None
 
 
 def test_a_topic_that_the_metadata_do_not_have() -> None:
