@@ -39,6 +39,7 @@ def verdict(
     *,
     why_empty: str | None = None,
     failing: Sequence[BrokerGap] = (),
+    is_mistaken: bool = False,
     uncounted: Sequence[JudgedPremise] = (),
     apart: Collection[str] = (),
     nothing: str = NOTHING,
@@ -47,20 +48,25 @@ def verdict(
     """Return the recommendation, and its cost, for an operator.
 
     The partitions are `planned`, all or some; the `course` is for all. `failing` are brokers here that do not start;
-    `why_empty` is the reason for one without known partitions. `uncounted` are the premises with losses that no
-    election counts, `apart` sentences about directories that it does not count. `nothing` are the words for no loss.
-    `is_all` is true if the partitions are all of the cluster.
+    `is_mistaken` is true if some have disks or settings of another one. `why_empty` is the reason for an answer without
+    known partitions. `uncounted` are the premises with losses that no election counts, `apart` sentences about
+    directories that it does not count. `nothing` are the words for no loss. `is_all` is true if the partitions are all
+    of the cluster.
     """
     if not partitions:
         return f"These paths have no partitions{'.' if why_empty is None else f', and {why_empty}.'}"
     first = (*apart, *premise_words((row for row in uncounted if row.id not in WRONG_METADATA), partitions))
     if any(row.id == OWN_NAME for row in uncounted):
         return " ".join((*first, "Then ask again: kcheck compares no leaders under wrong names."))
+    if is_mistaken:
+        none = () if order.brokers else ("No broker here starts.",)
+        return " ".join((*first, *_failing(failing), *none, "kcheck compares no leaders before that."))
     early = by_broker(displaced(partitions, order.brokers, starts, course.means))
     return " ".join(
         (
             *first,
             *_failing(failing),
+            *(("Otherwise:",) if failing else ()),
             *empty_words(partitions),
             *in_sync_words(partitions),
             *_incomplete(partitions, starts),
@@ -81,10 +87,7 @@ def _failing(gaps: Sequence[BrokerGap]) -> Iterator[str]:
         brokers = broker_names([gap.broker_id for gap in gaps])
         replicas, its = sum(gap.replicas for gap in gaps), agree(len(gaps), "its", "their")
         holders = f"{counted(replicas, 'replica')} {agree(replicas, 'holds', 'hold')}" if replicas else "disks hold"
-        yield (
-            f"First make {brokers} able to start, and ask again. Data that only {its}"
-            f" {holders} is not counted. Otherwise:"
-        )
+        yield f"First make {brokers} able to start, and ask again. Data that only {its} {holders} is not counted."
 
 
 def _incomplete(partitions: Sequence[PartitionElection], starts: Mapping[int, BrokerStart]) -> Iterator[str]:

@@ -12,7 +12,6 @@ from kcheck.core.election.scenarios import START_ALL, Scenario, harm, lost_by_al
 from kcheck.core.election.steps import RecoveryAction, RecoveryStep, StepText, steps_of
 from kcheck.core.premises.judged import EVERY_DISK
 from kcheck.core.premises.presence import lacks_log_dirs
-from kcheck.core.premises.table import OF_OTHERS
 from kcheck.core.start.predictions import PartitionPrediction
 from kcheck.documents.answer import Answer, Outcomes
 from kcheck.documents.comes_first import ComesFirst, brokers_words, comes_first
@@ -37,7 +36,7 @@ from kcheck.plans.first_repairs import elect
 from kcheck.plans.past_elections import causes
 from kcheck.plans.plan_context import by_broker, plan_context
 from kcheck.plans.recovery_cases import Case, case_folder, if_lost, if_newest_lost
-from kcheck.replicas.broker_gaps import failing_of
+from kcheck.replicas.broker_gaps import mistaken_of
 from kcheck.replicas.elect import ClusterElection, ElectionQuestion
 from kcheck.survey.selection import require_match
 from kcheck.verbs.overview import StartOfAll
@@ -147,11 +146,7 @@ class ClusterRecovery(Answer):
     def mistaken(self) -> tuple[int, ...]:
         """The brokers with disks, settings or arguments of another broker or cluster. No step is known then."""
         election = self.election
-        if election.rescue is not None:
-            return ()
-        failing = {gap.broker_id for gap in failing_of(election.gaps)}
-        numbers = {row.broker_id for row in election.refuted if row.id in OF_OTHERS}
-        return tuple(sorted(failing & numbers))
+        return () if election.rescue is not None else mistaken_of(election.gaps, election.premises)
 
     @property
     def is_open(self) -> bool:

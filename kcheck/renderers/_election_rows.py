@@ -8,6 +8,7 @@ from kcheck.core.election.broker_losses import BrokerLoss
 from kcheck.core.election.plans import SERVED, Candidate, CopyState, PartitionElection
 from kcheck.core.election.scenarios import Scenario, lost_by_all
 from kcheck.core.premises.judged import EVERY_DISK
+from kcheck.core.premises.names import OWN_NAME
 from kcheck.core.premises.table import WRONG_METADATA
 from kcheck.core.replication.leader_costs import NOT_KNOWN, Amounts
 from kcheck.documents.election_words import (
@@ -25,6 +26,7 @@ from kcheck.documents.premises import losing_premises, notes
 from kcheck.handouts.aside_copies import aside_words
 from kcheck.handouts.repair_steps import commands
 from kcheck.model.premises import JudgedPremise, PremiseStatus
+from kcheck.replicas.broker_gaps import mistaken_of
 from kcheck.replicas.elect import ClusterElection
 from kcheck.screen.page import Page, bound_cell, cell, known, size
 from kcheck.words import agree, bare_range, counted, some_of
@@ -40,6 +42,7 @@ PARTITION_TITLES = ("partition", "ISR", "ELR", "if all start", "lost", "plan", "
 LEADERS_LEGEND = (
     'Each pair is a leader and the records lost under this leader. "2, later 1" means that broker 1 leads in the end.'
 )
+_COMPARES_NONE = "kcheck compares no leaders of these disks yet, so plan and best show none."
 LOSS_TITLES = ("broker lost for good", "survived", "partitions", "offline", "only copies", "lost", "committed")
 CLUSTER_TITLES = ("cluster", "start in this order", "lost if all start", "committed", "offline", "best", "not survived")
 _CANDIDATE_TITLES = ("broker", "election", "log end", "lost", "committed", "refetch", "open txns", "groups beyond")
@@ -198,7 +201,18 @@ def _candidate_cells(candidate: Candidate, best: int | None) -> tuple[object, ..
     )
 
 
-def partition_cells(partition: PartitionElection) -> tuple[object, ...]:
+def compares_leaders(election: Election) -> bool:
+    """Return False for directories under wrong names and for disks at wrong brokers."""
+    is_misnamed = any(row.id == OWN_NAME for row in election.uncounted)
+    return not is_misnamed and not mistaken_of(election.gaps, election.premises)
+
+
+def legend(election: Election) -> str:
+    """Return the sentence below a table of partitions."""
+    return LEADERS_LEGEND if compares_leaders(election) else f"{LEADERS_LEGEND} {_COMPARES_NONE}"
+
+
+def partition_cells(election: Election, partition: PartitionElection) -> tuple[object, ...]:
     """Return the cells of a partition, with each leader and the loss when nothing changes any more."""
     best, now, registration = partition.recommended, partition.now, partition.registration
     pairs = (
@@ -206,6 +220,8 @@ def partition_cells(partition: PartitionElection) -> tuple[object, ...]:
         ("?" if registration is None else str(known(partition.planned)), partition.lost_planned),
         (cell(partition.best), best and best.lost),
     )  # fmt: skip
+    if not compares_leaders(election):
+        pairs = (pairs[0], ("?", None), ("?", None))
     return (
         partition.name,
         brokers_of(None if registration is None else registration.isr),

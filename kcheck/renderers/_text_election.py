@@ -15,7 +15,6 @@ from kcheck.documents.election_words import (
 from kcheck.model.report import Report
 from kcheck.renderers._election_rows import (
     CLUSTER_TITLES,
-    LEADERS_LEGEND,
     LOSS_TITLES,
     PARTITION_TITLES,
     SCENARIO_TITLES,
@@ -24,6 +23,7 @@ from kcheck.renderers._election_rows import (
     cluster_cells,
     extent,
     interrupted,
+    legend,
     log_lines,
     loss_cells,
     offsets,
@@ -96,8 +96,8 @@ def _election(answer: Election, page: Page) -> None:
     rows = sorted(partitions, key=harm) if page.every else at_stake
     shown, more = worst(rows, left_out, every=page.every)
     page.line()
-    page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
-    page.wrapped(LEADERS_LEGEND)
+    page.table(PARTITION_TITLES, [partition_cells(answer, partition) for partition in shown])
+    page.wrapped(legend(answer))
     page.line()
     page.wrapped(f"{more}{' ' if more else ''}Add --partition {shell_word(shown[0].name)} to see one in full.")
 

@@ -14,9 +14,9 @@ from kcheck.plans.progress import RecoveryProgress
 from kcheck.plans.recover import ClusterRecovery
 from kcheck.plans.rescue_progress import RescueProgress
 from kcheck.renderers._election_rows import (
-    LEADERS_LEGEND,
     PARTITION_TITLES,
     interrupted,
+    legend,
     partition_cells,
     warnings,
     worst,
@@ -222,8 +222,8 @@ def _at_stake(answer: ClusterRecovery, page: Page) -> None:
     page.line()
     if answer.election.repairs:
         page.wrapped("The table is for the disks after the repairs.")
-    page.table(PARTITION_TITLES, [partition_cells(partition) for partition in shown])
-    page.wrapped(LEADERS_LEGEND)
+    page.table(PARTITION_TITLES, [partition_cells(answer.election, partition) for partition in shown])
+    page.wrapped(legend(answer.election))
     if more:
         page.wrapped(more)
 

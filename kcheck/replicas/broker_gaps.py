@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from kcheck.core.election.plans import GIVEN_UP, BrokerGap, PartitionElection
+from kcheck.core.premises.table import OF_OTHERS
+from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.replicas.candidates import ClusterHere
 
 
@@ -25,6 +27,15 @@ def gaps_of(elections: Iterable[PartitionElection], cluster: ClusterHere) -> Ite
 def failing_of(gaps: Iterable[BrokerGap]) -> tuple[BrokerGap, ...]:
     """Return the brokers that are here and do not start."""
     return tuple(gap for gap in gaps if gap.fails)
+
+
+def mistaken_of(gaps: Iterable[BrokerGap], premises: Iterable[JudgedPremise]) -> tuple[int, ...]:
+    """Return the brokers here that do not start, with disks, settings or arguments of another broker or cluster.
+
+    No order of starts and no comparison of leaders counts before they are right.
+    """
+    named = {row.broker_id for row in premises if row.id in OF_OTHERS and row.status is PremiseStatus.REFUTED}
+    return tuple(sorted(gap.broker_id for gap in failing_of(gaps) if gap.broker_id in named))
 
 
 def replicas_of(election: PartitionElection) -> Iterable[int]:

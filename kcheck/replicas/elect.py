@@ -51,7 +51,7 @@ from kcheck.model.premises import JudgedPremise, PremiseStatus
 from kcheck.model.release import Release
 from kcheck.model.report import PartitionFilter, Report
 from kcheck.model.source import Files
-from kcheck.replicas.broker_gaps import failing_of, gaps_of
+from kcheck.replicas.broker_gaps import failing_of, gaps_of, mistaken_of
 from kcheck.replicas.candidates import ClusterHere, ReplicaCopy, election_of
 from kcheck.replicas.distinct_records import LostRange, distinct
 from kcheck.replicas.loading import election_targets
@@ -381,13 +381,13 @@ def _decided(
     elections, order, course = choose(elections)
     shown = tuple(election for election in elections if wanted.has(election.topic, election.partition))
     gaps = tuple(gaps_of(shown, cluster))
-    failing = failing_of(gaps)
+    failing, is_mistaken = failing_of(gaps), bool(mistaken_of(gaps, directories.premises))
     apart = tuple(lost_in_starts(directories.starts.values(), image, delete_delay_ms, cluster.deleting))
     apart = apart if len(shown) == len(elections) else ()
     uncounted, unserved = uncounted_premises(directories.premises, elections), only_aside(elections)
     removed = directories.removed(elections)
     words = verdict(
-        shown, cluster.starts, order, course, failing=failing, is_all=shown == elections,
+        shown, cluster.starts, order, course, failing=failing, is_mistaken=is_mistaken, is_all=shown == elections,
         why_empty=why_empty(directories.premises, image), uncounted=uncounted,
         apart=[*not_counted_words(apart), *(f"{capital(row)}." for row in readable_words(removed))],
         nothing=nothing_words([*gaps, *uncounted, *question.without], [*apart, *unserved, *failing], shown),
@@ -401,7 +401,7 @@ def _decided(
         rescue, order = None, order._replace(is_proven=False)
         words = f"The best order of starts and its loss are not known: {interrupted}."
     is_unknown = interrupted is not None or (not elections and image is None)
-    if any(row.id == OWN_NAME for row in uncounted):
+    if is_mistaken or any(row.id == OWN_NAME for row in uncounted):
         compared = tuple(row if row.name == START_ALL else row._replace(lost=NOT_KNOWN) for row in compared)
     if is_unknown or (rescue is not None and all(row.recommended is None for row in shown)):
         compared = not_known(compared)

@@ -15,6 +15,7 @@ SPEAKING = {
         for name in (
             "age",
             "batches",
+            "clones",
             "compaction",
             "elections",
             "addresses",

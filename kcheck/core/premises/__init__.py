@@ -6,6 +6,7 @@
 - `voters`: Do the settings of the controllers name the voters of the last election?
 - `joining`: Does a node that starts take part in its cluster?
 - `addresses`: Does another node have an address of the broker?
+- `clones`: Are the disks of a broker given as two brokers?
 - `zookeeper_sessions`: Does the broker get a session with ZooKeeper?
 - `migration`: Do the nodes take part in a migration to KRaft?
 - `providers`: Are the values of the settings known?

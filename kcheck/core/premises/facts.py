@@ -169,6 +169,21 @@ class NodeAddresses(NamedTuple):
     """The path of its settings; None for its last registration."""
 
 
+class Clone(NamedTuple):
+    """A log dir of the broker, and a log dir of another given broker with the same identity."""
+
+    path: str
+    """The log dir of the broker."""
+    other: str
+    """The log dir of the other one."""
+    says: str
+    """The directory.id or the partitions that both have, in words."""
+    directory_id: str | None
+    """The directory.id that both have; None if only their partitions are the same."""
+    is_one: bool
+    """True if both are given as the same broker."""
+
+
 class StoreFile(NamedTuple):
     """A store of keys or certificates, on the host of the broker."""
 
@@ -319,6 +334,8 @@ class BrokerFacts(NamedTuple):
     """The ports of the listeners in the settings of other controllers, by node."""
     addresses: tuple[NodeAddresses, ...] = ()
     """The addresses that nodes registered, then those in the given settings of other nodes."""
+    clones: tuple[Clone, ...] = ()
+    """The log dirs of other given brokers with the identity of one of its own."""
     map_count_max: int | None = None
     """Number of maps that a process may have on the broker's machine; None if that is not known."""
 

@@ -7,6 +7,7 @@ from kcheck.core.premises import (
     addresses,
     age,
     batches,
+    clones,
     compaction,
     elections,
     followers,
@@ -39,7 +40,7 @@ _ALL = (
     *identity.TABLE, *metadata.TABLE, *presence.TABLE, *log_ranges.TABLE, *followers.TABLE, *batches.TABLE,
     *rights.TABLE, *resources.TABLE, *settings.TABLE, *elections.TABLE, *age.TABLE, *compaction.TABLE, *retention.TABLE,
     *remote.TABLE, *joining.TABLE, *short_leaders.TABLE, *migration.TABLE, *addresses.TABLE, *zookeeper_sessions.TABLE,
-    *providers.TABLE, *names.TABLE,
+    *providers.TABLE, *names.TABLE, *clones.TABLE,
 )  # fmt: skip
 PREMISES = tuple(sorted(_ALL, key=lambda premise: premise.id))
 """In the order of their ids."""
@@ -127,7 +128,7 @@ def judged_together(
     A controller that does not start, or has no vote, is missing in the quorum of the others.
     """
     if len(facts) > 1:
-        facts = names.with_names(addresses.with_peers(followers.with_followers(facts)))
+        facts = clones.with_clones(names.with_names(addresses.with_peers(followers.with_followers(facts))))
     alone = {broker: judged(own) for broker, own in facts.items()}
     ended = {broker for broker, rows in alone.items() if broker in aborted or why_not_started(rows) is not None}
     missing = {broker for broker, own in facts.items() if broker in ended or former_voter(own) is not None}

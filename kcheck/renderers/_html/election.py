@@ -57,7 +57,8 @@ def page(report: Report) -> Iterator[Html]:
     elif rows:
         shown = at_stake[:_ROW_COUNT]
         said = caption(len(shown), count, "partition")
-        yield _section("stake", "At stake", _table("at-stake", said, PARTITION_TITLES, map(partition_cells, shown)))
+        cells = (partition_cells(answer, row) for row in shown)
+        yield _section("stake", "At stake", _table("at-stake", said, PARTITION_TITLES, cells))
         yield _section("logs", "Logs side by side", *map(_partition, range(_PICTURE_COUNT), at_stake))
     yield foot("", SCRIPT)
 
